@@ -114,7 +114,9 @@ def _of_maximum(bound: Number) -> list[Number]:
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
     names = METHOD_PARAMETERS.get(assumption.method, ())
-    fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
+    fields["method_parameters"] = {name: parameter(OTHER_NAMES.get(name, name)) for name in names} | fields.get(
+        "method_parameters", {}
+    )
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
 
@@ -122,8 +124,10 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
     "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
+    "RegularizedFedSplit": ("stepsize", "regularization"),
 }  # fmt: skip
-"""The numbers that a method is made of, which the papers call by the same names."""
+"""The numbers that a method is made of, which the papers call by the same names, or by these."""
+OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}
 
 
 def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
@@ -160,6 +164,11 @@ def _gradient_steps(assumption: known.GradientStepsFromCenter, fields: Fields) -
     """The subproblem F_k + ‖· − v‖²/(2s) is 1/s times the one that the paper's α is for."""
     mu, L, s = parameter("mu"), parameter("kappa") * parameter("mu"), fields["method_parameters"]["stepsize"]
     fields["gradient_steps"] = {"steps": parameter("local_steps"), "stepsize": s / (1 + s * (mu + L) / 2)}
+
+
+def _steps_of_size(assumption: known.GradientSteps, fields: Fields) -> None:
+    size = parameter(assumption.local_stepsize) * parameter(assumption.stepsize)
+    fields["gradient_steps"] = {"steps": parameter(assumption.local_steps), "stepsize": size}
 
 
 def _set(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
@@ -201,6 +210,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.InexactnessOfEach: _inexact_each,
     known.ProxError: _prox_error,
     known.GradientStepsFromCenter: _gradient_steps,
+    known.GradientSteps: _steps_of_size,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),
     known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),

@@ -102,12 +102,29 @@ class Number:
     def __abs__(self) -> "Number":
         return Number("max", (self, -self))
 
-    # The functions of `fedconvex.statements.functions` look these up.
+    # The functions of `fedconvex.statements.functions` look these up: in formulas that sum over the clients a number of
+    # each is its mean over them, such as value(x).
+    def total(self) -> "Number":
+        return Number("*", (parameter("num_clients"), self))
+
+    def count(self) -> "Number":
+        return parameter("num_clients")
+
     def sqrt(self) -> "Number":
         return Number("root", (self,))
 
     def max(self, other: Any) -> "Number":
         return Number("max", (self, number(other)))
+
+    def put(self, point: Vector, other: Vector) -> "Number":
+        """The number with another vector in the place of this one."""
+        return Number(self.head, tuple(_put(part, point, other) for part in self.args))
+
+
+def _put(part: Any, point: Vector, other: Vector) -> Any:
+    if part == point:
+        return other
+    return type(part)(part.head, tuple(_put(p, point, other) for p in part.args)) if hasattr(part, "head") else part
 
 
 Term = Vector | Number
@@ -126,6 +143,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
     "local step": (_V,),  # one gradient step of each client on its subproblem in the round, from this point
     "minimiser": (),
+    "proximal": (_N, _V),  # the minimiser of the objective plus (c/2)‖· − v‖², where that is strongly convex
     "gradient": (_V,),  # ∇F_k at a point of client k
     "mean": (_V,),  # over all clients
     "drawn": (_V,),  # the average over the clients that are drawn in the round
@@ -223,6 +241,11 @@ answers, solutions = Vector("answers"), Vector("solutions")
 residuals, minimiser = Vector("residuals"), Vector("minimiser")
 local_gradients = Vector("local gradients")
 infimum = Number("infimum")
+
+
+def proximal(weight: Any, center: Vector) -> Vector:
+    """The minimiser of the objective plus (weight/2)‖· − center‖²: its proximal point."""
+    return Vector("proximal", (number(weight), center))
 
 
 def local_step(start: Vector) -> Vector:

@@ -23,7 +23,7 @@ from fedconvex.claims.display.typesetting import (
     is_tall,
     script,
 )
-from fedconvex.claims.terms import Number, Term, Vector, gradient
+from fedconvex.claims.terms import Number, Term, Vector, free, gradient, square
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
@@ -141,6 +141,10 @@ class Display(Typesetting):
                 return Shown(name)
             case "family", (name,):
                 return Shown(f"{name}_{letters.client}")
+            case "proximal", (weight, at):
+                half = self.show(weight / 2 * square(free("x") - at)).text
+                objective = self.show(Number("value", (free("x"),))).text
+                return Shown(rf"\arg\min_x\left\{{{objective} + {half}\right\}}")
             case "gradient", (at,):
                 return self._of(rf"\nabla {letters.function}", at)
             case "mean", (inside,):
@@ -264,7 +268,7 @@ def square_brackets(text: str) -> str:
 
 def _times(term: Term) -> Iterator[int]:
     """The times of the vectors in a term: 1 for what is about the round itself."""
-    if term.head in ("answers", "solutions", "residuals", "local gradients", "local step", "drawn"):
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn"):
         yield 1
     for x in term.args:
         if type(x) is int:

@@ -20,6 +20,7 @@ from fedconvex.statements.assumptions.functions import StronglyConvexObjective a
 from fedconvex.statements.assumptions.runs import AtFixedPoint as AtFixedPoint
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
+from fedconvex.statements.assumptions.runs import GradientSteps as GradientSteps
 from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as GradientStepsFromCenter
 from fedconvex.statements.assumptions.runs import Inexactness as Inexactness
 from fedconvex.statements.assumptions.runs import InexactnessOfEach as InexactnessOfEach
