@@ -8,6 +8,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
@@ -67,6 +68,8 @@ class RoundBoard:
         self.chances = self._chances()
         self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
+        self.numbers = count()  # of unknown gradients
+        self.proximals: dict[Any, Vec] = {}  # by centre and weight
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
             self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
@@ -316,7 +319,7 @@ class RoundBoard:
         right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
         require(not right.is_random, "a subproblem that depends on the draw")
-        gradient = self.of_clients(f"∇{len(self.gradients)}")
+        gradient = self.of_clients(f"∇{next(self.numbers)}")
         point = (right - gradient) / weight
         self.gradients[point.key] = gradient
         return point
@@ -325,6 +328,20 @@ class RoundBoard:
     def minimiser(self) -> Vec:
         # A vector like others: as the origin, ‖x*‖² and other numbers that depend on the origin would be 0.
         return self.basic("x*", SAME)
+
+    def proximal(self, weight: Scalar, center: Vec) -> Vec:
+        """The minimiser of the objective plus (weight/2)‖· − center‖², where the mean of the gradients is known."""
+        require(center.is_shared and not center.is_random and not self.one_client, "a proximal point of one client")
+        least, of_objective = self.setting.curvature[0], self.setting.objective[0]
+        known = of_objective if least is None else least
+        require(known is not None and self.field.is_positive(self.parameter_only(known) + weight),
+                "an objective with no proximal point")  # fmt: skip
+        if (center.key, weight) not in self.proximals:
+            point = self.basic(f"prox {len(self.proximals)}", SAME)
+            self.proximals[center.key, weight] = point
+            apart = self.basic(f"∇{next(self.numbers)}", APART)
+            self.gradients[point.key] = (center - point) * weight + apart
+        return self.proximals[center.key, weight]
 
     def basic(self, name: str, *kinds: str) -> Vec:
         """A basic vector in these kinds."""
@@ -367,14 +384,14 @@ class RoundBoard:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
         if at.only(NOISE, ANY, ANY_APART).parts:
             if at.key not in self.gradients:
-                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+                self.gradients[at.key] = self.basic(f"∇{next(self.numbers)}", ANY, ANY_APART)
             return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
             return before + (self.gradient(new) - before).renamed({SAME: KEPT, APART: REPLACED})
         if at.key not in self.gradients:
-            self.gradients[at.key] = self.of_clients(f"∇{len(self.gradients)}")
+            self.gradients[at.key] = self.of_clients(f"∇{next(self.numbers)}")
         return self.gradients[at.key]
 
     def both(self, at: Vec) -> tuple[Vec, Vec]:
@@ -424,6 +441,8 @@ class RoundBoard:
             case "minimiser", ():
                 require(self.setting.minimiser, "the setting has no minimiser")
                 return self.minimiser
+            case "proximal", (c, at):
+                return self.proximal(self.parameter_only(c), self.vector(at))
             case "gradient", (at,):
                 return self.gradient(self.vector(at))
             case "mean", (u,):
@@ -515,13 +534,14 @@ class RoundBoard:
         raise Refused(f"{term.head} has no meaning in a round")
 
     def _rounds_power(self, x: Number, y: Number) -> Scalar:
-        """r^(±T + n), an integer n."""
-        exponent = self.parameter_only(y)
-        for sign in (1, -1):
-            rest = exponent - self.field.parameter(self.powers.rounds) * sign
+        """r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n."""
+        exponent, r = self.parameter_only(y), self.parameter_only(x)
+        for times in (1, -1, 2, -2):
+            rest = exponent - self.field.parameter(self.powers.rounds) * times
             if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
-                found = self.powers.power(self.parameter_only(x), _integer(rest * sign))
-                return found if sign == 1 else 1 / found
+                whole, more = self.powers.power(r ** abs(times)), _integer(rest)
+                found = whole if times > 0 else 1 / whole
+                return found * r**more if more else found
         raise Refused("an exponent that is not T plus an integer")
 
     def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
