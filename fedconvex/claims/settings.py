@@ -137,10 +137,10 @@ def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
     fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
 
 
-def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
+def _method_parameter(assumption: known.ProximalWeight | known.StepsizeIs, fields: Fields) -> None:
     required = assumption.required()
-    weight = number(required.bound_at({name: parameter(name) for name in required.names}))
-    fields.setdefault("method_parameters", {})["mu"] = weight
+    value = number(required.bound_at({name: parameter(name) for name in required.names}))
+    fields.setdefault("method_parameters", {})[required.argument] = value
 
 
 def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
@@ -201,7 +201,8 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
     known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
-    known.ProximalWeight: _proximal_weight,
+    known.ProximalWeight: _method_parameter,
+    known.StepsizeIs: _method_parameter,
     known.ProximalStepsize: _proximal_stepsize,
     known.SmoothObjective: lambda a, fields: _of_objective(fields, -parameter(a.L), parameter(a.L)),
     known.StronglyConvexObjective: lambda a, fields: _of_objective(fields, parameter(a.mu), None),

@@ -116,12 +116,12 @@ class Number:
     def max(self, other: Any) -> "Number":
         return Number("max", (self, number(other)))
 
-    def put(self, point: Vector, other: Vector) -> "Number":
-        """The number with another vector in the place of this one."""
-        return Number(self.head, tuple(_put(part, point, other) for part in self.args))
+    def put(self, old: "Vector | Number", new: "Vector | Number") -> "Number":
+        """The number with another term of the same sort in the place of this one."""
+        return Number(self.head, tuple(_put(part, old, new) for part in self.args))
 
 
-def _put(part: Any, point: Vector, other: Vector) -> Any:
+def _put(part: Any, point: Any, other: Any) -> Any:
     if part == point:
         return other
     return type(part)(part.head, tuple(_put(p, point, other) for p in part.args)) if hasattr(part, "head") else part

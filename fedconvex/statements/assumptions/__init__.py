@@ -5,6 +5,7 @@ from fedconvex.statements.assumptions.base import AssumptionFinding as Assumptio
 from fedconvex.statements.assumptions.base import Given as Given
 from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
+from fedconvex.statements.assumptions.base import StepsizeIs as StepsizeIs
 from fedconvex.statements.assumptions.functions import BoundedNegativeCurvature as BoundedNegativeCurvature
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere

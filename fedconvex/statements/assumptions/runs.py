@@ -236,7 +236,7 @@ class GradientStepsFromCenter(Assumption):
 @final
 @dataclass(frozen=True)
 class GradientSteps(Assumption):
-    """Clients take local_steps gradient steps of size local_stepsize on sF_k + ½‖· − x‖², s = stepsize (FedSplit, (17)).
+    """Clients take local_steps gradient steps of size local_stepsize on sF_k + ½‖· − x‖² (FedSplit, (17)).
 
     The package's subproblem is F_k + ‖· − x‖²/(2s), so that `GradientDescent` takes steps of size local_stepsize·s.
     """
