@@ -201,7 +201,22 @@ class Iterate:
     name: str = ""
 
 
-Line = Combine | Root | Telescope | Iterate
+@final
+@dataclass(frozen=True)
+class LocalSteps:
+    """‖u_e − v‖ ≤ q^e‖u_0 − v‖ for the clients' e gradient steps from u_0 to their answers u_e, q ≥ 0, because
+    ‖u⁺ − v‖ ≤ q‖u − v‖ for the step u⁺ from any points u: the family of this name, on which v does not depend.
+    """
+
+    to: Vector
+    ratio: Number
+    family: str
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate | LocalSteps
 
 
 @final

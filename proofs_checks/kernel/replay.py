@@ -228,7 +228,23 @@ def _root(board: RoundBoard, line: proofs.Root, lines: Mapping[str, Difference],
     return Difference(right - left)
 
 
-LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
+def _local_steps(board: RoundBoard, line: proofs.LocalSteps, lines: Lines, library: Library) -> Difference:
+    steps, answers = board.setting.gradient_steps.get("steps"), board.answers.points
+    require(steps is not None, "the setting has no gradient steps")
+    moving = Vector("family", (line.family,))
+    # A gradient there depends on it, too: the term is looked at, not the vector.
+    require(moving not in parts(line.to), f"{line.family} is any point, and moves with the steps")
+    u, v = board.vector(moving), board.vector(line.to)
+    ratio = board.parameter_only(line.ratio)
+    require(board.field.is_nonnegative(ratio), "a factor that may be negative")
+    of_step = board.length(u - v) * ratio - board.length(board.local_step(u) - v)
+    rest = of_step - _total(board, line.facts, line.squares, lines, library)
+    require(not rest.terms, f"the sum of the facts is not the inequality of one step: {_shown(rest)} is left")
+    power = board.parameter_only(Number("^", (line.ratio, steps)))
+    return Difference(board.length(board.subproblem.start - v) * power - board.length(answers - v))
+
+
+LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root, proofs.LocalSteps: _local_steps}
 RUN_LINES: Mapping[type, Any] = {
     proofs.Combine: _combine_in_run,
     proofs.Telescope: lambda run, line, lines, library: Difference(run.telescoped(line)),
@@ -372,7 +388,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     """The other setting assumes nothing that this one does not."""
     mine, problem = board.setting, f"{identifier} assumes something else"
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
-    for name in ("method", "method_parameters", "answers", "inexactness", "draws", "rests"):
+    for name in ("method", "method_parameters", "answers", "inexactness", "gradient_steps", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")

@@ -23,11 +23,12 @@ from fedconvex.claims.display.typesetting import (
     is_tall,
     script,
 )
-from fedconvex.claims.terms import Number, Term, Vector, gradient, inner
+from fedconvex.claims.terms import Number, Term, Vector, free, gradient, inner, square
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
+              "gradient", "family")  # fmt: skip
 SHARED = ("mean", "drawn")
 
 
@@ -137,12 +138,19 @@ class Display(Typesetting):
                 return self._at(getattr(letters, which), 1)
             case "local gradients", _:
                 return Shown(letters.local_gradients, PRODUCT)
+            case "local step", (at,):
+                step = letters.local_step.replace("@", self.times[0])
+                return Shown(rf"{step}({self.show(at).text})")
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
                 return Shown(name)
             case "family", (name,):
                 return Shown(f"{name}_{letters.client}")
+            case "proximal", (weight, at):
+                half = self.show(weight / 2 * square(free("x") - at)).text
+                objective = self.show(Number("value", (free("x"),))).text
+                return Shown(rf"\arg\min_x\left\{{{objective} + {half}\right\}}")
             case "gradient", (at,):
                 return self._of(rf"\nabla {letters.function}", at)
             case "mean", (inside,):

@@ -44,6 +44,7 @@ class RoundOnPath:
     solutions: Callable[[], Array]
     residuals: Callable[[], Array]
     local_gradients: Callable[[], Array]
+    local_step: Callable[[Array], Array]  # from the rows of all
     drawn: Callable[[Array], Array]  # the server's average over the drawn clients, from the rows of all
 
 
@@ -75,6 +76,7 @@ class Values:
     depends_on_draws: Callable[[Term], bool]
     client: int | None = None
     in_balls: Callable[[], Clients] | None = None  # the same functions, for points with irrational coordinates
+    proximal: Callable[[Any, Array], Array] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_kept", {})
@@ -111,8 +113,12 @@ class Values:
                 return getattr(self._round(run, time), rows)()
             case "local gradients", ():
                 return self._round(run, time).local_gradients()
+            case "local step", (of,):
+                return self._round(run, time).local_step(self._rows(self.of(of, path, time)))
             case "minimiser", ():
                 return self.minimiser()
+            case "proximal", (weight, at) if self.proximal is not None:
+                return self.proximal(self.of(weight, path, time), self.of(at, path, time))
             case "gradient", (at,):
                 point = self.of(at, path, time)
                 return self._functions(point).gradients(point)

@@ -14,6 +14,7 @@ from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fra
 from fedconvex.certainty import Certainty
 from fedconvex.claims.on_runs.draw_dependence import DrawDependence, is_expectation
 from fedconvex.claims.on_runs.evaluation import Path, Values
+from fedconvex.claims.on_runs.paths import minimiser_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.runs.rounds import Rounds
 
@@ -109,6 +110,7 @@ class Evaluating:
         return Values(
             paths, self.rounds.clients, self.rounds.weights, self.rounds.arithmetic, self.parameters, self.minimiser,
             self.free, self._depends_on_draws, client, in_balls=lambda: problem.clients("ball", scale),
+            proximal=partial(minimiser_of, self.rounds),
         )  # fmt: skip
 
 
