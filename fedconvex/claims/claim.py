@@ -40,8 +40,8 @@ class Claim:
     def on(self, run: Any, **parameters: Any) -> "Found":
         """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
 
-        `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`.
-        `parameters` are values of the claim's parameters that the run does not know.
+        `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`
+        or of `fedconvex.deep.run`. `parameters` are values of the claim's parameters that the run does not know.
         """
         from fedconvex.claims.on_runs.claim_on import claim_on
 
