@@ -9,7 +9,8 @@ from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import answers, drawn, expected, mean, parameter, square
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.participation import Schedule
-from fedconvex.proofs_checks.library import Parts, lemma, squared
+from fedconvex.proofs_checks.kernel.proofs import Hypothesis
+from fedconvex.proofs_checks.library import Parts, by, lemma, squared
 from fedconvex.proofs_checks.sentences.findings import Compared, Evidence, Proves, SentenceVerdict, decides
 from fedconvex.proofs_checks.sentences.instances import line, run
 from fedconvex.theory import fedprox
@@ -43,6 +44,10 @@ def independent(K: str = "K") -> ClaimSetting:
 def chosen_with_probability(K: int = 2) -> Iterator[Evidence]:
     p = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
     yield Compared("the mean size Σp_k of such a set, and K", sum(p), "<", K)
+    answer = (1, 10, 100)
+    pairs = sum(Fraction(answer[a] + answer[b], 2) for a, b in ((0, 1), (0, 2))) / 2
+    yield Compared("the mean if device k is in the set with probability 2p_k, and Σp_k w_k", pairs, "=",
+                   sum(q * w for q, w in zip(p, answer, strict=True)))  # fmt: skip
     claim = equal(expected(drawn(answers)), mean(answers))
     yield Proves("the mean of K independent draws", lemma(independent(), claim, Parts()))
 
@@ -85,9 +90,11 @@ def chosen_randomly(sets: tuple[tuple[int, int], ...] = ((0, 1), (2, 3))) -> Ite
         conditions=((m, ">=", P),),
     )  # fmt: skip
     apart = answers - mean(answers)
-    for what, setting in (("independent draws", independent()), ("equally likely sets", uniform)):
-        claim = at_most(expected(square(drawn(answers) - mean(answers))), square(apart) / P)
-        yield Proves(what, lemma(setting, claim, Parts()))
+    claim = at_most(expected(square(drawn(answers) - mean(answers))), square(apart) / P)
+    yield Proves("independent draws", lemma(independent(), claim, Parts()))
+    sigma = parameter("σ")  # (m − K)/(K(m − 1)), so that 1/K − σ = (1 − σ)/m
+    parts = -square(apart) / (P * m) * by(Hypothesis("scale")) + (1 - sigma) / m * squared(apart)
+    yield Proves("equally likely sets", lemma(uniform, claim, parts))
 
 
 @decides("fedprox.unsupported_scheme", SHOWN, linear=(1, 1, 1))
