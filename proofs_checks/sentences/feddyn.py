@@ -23,14 +23,13 @@ from fedconvex.claims.terms import (
     shared,
     square,
 )
-from fedconvex.fixed_points.computation import fixed_point
+from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.participation import Schedule
-from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Lower, Nonnegative
 from fedconvex.proofs_checks.library import Lemma, Parts, by, concluding, lemma, with_example
 from fedconvex.proofs_checks.sentences.findings import Compared, Evidence, Proves, SentenceVerdict, decides
@@ -123,7 +122,9 @@ def ignoring_the_term_freezes(least: int = 0) -> Iterator[Evidence]:
     x, y = family("x"), family("y")
     setting = ClaimSetting(signs={"alpha": "positive"}, curvature=(number(least), None))
     claim = at_most(alpha * square(x - y), inner(gradient(x) - gradient(y) + alpha * (x - y), x - y))
-    yield Proves("α‖x − y‖² ≤ ⟨∇L(x) − ∇L(y) + α(x − y), x − y⟩", lemma(setting, claim, by(Lower(x, y)) + by(Lower(y, x))))
+    yield Proves(
+        "α‖x − y‖² ≤ ⟨∇L(x) − ∇L(y) + α(x − y), x − y⟩", lemma(setting, claim, by(Lower(x, y)) + by(Lower(y, x)))
+    )
 
 
 @decides("feddyn.second_vector_is_unavoidable", REFUTED, option=1)
@@ -132,7 +133,9 @@ def second_vector_is_unavoidable(option: Any = 2, steps: int = 3, rounds: int = 
     for t in range(rounds):
         found = run(method, UNLIKE, t + 1)
         known = (found.points[t] - found.points[t + 1]) / (steps * SHORT)
-        yield Compared(f"‖c − (θ^{t} − θ^{t + 1})/(Ks)‖²", squared(fraction_array(found.state.shared["c"]) - known), "=", 0)
+        yield Compared(
+            f"‖c − (θ^{t} − θ^{t + 1})/(Ks)‖²", squared(fraction_array(found.state.shared["c"]) - known), "=", 0
+        )
 
 
 @decides("feddyn.alpha_and_the_rate", REFUTED, alphas=(60, 60))
@@ -144,10 +147,25 @@ def alpha_and_the_rate(alphas: tuple[int, int] = (120, 60)) -> Iterator[Evidence
         return found
 
     start = {"D0": Fraction(1), "G": Fraction(1)}
-    yield Compared(f"Theorem 2's ratio for α = {alphas}, T = 1000 and 2000", ratio(1000, feddyn.convex_bound, **start), "=",
-                   ratio(2000, feddyn.convex_bound, **start))  # fmt: skip
+    short, long = (ratio(T, feddyn.convex_bound, **start) for T in (1000, 2000))
+    yield Compared(f"the ratio of Theorem 2's bounds for α = {alphas}, T = 1000 and 2000", short, "=", long)
     short, long = (ratio(T, feddyn.strongly_convex_bound, mu=1, **start) for T in (1000, 2000))
-    yield Compared("Theorem 3's at T = 2000, and a thousand times that at T = 1000", long, ">", 1000 * short)
+    yield Compared("of Theorem 3's, at T = 2000 and a thousand times that at T = 1000", long, ">", 1000 * short)
+
+
+@decides("feddyn.alphas_of_figure1", SentenceVerdict.OPEN, active=100)
+def alphas_of_figure1(active: int = 10) -> Iterator[Evidence]:
+    def admits(alpha: Any, L: Any) -> bool:
+        given = {"num_clients": 100, "num_active": active, "T": 1, "delta": 1, "spread": 0}
+        try:
+            feddyn.nonconvex_bound(alpha=alpha, L=L, **given)
+        except InvalidInput:
+            return False
+        return True
+
+    yield Compared("Theorem 4 admits α = 1 for L = 1/200", admits(1, Fraction(1, 200)), "=", True)
+    yield Compared("for L = 1/100", admits(1, Fraction(1, 100)), "=", False)
+    yield Compared("α = 0.001 for L = 0.00001", admits(Fraction(1, 1000), Fraction(1, 10**5)), "=", False)
 
 
 @decides("feddyn.one_step_if_losses_differ", REFUTED, second=2)

@@ -1,12 +1,13 @@
 """Checks of the FedProx paper's sentences, without those on the sampling of devices."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from math import comb
 from typing import Any
 
 from fedconvex.claims.claim import ClaimSetting, at_most, equal
-from fedconvex.claims.terms import family, free, gradient, inner, mean, number, parameter, square
+from fedconvex.claims.terms import Number, family, free, gradient, inner, mean, number, parameter, square
 from fedconvex.fixed_points.computation import fixed_point
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.fedgd import FedGD
@@ -15,7 +16,7 @@ from fedconvex.methods.fedsgd import FedSGD
 from fedconvex.participation import Schedule
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.kernel.proofs import Lower, Nonnegative
-from fedconvex.proofs_checks.library import by, jensen, lemma, squared
+from fedconvex.proofs_checks.library import Lemma, by, jensen, lemma, squared
 from fedconvex.proofs_checks.sentences.findings import Compared, Evidence, Proves, SentenceVerdict, decides
 from fedconvex.proofs_checks.sentences.instances import SHORT, UNLIKE, bias, exact, line, run
 from fedconvex.theory import fedprox
@@ -23,6 +24,7 @@ from fedconvex.theory import fedprox
 PROVED, SHOWN, REFUTED = SentenceVerdict.PROVED, SentenceVerdict.SHOWN, SentenceVerdict.REFUTED
 ON_INSTANCES = SentenceVerdict.ON_INSTANCES
 Gradients = tuple[int, ...]
+Condition = tuple[Number, str, Number]
 
 
 def dissimilarity(gradients: Gradients) -> Fraction:
@@ -173,10 +175,31 @@ def remark5_is_sufficient(K: int = 2) -> Iterator[Evidence]:
     yield Proves("ρ ≤ 0 for every μ", lemma(setting, at_most(rho, 0), by(Nonnegative(-rho))))
 
 
+def rho_is_not_positive(where: Callable[[Mapping[str, Number]], Condition]) -> Lemma:
+    """ρ ≤ 0 for B ≥ 1 and all other parameters, under the condition."""
+    names = {"mu": "positive", "L": "positive", "L_minus": "nonnegative", "B": "positive", "gamma": "nonnegative",
+             "K": "positive"}  # fmt: skip
+    given = {name: parameter(name) for name in names}
+    conditions = ((given["mu"], ">", given["L_minus"]), (given["B"], ">=", number(1)), where(given))
+    rho = fedprox.rho.calculator.formula(**given)
+    return lemma(ClaimSetting(signs=names, conditions=conditions, counts=frozenset({"K"})), at_most(rho, 0),
+                 by(Nonnegative(-rho)))  # fmt: skip
+
+
+@decides("fedprox.ten_devices", PROVED, factor=1)
+def ten_devices(factor: int = 2) -> Iterator[Evidence]:
+    yield Proves("2B² ≥ K ⇒ ρ ≤ 0", rho_is_not_positive(lambda of: (factor * of["B"] ** 2, ">=", of["K"])))
+
+
+@decides("fedprox.candidates_for_mu", PROVED, factor=Fraction(1, 2))
+def candidates_for_mu(factor: Any = Fraction(2, 3)) -> Iterator[Evidence]:
+    yield Proves("L ≥ 2μ/3 ⇒ ρ ≤ 0", rho_is_not_positive(lambda of: (of["L"], ">=", factor * of["mu"])))
+
+
 @decides("fedprox.increase_mu", ON_INSTANCES, problem=line((1, 3), (1, 3)))
 def increase_mu(problem: Any = UNLIKE) -> Iterator[Evidence]:
     errors = [bias(FedProx(mu=mu), problem) for mu in (1, 4, 16, 64, 256)]
-    for before, after in zip(errors, errors[1:], strict=False):
+    for before, after in pairwise(errors):
         yield Compared("‖x_∞ − x*‖² at four times the μ", after, "<", before)
     yield Compared("at μ = 256", errors[-1], ">", 0)
 
@@ -214,17 +237,20 @@ def table1(devices: int = 1000) -> Iterator[Evidence]:
         yield Compared(f"rounding of {name}", abs(Fraction(samples, count) - average), "<=", Fraction(1, 2))
 
 
-@decides("fedprox.mu_replaces_E", REFUTED, other=2)
-def mu_replaces_E(other: int = 4) -> Iterator[Evidence]:
-    """Two steps of size 1/8 against μ = 13, on clients ½x² and ½h(x − 1)²: where they stop grows with μ."""
-    for h, relation in ((2, "="), (other, "!=")):
+@decides("fedprox.mu_replaces_epochs", REFUTED, other=2)
+def mu_replaces_epochs(other: int = 4) -> Iterator[Evidence]:
+    """Two steps of size 1/8 on clients ½x² and ½h(x − 1)². FedProx stops at φ/(1 + φ), φ = h(1 + μ)/(h + μ), which
+    grows with μ, so that μ = 13 alone replaces the steps for h = 2.
+    """
+    for h, mu, relation in ((2, 12, ">"), (2, 13, "="), (2, 14, "<"), (other, 13, "!=")):
         problem = line((1, h), (0, h))
-        steps, prox = FedGD(stepsize=Fraction(1, 8), local_steps=2), FedProx(mu=13)
-        yield Compared(f"fixed points for h = {h}", _stop(steps, problem)[0], relation, _stop(prox, problem)[0])
+        steps, prox = FedGD(stepsize=Fraction(1, 8), local_steps=2), FedProx(mu=mu)
+        what = f"where FedGD and FedProx stop, h = {h}, μ = {mu}"
+        yield Compared(what, _stop(steps, problem)[0], relation, _stop(prox, problem)[0])
 
 
-@decides("fedprox.variance_bounds_B", REFUTED, gradients=(0, 20))
-def variance_bounds_B(gradients: Gradients = (2, 2)) -> Iterator[Evidence]:
+@decides("fedprox.variance_lower_bound", REFUTED, gradients=(0, 20))
+def variance_lower_bound(gradients: Gradients = (2, 2)) -> Iterator[Evidence]:
     yield Compared(f"the variance of the gradients {gradients}, and B²", variance(gradients), "<",
                    dissimilarity(gradients))  # fmt: skip
     g = gradient(free("w"))

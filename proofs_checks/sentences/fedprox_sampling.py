@@ -66,6 +66,8 @@ def distinct_devices(heavy: Fraction = Fraction(9, 10), K: int = 8) -> Iterator[
     answer = [run(FedProx(mu=mu), line((1,), (x,)), 1).points[1][0] for x in c]
     sets = drawn_in_turn(p, K)
     yield Compared("the probabilities add up to", sum(sets.values()), "=", 1)
+    share = sum(q for chosen, q in sets.items() if 0 in chosen) / K
+    yield Compared("the first device's mean share in the average π_1/K, and p_1", share, "!=", heavy)
 
     def value(chosen: frozenset[int]) -> Any:
         return problem.value([sum(answer[k] for k in chosen) / K])

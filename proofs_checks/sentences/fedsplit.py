@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.claims.claim import ClaimSetting, at_most
-from fedconvex.claims.terms import family, gradient, inner, memory, mean, number, parameter, server
+from fedconvex.claims.terms import family, gradient, inner, mean, memory, number, parameter, server
 from fedconvex.fixed_points.computation import fixed_point
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.fedgd import FedGD
@@ -32,7 +32,9 @@ def one_step(local_steps: int = 1) -> Iterator[Evidence]:
 def several_steps(local_steps: int = 2) -> Iterator[Evidence]:
     method = FedGD(stepsize=SHORT, local_steps=local_steps)
     yield Compared("‖x_∞ − x*‖² of FedGD with two steps", bias(method, UNLIKE), ">", 0)
-    yield Compared("it converges from everywhere", fixed_point(method, UNLIKE, arithmetic="exact").attracting, "=", True)
+    yield Compared(
+        "it converges from everywhere", fixed_point(method, UNLIKE, arithmetic="exact").attracting, "=", True
+    )
 
 
 @decides("fedsplit.proximal_steps_are_biased", SHOWN, linear=(1, 3))

@@ -1,8 +1,8 @@
 """Checks of sentences: what a check computes, and the verdict that follows from it.
 
-A check yields *evidence*: lemmas, which the kernel proves, and comparisons of numbers without rounding. The verdict that
-it is written for is found only if all of its evidence holds. Each check names a change of its arguments under which its
-evidence must not hold, so that it is known to be able to fail.
+A check yields *evidence*: lemmas, which the kernel proves, and comparisons of numbers without rounding. The verdict
+that it is written for is found only if all of its evidence holds. Each check names a change of its arguments under
+which its evidence must not hold, so that it is known to be able to fail.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -136,7 +136,7 @@ def finding(sentence: Sentence) -> SentenceFinding:
 
 
 def judged(sentence: Sentence, verdict: SentenceVerdict, evidence: tuple[Evidence, ...]) -> SentenceFinding:
-    """The verdict, if all evidence holds. PROVED rests on the kernel alone, every other one on some instance or proof."""
+    """The verdict, if all evidence holds; PROVED rests on the kernel alone."""
     holds = bool(evidence) and all(one.holds for one in evidence)
     if verdict is SentenceVerdict.PROVED:
         holds = holds and all(isinstance(one, Proves) for one in evidence)

@@ -10,10 +10,10 @@ from fedconvex.theory.sentences import sentences
 
 HEAD = """# Unnumbered sentences
 
-Made by `python -m fedconvex.proofs_checks.sentences` from the checks that run. Papers also assert things in running text,
-footnotes and captions, with no number and no proof. Each entry quotes such a sentence, says precisely what it means, and
-gives the verdict of a check with its evidence: numbers without rounding, and lemmas that [the kernel](verify.md#the-kernel)
-proves. `fedconvex verify --sentences` prints the table; of one paper with its name.
+Made by `python -m fedconvex.proofs_checks.sentences` from the checks that run. Papers also assert things in running
+text, footnotes and captions, with no number and no proof. Each entry quotes such a sentence, says precisely what it
+means, and gives the verdict of a check with its evidence: numbers without rounding, and lemmas that
+[the kernel](verify.md#the-kernel) proves. `fedconvex verify --sentences` prints the same, of one paper with its name.
 
 | verdict | meaning |
 |---|---|

@@ -100,6 +100,14 @@ SENTENCES = (
         "the factor 1 + μ/α in every round.",
     ),
     Sentence(
+        "feddyn.alphas_of_figure1", "Appendix A.3, page 16",
+        "all configurations converge, but some of them converges to a better stationary points. This aligns with the "
+        "theory because we guarantee convergence",
+        "Theorem 4 is about the six values of α in Figure 1, from 1 to 0.001, with m = 100 and P = 10.",
+        "Theorem 4 assumes α ≥ 20L m/P = 200L, so that it is about α = 1 for L ≤ 1/200 and about α = 0.001 for "
+        "L ≤ 0.000005. The paper does not say how large the network's L is.",
+    ),
+    Sentence(
         "feddyn.one_step_if_losses_differ", "Appendix A.4, page 17",
         "FedAvg should do only one step update per device in each round to achieve global minima if device losses are "
         "different",

@@ -82,17 +82,18 @@ SENTENCES = (
     ),
     Sentence(
         "fedsplit.ten_steps_suffice", "Section 3.3, after Corollary 1",
-        "we find that e = 10 suffices to match the exact proximal updates",
-        "With ten local steps at Corollary 1's parameters the fixed point's suboptimality is at most 10⁻⁶ of the "
-        "initial one.",
-        "True on an instance with κ = 4, false on one with κ = 10,000. Corollary 1's factor (1 − 1/(√κ + 1))^e is small "
-        "for e of the order of √κ.",
+        "in practice, it suffices to take a relatively small number of gradient steps. … we find that e = 10 suffices",
+        "As a rule: with ten local steps at Corollary 1's parameters the fixed point's suboptimality is at most 10⁻⁶ "
+        "of the initial one.",
+        "True on an instance with κ = 4, false on one with κ = 10,000. Corollary 1's factor (1 − 1/(√κ + 1))^e is "
+        "small for e of the order of √κ.",
     ),
     Sentence(
         "fedsplit.regularised_modulus", "Section 3.3, after (19)",
         "is a λ-strongly convex and L_λ^* = (L^* + λ)-smooth function",
         "F_λ of (19), which adds (λ/(2m))‖z_j − x^(1)‖² to every client, is λ-strongly convex.",
-        "It is (λ/m)-strongly convex; with (λ/2)‖z_j − x^(1)‖² it is λ-strongly convex (`fedsplit.equation19corrected`).",
+        "It is (λ/m)-strongly convex; with (λ/2)‖z_j − x^(1)‖² it would be λ-strongly convex "
+        "(`fedsplit.equation19corrected`).",
     ),
     Sentence(
         "fedsplit.nearly_optimal", "Section 3.3, after Theorem 2",
