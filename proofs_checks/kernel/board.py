@@ -106,7 +106,11 @@ class RoundBoard:
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
-        for left, relation, right in setting.conditions:
+        chosen = {left.args[0] for left, relation, _ in setting.conditions if _is_choice(left, relation)}
+        # The other conditions come first: they may decide the maxima in a choice, and they may be about what is chosen.
+        for left, relation, right in sorted(setting.conditions, key=lambda c: _turn(c, chosen)):
+            if _is_choice(left, relation) and field.choose(left.args[0], self.parameter_only(right)):
+                continue
             larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
             field.assume(larger - smaller, relation == ">")
             if relation == "=":
@@ -641,6 +645,21 @@ class RoundBoard:
                 key = tuple(sorted((*m, *n)))
                 terms[key] = terms.get(key, 0) + c * d
         return Quantity(terms)
+
+
+def _is_choice(left: Number, relation: str) -> bool:
+    """Whether the condition says what one parameter is."""
+    return relation == "=" and left.head == "parameter"
+
+
+def _turn(condition: tuple[Number, str, Number], chosen: set[str]) -> int:
+    """Conditions without the parameters that are chosen, then those that choose them, then those that use them."""
+    left, relation, right = condition
+    return 1 if _is_choice(left, relation) else 2 if chosen & {*_names(left), *_names(right)} else 0
+
+
+def _names(term: Number) -> Iterator[str]:
+    return (part.args[0] for part in parts(term) if part.head == "parameter")
 
 
 def _integer(value: Scalar) -> int:

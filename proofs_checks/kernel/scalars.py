@@ -127,6 +127,7 @@ class Field:
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.chosen: dict[str, Scalar] = {}  # parameters that equal formulas in others
         self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -148,9 +149,25 @@ class Field:
 
     def parameter(self, name: str) -> Scalar:
         """The parameter itself."""
+        if name in self.chosen:
+            return self.chosen[name]
         if name in self.roots:
             return self.symbol(f"√{name}") ** 2
         return self.symbol(name)
+
+    def choose(self, name: str, of: Scalar) -> bool:
+        """From here on writes the formula for the parameter that equals it. False where it may not.
+
+        Both are the same number, so that what is known of one holds of the other.
+        """
+        if (
+            name in self.chosen
+            or name not in self.symbols
+            or (of.above * of.below).degrees()[[*self.signs].index(name)]
+        ):
+            return False
+        self.chosen[name] = of
+        return True
 
     def symbol(self, name: str) -> Scalar:
         require(name in self.symbols, f"{name} is no parameter of the setting")
