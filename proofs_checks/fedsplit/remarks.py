@@ -8,7 +8,7 @@ from typing import Any
 from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.fedsplit import exact_runs, tightness
-from fedconvex.proofs_checks.fedsplit.counterexamples import (
+from fedconvex.proofs_checks.fedsplit.programs import (
     MISPRINTED_STEP,
     NOT_SO_CONVEX,
     OTHER_POINT,
