@@ -87,8 +87,9 @@ def worst_case(
 
     Raises:
         InvalidInput: a term that is not linear in inner products and function values (a length that is not squared, a
-            product of such numbers), or of which the draws are too many; a metric, solver or scheme that is not analysed, rounds < 1, B < 1, a negative heterogeneity,
-            subproblems without minimisers, a metric that needs a minimiser which the class does not give.
+            product of such numbers), or of which the draws are too many; a metric, solver or scheme that is not
+            analysed, rounds < 1, B < 1, a negative heterogeneity, subproblems without minimisers, a metric that needs a
+            minimiser which the class does not give.
     """
     specification = specify(
         method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,

@@ -72,6 +72,7 @@ def taken_by(claim: Claim, setting: ClaimSetting) -> tuple[str, ...]:
     if draws_matter(claim, setting):
         known += [*_of_terms([x for x in (setting.draws.active, setting.draws.clients) if x is not None])]
     more = ["num_clients"] if setting.draws.scheme == "independent" else []
+    more += ["L"] if setting.curvature == (None, None) else []  # of smooth clients only
     return tuple(dict.fromkeys([*known, *more]))
 
 
@@ -83,6 +84,8 @@ def needed_by(claim: Claim, setting: ClaimSetting) -> tuple[str, ...]:
 def defaults(claim: Claim, setting: ClaimSetting) -> dict[str, Any]:
     """Values of numbers that need not be given: where they do not matter, or are the worst ones."""
     found: dict[str, Any] = {}
+    if setting.curvature == (None, None) and "L" not in claim.parameters:
+        found["L"] = None
     if setting.answers == "error" and setting.inexactness is not None:
         found |= dict.fromkeys(_of_terms([setting.inexactness]), Fraction(0))
     if setting.draws.scheme == "everyone":

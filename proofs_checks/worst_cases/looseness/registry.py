@@ -1,8 +1,9 @@
-"""For each statement the worst case that its bound is compared with: a registry.
+"""The worst cases that statements are compared with: by hand for textbooks, and what questions look like.
 
-`proofs_checks/<paper>/worst.py` and `textbooks.py` fill it. A worst case is that of a method (`Played`, solved by
-`worst_case`), the largest quotient of a statement's two sides (`Compared`, by `quotients`), or that of a mean of
-products of lengths (`Multiplied`, by `products`). The bound is always the statement's own formula, at exact numbers.
+A worst case is that of a method (`Played`, solved by `worst_case`), the largest quotient of a statement's two sides
+(`Compared`, by `quotients`), or that of a mean of products of lengths (`Multiplied`, by `products`). Statements that
+say in the claim language what they claim need no question here: `claimed` reads it off the claim. `textbooks` and
+`proofs_checks/<paper>/worst_case_questions.py` pose the few others.
 """
 
 from collections.abc import Callable, Mapping

@@ -64,6 +64,8 @@ class SettingAtNumbers:
     def clients(self) -> FunctionClass:
         """The class of the clients' functions."""
         low, high = (None if bound is None else self.at(bound) for bound in self.setting.curvature)
+        if high is low is None and self.numbers.get("L") is not None:  # a smaller class than the claim's, if wanted
+            low, high = -self.numbers["L"], self.numbers["L"]
         if high is None:
             return Differentiable() if low is None else NotSmooth(low)
         if low is None or low < 0:

@@ -121,7 +121,7 @@ def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneit
         raise InvalidInput("clients", clients, "may have no minimiser, of which the terms speak",
                            "give convex clients, or terms with infimum")  # fmt: skip
     if rounds != 1 and ratio.speaks_of(*SUMS) and any(is_about_the_end(side) for side in ratio.sides):
-        raise NotPosed("metric", ratio.text, "speaks of time 1 beside sums over the rounds, where it is the time after a "
+        raise NotPosed("metric", ratio.text, "speaks of time 1 beside sums over the rounds, where it is after a "
                        "round", "give after(…), with time 0, for the end")  # fmt: skip
     for name, given in (("heterogeneity", heterogeneity), ("spread", spread)):
         if given:
