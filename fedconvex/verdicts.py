@@ -5,10 +5,14 @@ from typing import NoReturn
 
 
 class Verdict(Enum):
-    """PROVED by machine, REFUTED by a witness, UNKNOWN, or ASSUMED (not checked by anybody)."""
+    """PROVED by machine, REFUTED by a witness, UNKNOWN, or ASSUMED (not checked by anybody).
+
+    COMPARED is no proof: a definition, or a formula about data, that agrees with the running code on exact instances.
+    """
 
     PROVED = "proved"
     REFUTED = "refuted"
+    COMPARED = "compared"
     UNKNOWN = "unknown"
     ASSUMED = "assumed"
 

@@ -10,14 +10,14 @@ from typing import Any
 _CLASSES = "worst_cases.questions.function_classes"
 _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
-    "proof_of": "verification", "verify": "verification", "verify_all": "verification",
+    "verify": "verification", "verify_all": "verification",
     "SmoothConvex": _CLASSES, "SmoothStronglyConvex": _CLASSES, "WeaklyConvex": _CLASSES, "Quadratics": _CLASSES,
     "ClientGroup": _CLASSES, "ClientGroups": _CLASSES,
     "WorstCase": "worst_cases.result", "worst_case": "worst_cases.worst_case",
     "looseness": "worst_cases.looseness.factor",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "falsify": "falsification", "Counterexample": "falsification", "prove": "search.prove",
-    "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
+    "Remarks": "remarks", "remarks_on": "remarks", "proof_of": "claims",
 }  # fmt: skip
 __all__ = [*_HOMES]
 

@@ -1,16 +1,14 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
+from fedconvex.proofs_checks.claims import proof_of as proof_of
 from fedconvex.proofs_checks.falsification import Counterexample as Counterexample
 from fedconvex.proofs_checks.falsification import falsify as falsify
-from fedconvex.proofs_checks.proof import Proof as Proof
-from fedconvex.proofs_checks.proof import Relation as Relation
-from fedconvex.proofs_checks.proof import Step as Step
-from fedconvex.proofs_checks.proof import proves as proves
+from fedconvex.proofs_checks.remarks import Remarks as Remarks
+from fedconvex.proofs_checks.remarks import remarks_on as remarks_on
 from fedconvex.proofs_checks.search.prove import prove as prove
 from fedconvex.proofs_checks.verification import Result as Result
 from fedconvex.proofs_checks.verification import catalogue as catalogue
 from fedconvex.proofs_checks.verification import papers_with_proofs as papers_with_proofs
-from fedconvex.proofs_checks.verification import proof_of as proof_of
 from fedconvex.proofs_checks.verification import verify as verify
 from fedconvex.proofs_checks.verification import verify_all as verify_all
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as looseness
@@ -30,13 +28,11 @@ __all__ = [
     "ClientGroups",
     "Counterexample",
     "Discovered",
-    "Proof",
     "Quadratics",
-    "Relation",
+    "Remarks",
     "Result",
     "SmoothConvex",
     "SmoothStronglyConvex",
-    "Step",
     "WeaklyConvex",
     "WorstCase",
     "catalogue",
@@ -46,7 +42,7 @@ __all__ = [
     "papers_with_proofs",
     "proof_of",
     "prove",
-    "proves",
+    "remarks_on",
     "verify",
     "verify_all",
     "worst_case",

@@ -4,23 +4,18 @@ An expression is nested lists: ["+", …], ["*", …], ["^", base, exponent]; a 
 every string is a symbol. Symbols in ‖·‖ are lengths, ⟨a,b⟩ is an inner product.
 """
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from fedconvex.atomic_files import write_atomically
 from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
-from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.engines.facts import Fact
-    from fedconvex.proofs_checks.verification import Result
 
 FORMAT = "fedconvex certificate 2"
 CHECKER = Path(__file__).with_name("standalone_checker.py")
@@ -34,9 +29,8 @@ def certificate(
     facts: Iterable[tuple[Any, "Fact"]] = (),
     squares: Iterable[tuple[Any, HilbertVector]] = (),
     needed: Iterable[Any] = (),
-    squared: bool = False,
 ) -> dict[str, Any] | None:
-    """The certificate of right − left (or right² − left²) = Σ multiplier · fact + Σ weight · ‖vector‖².
+    """The certificate of right − left = Σ multiplier · fact + Σ weight · ‖vector‖².
 
     It contains the identity and a proof by coefficients of each sign that it needs: of the expressions in `needed`, of
     the denominators, and, for an inequality without facts and squares, of right − left. None where one of these signs
@@ -48,7 +42,7 @@ def certificate(
     parts = [(atom, c) for _, vector in squares for atom, c in vector.parts.items()]
     expressions = [left, right, *(e for m, f in facts for e in (m, f.expression)), *(w for w, _ in squares)]
     expressions += [e for atom, c in parts for e in (atom.scale, c)]
-    alone = not facts and not squares and not squared and relation != "="
+    alone = not facts and not squares and relation != "="
     try:
         proofs = [_proof(e, domain) for e in (*needed, *(atom.scale for atom, _ in parts if atom.scale != 1))]
         proofs += [_proof(right - left, domain, relation == "<")] if alone else []
@@ -62,7 +56,7 @@ def certificate(
         "left": written(left),
         "relation": relation,
         "right": written(right),
-        "squared": squared,
+        "squared": False,
         "positive": sorted(str(s) for s in used if s.is_positive),
         "nonnegative": sorted(str(s) for s in used if s.is_nonnegative and not s.is_positive),
         "conditions": [_condition(relation) for relation in conditions],
@@ -149,24 +143,3 @@ def written(expression: Any) -> Any:
         case sympy.Pow() as power if power.exp.is_Integer:
             return ["^", written(power.base), int(power.exp)]
     raise ValueError(f"{expression} is no rational function")
-
-
-def certificates_of(result: "Result") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The certificates of a result's proved steps, each with a name such as fedprox.equation3-01."""
-    for number, found in enumerate(result.evidence, start=1):
-        if found.outcome.certificate is not None and found.outcome.verdict is Verdict.PROVED:
-            yield f"{result.statement.identifier}-{number:02d}", found.outcome.certificate
-
-
-def write_certificates(folder: Path, found: dict[str, dict[str, Any]]) -> list[Path]:
-    """Writes one JSON file per certificate, named as in `found`, and a copy of the checker beside them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, content in found.items():
-        path = folder / f"{name}.json"
-        parts = content["of"] if content["kind"] == "all" else [content]
-        text = json.dumps({"format": FORMAT, "step": name, "proof": parts}, ensure_ascii=False, indent=1)
-        write_atomically(path, text.encode())
-        paths.append(path)
-    copyfile(CHECKER, folder / CHECKER.name)
-    return paths

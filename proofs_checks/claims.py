@@ -42,6 +42,11 @@ def theorem_of(statement: Statement) -> Theorem:
     return _THEOREMS[statement]
 
 
+def derivation_of(statement: Statement) -> Derivation:
+    """The statement's proof as data, not replayed. Raises Refused where there is none."""
+    return _entry(statement)[2]
+
+
 def _entry(statement: Statement) -> tuple[ClaimSetting, Claim, Derivation]:
     """What the kernel needs to prove the statement."""
     builder = builder_of(statement)

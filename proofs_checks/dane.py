@@ -1,11 +1,10 @@
 """The proof of the statement on DANE, built from the multipliers that `discover` found.
 
 `discover` computed exact multipliers of worst-case proofs at several parameters and fitted rational functions to them.
-Only those formulas remain here, and the proof is checked like any other; as data for the kernel, too.
+Only those formulas remain here, and the kernel replays the proof like any other.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,18 +12,13 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, parameter, server
 from fedconvex.methods.dane import DANE
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library import Parts, concluding, interpolation, squared
-from fedconvex.proofs_checks.proof import Proof, proves
+from fedconvex.proofs_checks.remarks import Remarks, remarks_on
+from fedconvex.proofs_checks.tightness import Measure, Tightness
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import theorem
-from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane
-
-mu, eta, L, L_minus = (symbols(dane.PAPER.notation)[name] for name in ("mu", "eta", "L", "L_minus"))
 
 
 def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, Any]:
@@ -33,15 +27,10 @@ def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, A
     return {"method": method, "clients": clients, "num_clients": "any", "metric": "descent"}
 
 
-@proves(dane.PAPER.find("oneround"))
-def one_round(statement: Statement) -> Proof:
-    """Interpolation inequalities between three points: 0 is w, 1 the clients' answers, 2 their mean."""
-    rho = statement.calculator.formula(mu=mu, eta=eta, L=L, L_minus=L_minus)
-    between = (mu + L - eta * L) / (eta * (mu + L))
-    multipliers = {"1 from 0": between, "2 from 1": between, "0 from 2": between + 1}
-    sample = {mu: Fraction(4), eta: Fraction(1, 2), L: Fraction(1), L_minus: Fraction(1, 2)}
-    found = theorem(one_round_of_dane, sample, -rho, multipliers, Domain.of(statement))
-    return replace(found, tightness=Tightness(_decrease(statement), (3, Fraction(1, 2), 1), "L x²/2", attained=True))
+@remarks_on(dane.PAPER.find("oneround"))
+def remarks(statement: Statement) -> Remarks:
+    """The worst known instance."""
+    return Remarks(tightness=Tightness(_decrease(statement), (3, Fraction(1, 2), 1), "L x²/2", attained=True))
 
 
 def _decrease(statement: Statement) -> Measure:
@@ -59,8 +48,8 @@ def _decrease(statement: Statement) -> Measure:
 
 
 @proof_of(dane.PAPER.find("oneround"))
-def one_round_as_data(claim: Claim) -> Derivation:
-    """The same three inequalities; the rest is a sum of squares, of means and of deviations from them.
+def one_round(claim: Claim) -> Derivation:
+    """Interpolation inequalities between w, the clients' answers and their mean; the rest is a sum of squares.
 
     On ½Lx² the change of ∇f is L times the mean step, which is −(η/(μ + L))∇f.
     """

@@ -8,14 +8,15 @@ step refutes, or a program, must show it.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from fedconvex.proofs_checks.engines.witnesses import Witness, replay
+from fedconvex.proofs_checks.witnesses import Witness, replay
 from fedconvex.statements.statement import ClaimType, Statement, key_of
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.proofs_checks.proof import Proof
+    from fedconvex.proofs_checks.remarks import Remarks
 
 UNDECIDED = "undecided"
+COMPARED = "of the code that runs, on instances"
 ROOM = 100  # characters of a phrase: outputs show it on one line
 
 
@@ -47,32 +48,32 @@ def is_ours(of: Statement) -> bool:
 
 
 def words(
-    of: Statement, proof: "Proof", verdict: Verdict, *, corrected: Verdict | None, line_fails: bool, by_instances: bool
+    of: Statement, remarks: "Remarks", verdict: Verdict, *, corrected: Verdict | None, line_fails: bool
 ) -> tuple[str, str, str]:
     """The phrases (as printed, what holds) that a verdict allows, and the program's counterexample to another reading.
 
     Args:
-        corrected: the verdict of the corrected statement; None where the proof names none.
-        line_fails: whether a step refutes a line as printed.
-        by_instances: whether the statement is a definition, compared with the code that runs.
+        corrected: the verdict of the corrected statement; None where no remark names one.
+        line_fails: whether a line fails as printed.
     """
     match verdict:
-        case Verdict.REFUTED if proof.corrected and corrected is Verdict.PROVED:
-            return "false", f"the corrected statement {proof.corrected}", ""
+        case Verdict.REFUTED if remarks.corrected and corrected is Verdict.PROVED:
+            return "false", f"the corrected statement {remarks.corrected}", ""
         case Verdict.REFUTED:
             return "false", UNDECIDED, ""
         case Verdict.ASSUMED:
             return "assumed", "if the assumed steps do", ""
         case Verdict.UNKNOWN:
             return UNDECIDED, UNDECIDED, ""
-    if proof.reading is not None:
-        return words_of(proof.reading, line_fails)
-    if proof.extra:
-        return UNDECIDED, f"with {proof.extra}", ""
+    if remarks.reading is not None:
+        as_printed, holds, other = words_of(remarks.reading, line_fails)
+        if verdict is Verdict.PROVED or not as_printed.startswith("true"):
+            return as_printed, holds, other
+        return UNDECIDED, COMPARED, other
+    if verdict is Verdict.COMPARED:
+        return "a definition" if of.claim_type is ClaimType.DEFINITION else UNDECIDED, COMPARED, ""
     if is_ours(of):
         return "not in the paper", "as stated", ""
-    if by_instances:
-        return "a definition", "of the code that runs, on instances", ""
     return "true", "as printed, up to constants" if of.claim_type is ClaimType.ASYMPTOTIC else "as printed", ""
 
 

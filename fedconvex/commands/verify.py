@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.results import Origin
     from fedconvex.statements.statement import Statement
 
-VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their proofs, checked by machine.
+VERIFY_HELP = """Do the papers' statements hold? Proofs that a small kernel replays, line by line.
 
 [bold]fedconvex verify[/bold]
 [bold]fedconvex verify fedsplit feddyn.lemma10[/bold]
@@ -25,35 +25,37 @@ VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their p
 [bold]fedconvex verify mypaper --record[/bold]
 [bold]fedconvex verify ./mypaper.py[/bold]
 
-One statement is shown with all that is known of it. PROVED: every step is checked. "As printed" says whether that is \
-what the paper prints, "holds" what is proved where it is not. REFUTED: there is a counterexample, a program of at \
-most twenty lines, and a statement that holds instead. ASSUMED and UNKNOWN are counted, not hidden. Tightness is the \
-largest ratio of a quantity to its bound that an exact search found; 1 is attained. --record writes the verdicts that \
-later runs are compared with. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a verdict has changed, \
-2 wrong input."""
+One statement is shown with all that is known of it. PROVED: the kernel has replayed a proof of its claim. "As \
+printed" says whether that is what the paper prints, "holds" what is proved where it is not. REFUTED: there is a \
+counterexample, a program of at most twenty lines, and a statement that holds instead. COMPARED: a definition, or a \
+formula about data, that agrees with the running code on exact instances; nothing is proved. UNKNOWN is counted, not \
+hidden. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is attained. --record \
+writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates writes it; it is \
+replayed, with those that it cites beside it. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a \
+verdict has changed or a proof is refused, 2 wrong input."""
 
 
 def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PAPER | STATEMENT | FILE.py]…",
+            metavar="[PAPER | STATEMENT | FILE.py | FILE.json]…",
             show_default=False,
-            help="Papers (fedprox), statements (fedprox.theorem4), or a Python file with lemmas of your own, which is "
-            "run; without any, every paper with proofs.",
+            help="Papers (fedprox), statements (fedprox.theorem4), a Python file with lemmas of your own, which is "
+            "run, or proofs as JSON; without any, every paper with proofs.",
         ),
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Replay one step of one statement, with all that it uses.")] = None,
+    step: Annotated[int | None, typer.Option(help="Show one line of a proof, with all that it uses.")] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - for the terminal.")
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one page that needs no network.")] = None,
     latex: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the proofs as an appendix, a check beside each step.")
+        Path | None, typer.Option(metavar="FILE", help="Write the proofs as an appendix, line by line.")
     ] = None,
     certificates: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write a certificate for every proved step, and a checker for them."),
+        typer.Option(metavar="FOLDER", help="Write every proof as a JSON file that can be replayed."),
     ] = None,
     use_cache: Annotated[
         bool,
@@ -69,11 +71,21 @@ def verify(
     record: Annotated[
         bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
     ] = False,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="Check what the papers assert in running text; alone or with papers.")
+    ] = False,
 ) -> None:
     """Runs the proofs, prints one statement on a screen or many in a table, and writes what the options name."""
-    gc.set_threshold(
-        100_000, 50, 50
-    )  # imports and proofs make objects that stay: scanning them takes a tenth of the time
+    # imports and proofs make objects that stay: scanning them takes a tenth of the time
+    gc.set_threshold(100_000, 50, 50)
+    if sentences:
+        from fedconvex.commands.verify_sentences import print_sentences
+
+        options = [step, json_file, html, latex, certificates, seconds]
+        if record or any(option is not None for option in options):
+            raise InvalidInput("--sentences", True, "stands alone", "name papers only")
+        print_sentences(names or [])
+        return
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
@@ -81,15 +93,18 @@ def verify(
         from fedconvex.validation import positive
 
         positive(seconds, "--seconds")
-    if files := [name for name in names or [] if name.endswith(".py")]:
-        from fedconvex.commands.verify_file import verify_files
+    if files := [name for name in names or [] if name.endswith((".py", ".json"))]:
+        from fedconvex.commands.verify_file import replay_files, verify_files
 
         written = [path for path in (json_file, html, latex, certificates) if path is not None]
         if len(files) != len(names or []) or step is not None or record or written:
             raise InvalidInput("file", files[0], "is verified alone", "name files only; of the options, give --seconds")
-        verify_files(files, 5.0 if seconds is None else seconds)
+        if any(name.endswith(".json") for name in files):
+            replay_files(files)
+        else:
+            verify_files(files, 5.0 if seconds is None else seconds)
         return
-    # All input is checked before the first proof runs: proofs of a paper take minutes.
+    # All input is checked before the first proof runs: proofs of a paper take seconds.
     _require_proofs(names or [])
     if record:
         if step is not None:
@@ -207,11 +222,8 @@ def _write(
         write_atomically(latex, appendix(records).encode())
         saved.append(latex)
     if certificates is not None:
-        # Run again, because records, which may come from the cache, have no certificates.
-        from fedconvex.proofs_checks import verify_all
-        from fedconvex.proofs_checks.certificates import certificates_of, write_certificates
+        from fedconvex.proofs_checks.export.proof_files import write_proofs
 
-        found = {name: proof for result in verify_all(chosen) for name, proof in certificates_of(result)}
-        write_certificates(certificates, found)
+        write_proofs(certificates, chosen)
         saved.append(certificates)
     return saved

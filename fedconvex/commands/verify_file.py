@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.phrases import phrases
 from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
+from fedconvex.claims.terms import without_names
+from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
 from fedconvex.statements.letters import Letters
@@ -58,16 +61,44 @@ def try_to_break(statements: "list[Statement]", seconds: float, quiet: bool) -> 
     return broken
 
 
+def replay_files(files: list[str]) -> None:
+    """Replays proofs from JSON files and prints what each proves and from what. Exit status 1 where one is refused."""
+    from fedconvex.proofs_checks.export.proof_files import replayed
+    from fedconvex.proofs_checks.kernel import Refused
+
+    if other := [file for file in files if not file.endswith(".json")]:
+        raise InvalidInput("file", other[0], "is no JSON file", "verify Python files and proofs one after the other")
+    refused = False
+    for file in files:
+        try:
+            found = replayed(Path(file))
+        except Refused as error:
+            refused = True
+            typer.echo(f"{file} is UNKNOWN: the kernel refuses it: {error}")
+        else:
+            # Without the names that a stranger's file may give to things, which could be those of other things.
+            plain = without_names(found)
+            typer.echo(f"{file} is PROVED\n" + said(plain.claim, plain.setting))
+    if refused:
+        raise typer.Exit(1)
+
+
 def shown(result: LemmaResult) -> str:
     """The lemma on a screen, in the standard letters."""
-    letters = Letters()
-    display = Display.of(letters, {name: name for name in result.lemma.setting.signs})
     lines = [f"{result.name} is {result.verdict.value.upper()}: {result.reason}"]
-    lines += _wrapped("claims", from_latex(display.latex(result.lemma.claim)))
-    lines += _wrapped("assumes", "; ".join(phrases(result.lemma.setting, display, plain=True)))
+    lines.append(said(result.lemma.claim, result.lemma.setting))
     if result.counterexample is not None:
         lines += ["broken by", *(f"    {line}" for line in str(result.counterexample).splitlines())]
     return "\n".join(lines)
+
+
+def said(claim: Claim, setting: ClaimSetting) -> str:
+    """What is claimed and assumed, in the standard letters, and what names mean."""
+    display = Display.of(Letters(), {name: name for name in setting.signs})
+    lines = _wrapped("claims", from_latex(display.latex(claim)))
+    meanings = [f"{symbol} = {meaning}" for symbol, meaning in display.where(claim)]
+    lines += _wrapped("where", "; ".join(map(from_latex, meanings))) if meanings else []
+    return "\n".join([*lines, *_wrapped("assumes", "; ".join(phrases(setting, display, plain=True)))])
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What `fedconvex verify` prints: a growing table, refuted statements with their reasons, totals; one step in full."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -10,16 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.evidence import Role
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
     from fedconvex.statements.statement import Statement
 
-RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 WIDTH = 132  # where there is no terminal
-STYLES = {"proved": "green", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
+STYLES = {"proved": "green", "compared": "cyan", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
 
 
 def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[Record]":
@@ -56,7 +55,7 @@ def _table(records: "list[Record]", count: int) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="bold", caption=left, caption_justify="left")
     for heading in ("statement", "kind", "verdict"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("steps", "tightness", "seconds"):
+    for heading in ("lines", "tightness", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for record in records:
         name, claim, verdict, *numbers = _cells(record)
@@ -65,12 +64,10 @@ def _table(records: "list[Record]", count: int) -> Table:
 
 
 def _cells(record: "Record") -> tuple[str, ...]:
-    proved, printed = record.count(Verdict.PROVED), record.count(Verdict.REFUTED)
-    missing = record.count(Verdict.ASSUMED, Verdict.UNKNOWN)
-    steps = f"{proved} proved" + (f", {printed} misprinted" if printed else "")
-    steps += f", {missing} open" if missing else ""
+    proof, compared, failing = len(record.lines(Role.PROOF)), len(record.lines(Role.COMPARED)), len(record.failing)
+    counts = [f"{n} {word}" for n, word in ((proof, "proved"), (compared, "compared"), (failing, "misprinted")) if n]
     return (
-        f"{record.identifier:<26}", f"{record.claim:<19}", f"{record.verdict.upper():<8}", f"{steps:>26}",
+        f"{record.identifier:<26}", f"{record.claim:<19}", f"{record.verdict.upper():<8}", f"{', '.join(counts):>26}",
         f"{_tightness(record):>10}", f"{record.seconds:7.2f}",
     )  # fmt: skip
 
@@ -84,7 +81,7 @@ def _tightness(record: "Record") -> str:
 
 def print_findings(records: "list[Record]", changed: list[str], heading: str = "changed") -> None:
     """Prints refuted statements with what holds instead, undecided ones, totals, and each change after the heading."""
-    from fedconvex.proofs_checks.reporting.records import totals
+    from fedconvex.proofs_checks.reporting.records import summary, totals
 
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     if len(records) == 1:  # `show` has said all of this
@@ -103,12 +100,7 @@ def print_findings(records: "list[Record]", changed: list[str], heading: str = "
     sums = totals(records)
     statements = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
     _say(console, f"\n{len(records)} statements: {statements}", "bold")
-    _say(
-        console,
-        f"{sums['displayed_steps_decided']} of {sums['displayed_steps']} displayed steps are decided by machine "
-        f"({sums['printed_lines_refuted']} printed lines fail); {sums['steps']['assumed']} steps are assumed; "
-        f"{sums['certificates']} certificates; {sums['seconds']} s",
-    )
+    _say(console, f"{summary(records)}; {sums['seconds']} s")
     for line in changed:
         _say(console, f"{heading}: {line}", "bold red")
 
@@ -127,50 +119,30 @@ def _print_refuted(console: Console, record: "Record") -> None:
 
 
 def print_step(of: "Statement", number: int) -> None:
-    """Checks one step again; prints its claim, conditions, facts and outcome. Raises InvalidInput if there is none."""
+    """Replays the proof and prints one line of it, with all that it uses. Raises InvalidInput if there is none."""
+    from fedconvex.claims.display.plain_text import from_latex, mixed
     from fedconvex.proofs_checks import verify
-    from fedconvex.proofs_checks.reporting.mathematics import from_expression, from_latex, mixed
+    from fedconvex.proofs_checks.claims import derivation_of
+    from fedconvex.proofs_checks.reporting.derivations import shown_lines
 
     result = verify(of)
     if not result.evidence:
-        raise InvalidInput("--step", number, f"{of.identifier} has no steps", "name another statement")
+        raise InvalidInput("--step", number, f"{of.identifier} has no lines", "name another statement")
     if not 1 <= number <= len(result.evidence):
-        count = len(result.evidence)
-        steps = "1 step" if count == 1 else f"{count} steps"
-        raise InvalidInput("--step", number, f"{of.identifier} has {steps}", "count from 1")
-    found = result.evidence[number - 1]
-    step = found.step
+        lines = "1 line" if len(result.evidence) == 1 else f"{len(result.evidence)} lines"
+        raise InvalidInput("--step", number, f"{of.identifier} has {lines}", "count from 1")
+    line = result.evidence[number - 1]
     console = Console() if Console().is_terminal else Console(width=WIDTH)
-    place = step.place or "left to the reader by the paper"
-    _say(console, f"{of.identifier}, step {number} of {len(result.evidence)} ({place})", "bold")
-    _say(console, f"  {from_latex(step.shown)}")
-    _say(console, f"  because {mixed(step.because)}")
-    if step.role is Role.PRINTED:
-        _say(console, "  as printed; the proof does not rest on it")
-
-    def written(side: Any) -> str:
-        return from_expression(side, of.notation)
-
-    sign = RELATIONS.get(step.claim.relation, step.claim.relation)
-    _say(console, f"claim    {written(step.claim.left)}\n      {sign}  {written(step.claim.right)}")
-    for relation in step.claim.domain.relations:
-        sign = RELATIONS.get(relation.rel_op, relation.rel_op)
-        _say(console, f"  where  {written(relation.lhs)} {sign} {written(relation.rhs)}")
-    for line in _used(step.by, written):
-        _say(console, f"  {line}")
-    verdict = found.outcome.verdict
-    _say(console, f"{verdict.value.upper()} by {step.by.engine}: {found.outcome.detail}", STYLES[verdict.value])
-
-
-def _used(check: Any, written: Callable[[Any], str]) -> Iterator[str]:
-    """The multipliers, facts and squares of a combination; nothing for other checks."""
-    for multiplier, fact in getattr(check, "facts", ()):
-        sources = ", ".join(claim.source for claim in fact.claims if claim.source)
-        sign = "=" if fact.equation else "≥"
-        source = f" ({sources})" if sources else ""
-        yield f"{written(multiplier)} times: {written(fact.expression)} {sign} 0   {fact.name}{source}"
-    for weight, vector in getattr(check, "squares", ()):
-        yield f"{written(weight)} times: ‖{written(vector)}‖²"
+    place = f" ({line.place})" if line.place else ""
+    _say(console, f"{of.identifier}, line {number} of {len(result.evidence)}{place}", "bold")
+    _say(console, f"  {from_latex(line.shown)}")
+    _say(console, f"  because {mixed(line.because)}")
+    if line.role == Role.PRINTED.value:
+        _say(console, "  as printed; no verdict rests on it")
+    if line.role == Role.PROOF.value:
+        for multiplier, what in shown_lines(of, derivation_of(of))[number - 1].uses:
+            _say(console, f"  {from_latex(multiplier)} times: {mixed(what)}")
+    _say(console, f"{line.verdict.upper()} by {line.engine}: {line.detail}", STYLES[line.verdict])
 
 
 def _say(console: Console, line: str, style: str = "") -> None:

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from fedconvex.progress import track
-from fedconvex.proofs_checks.engines.tightness import neighbours
+from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting import cache
 from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.proofs_checks.verification import proof_of
+from fedconvex.proofs_checks.tightness import neighbours
+from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, lemmas, row, theorems
 from fedconvex.statements.statement import Statement
@@ -66,8 +67,9 @@ def entries(verdicts: Verdicts, use_cache: bool = True) -> Iterator[StatementEnt
 
 def _points(of: Statement, use_cache: bool) -> tuple[tuple[float, float], ...]:
     def measured() -> list[tuple[float, float]]:
-        proof = proof_of(of)
-        return [] if proof is None or proof.tightness is None else neighbours(proof.tightness, SECONDS)
+        load(of.paper.name)
+        tightness = remarks_of(of).tightness
+        return [] if tightness is None else neighbours(tightness, SECONDS)
 
     return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", use_cache, measured))
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import final
 
-from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.evidence import Role
 from fedconvex.proofs_checks.reporting.markup import Html, joined, tag
-from fedconvex.proofs_checks.reporting.records import totals
+from fedconvex.proofs_checks.reporting.records import summary, totals
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.report.contents import StatementEntry
 from fedconvex.report.plots import Point, Series, plot, short
@@ -17,7 +17,7 @@ from fedconvex.verdicts import Verdict
 # The page needs no network; the policy makes sure that nothing in its data can use it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 TITLE = "What the papers promise, and what holds"
-COLUMNS = {"place": "statement", "kind": "kind", "verdict": "verdict", "steps": "steps", "used": "used",
+COLUMNS = {"place": "statement", "kind": "kind", "verdict": "verdict", "steps": "lines", "used": "used",
            "loose": "loose"}  # fmt: skip
 MEANINGS = (
     "Used: the largest part of a bound that an exact run was found to use; 1 is all of it. Loose: the bound divided by "
@@ -84,11 +84,7 @@ def _summary(entries: list[StatementEntry], changed: Sequence[str]) -> Html:
     # statements of earlier papers that ours rest on: listed, but not counted, since nothing here proves them
     earlier = len(entries) - len(records)
     said = f"{len(records)} statements of {len({r.source.partition(',')[0] for r in records})} papers. "
-    said += (
-        f"{sums['displayed_steps_decided']} of the {sums['displayed_steps']} steps that the papers display are decided "
-        f"by machine; {sums['printed_lines_refuted']} printed lines fail; "
-        f"{sums['steps']['assumed']} steps are assumed. "
-    )
+    said += f"{summary(records)}. "
     said += f"{earlier} more come from earlier papers and have no proof here. " if earlier else ""
     parts = [tag("ul", *counts, class_="counts"), tag("p", said), tag("p", *_origins(entries), class_="small")]
     if changed:
@@ -172,9 +168,7 @@ def _theorem4(on_page: frozenset[str]) -> list[Html]:
 
 def _environment(entries: list[StatementEntry], found: Mapping[str, str]) -> Html:
     rows = [tag("tr", tag("th", label, scope="row"), tag("td", words)) for label, words in found.items()]
-    steps = [s for e in entries for s in e.record.steps if s.role == Role.PROOF.value]
-    certified = sum(step.certified for step in steps)
-    if certified:
-        rows.append(tag("tr", tag("th", "certificates", scope="row"),
-                        tag("td", f"{certified} steps; fedconvex verify --certificates writes them")))  # fmt: skip
+    if proved := sum(bool(entry.record.lines(Role.PROOF)) for entry in entries):
+        rows.append(tag("tr", tag("th", "proofs", scope="row"),
+                        tag("td", f"{proved}; fedconvex verify --certificates writes them as data")))  # fmt: skip
     return tag("table", tag("tbody", *rows))

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
-from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.html import badge, link, remarks, says, steps, used, verdict, what_holds
 from fedconvex.proofs_checks.reporting.markup import Html, joined, mixed, table, tag
-from fedconvex.proofs_checks.reporting.records import Record, StepRecord
+from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.worst_cases.looseness.table import symbol
 from fedconvex.report.contents import Loose, StatementEntry
@@ -39,19 +39,19 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
         "details", line, tag("div", *_inside(entry, on_page)),
         # page.js sorts and filters by the data attributes
         id=record.identifier, class_="statement", data_place=place, data_paper=entry.paper, data_kind=record.claim,
-        data_verdict=record.verdict, data_misprinted=bool(misprinted(record)), data_steps=len(record.steps),
+        data_verdict=record.verdict, data_misprinted=bool(misprinted(record)), data_steps=len(record.lines(Role.PROOF)),
         data_used="" if quotient is None else quotient, data_loose="" if loose is None else loose,
     )  # fmt: skip
 
 
-def misprinted(record: Record) -> list[StepRecord]:
-    """The displayed lines of the paper that are false as printed, although the statement is proved another way."""
-    fails = (Role.PRINTED.value, Verdict.REFUTED.value)
-    return [step for step in record.steps if step.place and (step.role, step.verdict) == fails]
+def misprinted(record: Record) -> list[EvidenceLine]:
+    """The displayed lines of the paper that are false as printed."""
+    return [line for line in record.failing if line.place]
 
 
 def _steps(record: Record) -> list[Html | str]:
-    return [f"{record.count(Verdict.PROVED)} of {len(record.steps)}", unit("steps")] if record.steps else []
+    proof = len(record.lines(Role.PROOF))
+    return [str(proof), unit("lines")] if proof else []
 
 
 def _used(quotient: float | None) -> list[Html | str]:

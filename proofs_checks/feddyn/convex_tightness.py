@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, final
 
-from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.feddyn.exact_runs import Federation
+from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.statement import Statement
 
 Sides = tuple[Any, Any]

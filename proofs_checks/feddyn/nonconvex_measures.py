@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
-from fedconvex.proofs_checks.engines.tightness import Measure
 from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation, mean, rational
+from fedconvex.proofs_checks.tightness import Measure
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.statement import Statement
 

@@ -1,12 +1,9 @@
 """The worst instances known for the bounds for smooth devices and for FedDynOneGD, by statement."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from functools import wraps
 from typing import Any
 
-from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.feddyn.nonconvex_measures import (
     Quantities,
     decrease,
@@ -16,7 +13,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex_measures import (
     used,
     weighted_gaps,
 )
-from fedconvex.proofs_checks.proof import Builder, Proof
+from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.statement import Statement
 
 MANY = 16
@@ -98,14 +95,3 @@ KNOWN: dict[str, Callable[[Statement], Tightness]] = {
     "equation20": lambda s: Tightness(slopes(s, True), (*ALONE, 50, 1, 1, 40), LONG),
     "equation20sharper": lambda s: Tightness(slopes(s, True), (*ALONE, 50, 1, 1, 40), LONG),
 }  # fmt: skip
-
-
-def measured(builder: Builder) -> Builder:
-    """Decorator of a proof's builder that adds the statement's worst known instance (`KNOWN`) as tightness."""
-
-    @wraps(builder)
-    def proof(statement: Statement) -> Proof:
-        key = statement.identifier.partition(".")[2]
-        return replace(builder(statement), tightness=KNOWN[key](statement))
-
-    return proof

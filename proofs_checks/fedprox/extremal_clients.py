@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
+from fedconvex.proofs_checks.tightness import Measure, Tightness
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
+from fedconvex.proofs_checks.tightness import Measure, Tightness
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 

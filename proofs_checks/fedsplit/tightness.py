@@ -1,6 +1,6 @@
 """Instances on which the FedSplit paper's bounds are attained or nearly attained, run in exact arithmetic.
 
-Each measure returns (what happens, what the statement promises) for an instance (`engines.tightness`).
+Each measure returns (what happens, what the statement promises) for an instance (`tightness`).
 """
 
 from collections.abc import Callable

@@ -3,9 +3,9 @@
 from collections.abc import Container
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
-from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.markup import Html, joined, math, mixed, tag
-from fedconvex.proofs_checks.reporting.records import Record, StepRecord
+from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.verdicts import Verdict
 
 
@@ -45,8 +45,8 @@ def formula(latex: str) -> Html:
 def verdict(record: Record, origin: str = "") -> Html:
     """The verdict, its reason, the two phrases, and where it comes from."""
     said = "" if record.verdict == Verdict.PROVED.value else f" {record.reason}."
-    certified = sum(step.certified for step in record.steps)
-    counted = f" {certified} of {len(record.steps)} steps have a certificate." if certified else ""
+    replayed = len(record.lines(Role.PROOF))
+    counted = f" The kernel replayed {replayed} line{'s' * (replayed > 1)}." if replayed else ""
     small = tag("span", f" ({origin.capitalize()}.)", class_="small") if origin else Html("")
     return joined([tag("p", badge(record.verdict), joined([said, counted, small])), phrases(record)])
 
@@ -75,7 +75,7 @@ def what_holds(record: Record, on_page: Container[str]) -> list[Html]:
 def remarks(record: Record) -> list[Html]:
     """Notes, where the statement promises nothing, and the part of the bound that is used."""
     parts = []
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("In addition", record.extra)):
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous)):
         parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
     return [*parts, *used(record)]
 
@@ -90,18 +90,19 @@ def used(record: Record) -> list[Html]:
 
 
 def steps(record: Record) -> list[Html]:
-    """The proof, step by step."""
-    if not record.steps:
+    """The proof, line by line, and what was compared."""
+    if not record.evidence:
         return []
-    return [tag("h3", "The proof, step by step"), tag("ol", *map(_step, record.steps), class_="proof")]
+    proved = record.lines(Role.PROOF)
+    parts = [tag("h3", "Proved from"), tag("ul", *(tag("li", mixed(x)) for x in record.kernel))] if proved else []
+    return [*parts, tag("h3", "Line by line"), tag("ol", *map(_step, record.evidence), class_="proof")]
 
 
-def _step(step: StepRecord) -> Html:
-    where = f"{step.place or 'left to the reader'}{' as printed' if step.role == Role.PRINTED.value else ''}"
-    certificate = " · certificate" if step.certified else ""
+def _step(step: EvidenceLine) -> Html:
+    place = f"{step.place}{' as printed' if step.role == Role.PRINTED.value else ''}"
     return tag(
         "li",
         tag("div", math(step.shown), class_="formula"),
         tag("p", badge(step.verdict), " ", mixed(step.because)),
-        tag("p", f"{where} · {step.engine}: {step.detail}{certificate}", class_="small"),
+        tag("p", f"{place} · " * bool(place), f"{step.engine}: {step.detail}", class_="small"),
     )

@@ -4,8 +4,9 @@ import re
 from functools import cache
 from typing import Any
 
+from fedconvex.proofs_checks.evidence import EvidenceLine
 from fedconvex.proofs_checks.reporting.prose import prose
-from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
+from fedconvex.proofs_checks.reporting.records import Record, summary, totals
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage[T1]{fontenc}
@@ -27,11 +28,8 @@ def appendix(records: list[Record]) -> str:
     """A LaTeX document that compiles on its own; its body can be included in another."""
     sums = totals(records)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
-    summary = (
-        f"{len(records)} statements: {counts}. Of {sums['displayed_steps']} displayed steps "
-        f"{sums['displayed_steps_decided']} are decided by machine; {sums['steps']['assumed']} steps are assumed."
-    )
-    return "\n".join([HEAD + plain(summary), "", *(_statement(record) for record in records), r"\end{document}", ""])
+    counted = f"{len(records)} statements: {counts}. {summary(records)}."
+    return "\n".join([HEAD + plain(counted), "", *(_statement(record) for record in records), r"\end{document}", ""])
 
 
 def _statement(record: Record) -> str:
@@ -42,9 +40,11 @@ def _statement(record: Record) -> str:
     lines += [f"A counterexample to the other reading: {words(record.other_reading)}."] if record.other_reading else []
     if record.assumptions:
         lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
-    if record.steps:
-        lines += [r"\begin{enumerate}", *(_step(step) for step in record.steps), r"\end{enumerate}"]
-    lines += [words(record.reason) + "."] if not record.steps or record.witness else []
+    if record.kernel:
+        lines.append("Proved from: " + "; ".join(mixed(a) for a in record.kernel) + ".")
+    if record.evidence:
+        lines += [r"\begin{enumerate}", *map(_step, record.evidence), r"\end{enumerate}"]
+    lines += [words(record.reason) + "."] if not record.evidence or record.witness else []
     if record.witness:
         lines += [r"\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}"]
     if record.corrected:
@@ -52,7 +52,7 @@ def _statement(record: Record) -> str:
             f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {words(record.corrected['words'])}",
             displayed(record.corrected["formula"]),
         ]
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous)):
         lines += [f"{label}: {words(text)}"] if text else []
     if record.tightness:
         how = f" ({plain(record.tightness['how'])})" if record.tightness["how"] else ""
@@ -60,13 +60,14 @@ def _statement(record: Record) -> str:
     return "\n\n".join([*lines, ""])
 
 
-def _step(step: StepRecord) -> str:
-    place = plain(step.place) if step.place else "not displayed in the paper"
-    mark = {"proved": r"$\checkmark$", "refuted": r"$\times$"}.get(step.verdict, "?")
+def _step(line: EvidenceLine) -> str:
+    place = f"{plain(line.place)}; " if line.place else ""
+    mark = {"proved": r"$\checkmark$", "compared": r"$\approx$", "refuted": r"$\times$"}.get(line.verdict, "?")
+    because = " ".join(mixed(line.because).split()) if "$" in line.because else words(line.because)
     return (
-        rf"\item {mark} \checkedby{{{place}; {plain(step.engine)}}}"
-        f"{displayed(step.shown)}"
-        f" {words(step.because)}. {words(step.detail)}."
+        rf"\item {mark} \checkedby{{{place}{plain(line.engine)}}}"
+        f"{displayed(line.shown)}"
+        f" {because}. {words(line.detail)}."
     )
 
 

@@ -7,10 +7,13 @@ from typing import Any
 
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
-from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
+from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.evidence import CodeComparison, EvidenceLine, FailingLine, Role
 from fedconvex.proofs_checks.readings import words_of
+from fedconvex.proofs_checks.remarks import remarks_of
+from fedconvex.proofs_checks.reporting.derivations import evidence_of
 from fedconvex.proofs_checks.reporting.records import Record, record
-from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
+from fedconvex.proofs_checks.verification import Result, load
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -18,12 +21,12 @@ PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
 def entry(record: Record) -> dict[str, Any]:
-    """What is recorded of a result: verdict, phrases, how many steps have which verdict, the corrected statement."""
-    steps: dict[str, int] = {}
-    for step in record.steps:
-        steps[step.verdict] = steps.get(step.verdict, 0) + 1
+    """What is recorded of a result: verdict, phrases, how many lines have which verdict, the corrected statement."""
+    lines: dict[str, int] = {}
+    for line in record.evidence:
+        lines[line.verdict] = lines.get(line.verdict, 0) + 1
     found: dict[str, Any] = {"verdict": record.verdict, "as_printed": record.as_printed, "holds": record.holds}
-    found["steps"] = dict(sorted(steps.items()))
+    found["lines"] = dict(sorted(lines.items()))
     return found | ({"corrected": record.corrected["identifier"]} if record.corrected else {})
 
 
@@ -37,36 +40,34 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 
 def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
-    """A result made from the entry and the statement's proof, without running a step. Use it to show many results fast.
+    """A result made from the entry and the statement's proof, which is not replayed. Use it to show many results fast.
 
-    None where the entry does not determine the verdict of each step: it belongs to another version of the proof, or the
-    statement is refuted, so that its counterexample has to be computed. In the proof of a proved statement only steps
-    that quote a line of the paper as printed can be refuted.
+    None where the entry does not determine every line's verdict: it belongs to another version of the proof, or the
+    statement is refuted, so that its counterexample has to be computed.
     """
-    proof = proof_of(of)
-    if proof is None or proof.refutation is not None or entry["verdict"] != Verdict.PROVED.value:
+    load(of.paper.name)
+    remarks = remarks_of(of)
+    decided = (Verdict.PROVED.value, Verdict.COMPARED.value)
+    if remarks.refutation is not None or entry["verdict"] not in decided:
         return None
-    if not {"as_printed", "holds"} <= entry.keys():
+    proof = evidence_of(of, derivation_of(of)) if builder_of(of) is not None else ()
+    compared = tuple(_unlooked(line, Role.COMPARED, Verdict.COMPARED) for line in remarks.compared)
+    misprints = tuple(_unlooked(line, Role.PRINTED, Verdict.REFUTED) for line in remarks.misprints)
+    counts = {"compared": len(compared), "proved": len(proof), "refuted": len(misprints)}
+    if entry.get("lines") != {name: n for name, n in counts.items() if n}:
         return None
-    steps: dict[str, int] = entry["steps"]
-    printed = sum(step.role is Role.PRINTED for step in proof.steps)
-    failing = steps.get(Verdict.REFUTED.value, 0)
-    # The entry has counts only. They determine every step's verdict when all printed lines fail, or none.
-    if failing not in (0, printed) or failing + steps.get(Verdict.PROVED.value, 0) != len(proof.steps):
-        return None
-    evidence = tuple(StepResult(step, _outcome(step, failing > 0), 0.0) for step in proof.steps)
+    other = words_of(remarks.reading, line_fails=True)[2] if remarks.reading else ""
     return record(
         Result(
-            of, Verdict.PROVED, "as recorded", evidence, notes=proof.notes, extra=proof.extra, vacuous=proof.vacuous,
-            tightness=proof.tightness, as_printed=entry["as_printed"], holds=entry["holds"],
-            other_reading=words_of(proof.reading, line_fails=True)[2] if proof.reading else "",
+            of, Verdict(entry["verdict"]), "as recorded", (*proof, *compared, *misprints), notes=remarks.notes,
+            vacuous=remarks.vacuous, tightness=remarks.tightness, as_printed=entry["as_printed"], holds=entry["holds"],
+            other_reading=other,
         )
     )  # fmt: skip
 
 
-def _outcome(step: Step, printed_fail: bool) -> CheckOutcome:
-    fails = printed_fail and step.role is Role.PRINTED
-    return CheckOutcome(Verdict.REFUTED if fails else Verdict.PROVED, "as recorded")
+def _unlooked(line: CodeComparison | FailingLine, role: Role, verdict: Verdict) -> EvidenceLine:
+    return EvidenceLine(line.shown, line.because, line.place, role.value, verdict.value, "exact numbers", "as recorded")
 
 
 def differences(records: Iterable[Record]) -> list[str]:
@@ -132,7 +133,7 @@ def _as_text(entries: dict[str, dict[str, Any]]) -> str:
 
 
 def _words(found: dict[str, Any]) -> str:
-    steps = ", ".join(f"{count} {verdict}" for verdict, count in found["steps"].items())
+    lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
     phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if "holds" in found else ""
-    return f"{found['verdict']} (steps: {steps or 'none'}{corrected}{phrases})"
+    return f"{found['verdict']} (lines: {lines or 'none'}{corrected}{phrases})"

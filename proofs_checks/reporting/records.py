@@ -6,30 +6,14 @@ from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.display.phrases import setting_phrases
 from fedconvex.claims.display.statements import displayed
-from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.evidence import EvidenceLine, Role
+from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.rendering import assumptions_of
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:  # `Result` shows itself by its record
-    from fedconvex.proofs_checks.verification import Result, StepResult
-
-
-@final
-@dataclass(frozen=True)
-class StepRecord:
-    """One step of a proof and its outcome, as text and numbers."""
-
-    shown: str
-    because: str
-    place: str
-    role: str
-    verdict: str
-    engine: str
-    detail: str
-    seconds: float
-    certified: bool  # there is a certificate that anyone can check again
+    from fedconvex.proofs_checks.verification import Result
 
 
 @final
@@ -49,11 +33,10 @@ class Record:
     holds: str
     other_reading: str
     reason: str
-    steps: tuple[StepRecord, ...]
+    evidence: tuple[EvidenceLine, ...]
     witness: dict[str, str] | None
     corrected: dict[str, str] | None
     notes: str
-    extra: str
     vacuous: str
     tightness: dict[str, Any] | None
     kernel: tuple[str, ...]  # all that the theorem of the kernel assumes, in phrases; () where it has none
@@ -64,10 +47,15 @@ class Record:
         """Whether it is proved, but not of all that is printed."""
         return self.verdict == Verdict.PROVED.value and ("false" in self.as_printed or "undefined" in self.as_printed)
 
-    def count(self, *verdicts: Verdict, displayed: bool = False) -> int:
-        """The number of steps with one of these verdicts; with `displayed`, of those that the paper displays."""
-        wanted = {verdict.value for verdict in verdicts}
-        return sum(step.verdict in wanted for step in self.steps if step.place or not displayed)
+    def lines(self, role: Role, *verdicts: Verdict) -> list[EvidenceLine]:
+        """The lines of this role; with verdicts, those that have one of them."""
+        wanted = {verdict.value for verdict in verdicts or Verdict}
+        return [line for line in self.evidence if line.role == role.value and line.verdict in wanted]
+
+    @property
+    def failing(self) -> list[EvidenceLine]:
+        """The lines of the paper that fail as printed."""
+        return self.lines(Role.PRINTED, Verdict.REFUTED)
 
     def to_dictionary(self) -> dict[str, Any]:
         """As nested dictionaries and lists, for JSON."""
@@ -78,8 +66,8 @@ class Record:
         """The record that `to_dictionary` wrote. Raises ValueError, TypeError or KeyError for anything else."""
         if data.keys() != {f.name for f in fields(cls)}:
             raise ValueError("other fields than a record's")
-        steps = tuple(StepRecord(**step) for step in data["steps"])
-        return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"]),
+        evidence = tuple(EvidenceLine(**line) for line in data["evidence"])
+        return cls(**{**data, "evidence": evidence, "assumptions": tuple(data["assumptions"]),
                       "kernel": tuple(data["kernel"])})  # fmt: skip
 
 
@@ -99,13 +87,12 @@ def record(result: "Result") -> Record:
         holds=result.holds,
         other_reading=result.other_reading,
         reason=result.reason,
-        steps=tuple(map(_step, result.evidence)),
+        evidence=result.evidence,
         witness=None if result.witness is None or replayed is None else {
             "shows": result.witness.shows, "program": result.witness.program.strip(), "found": replayed.detail,
         },
         corrected=None if result.corrected is None else _named(result.corrected),
         notes=result.notes,
-        extra=result.extra,
         vacuous=result.vacuous,
         tightness=None if result.tightness is None else _measured(result.tightness),
         kernel=() if result.theorem is None else tuple(setting_phrases(of, result.theorem.setting)),
@@ -115,21 +102,6 @@ def record(result: "Result") -> Record:
 
 def _named(of: Statement) -> dict[str, str]:
     return {"identifier": of.identifier, "words": of.words, "formula": displayed(of).defined}
-
-
-def _step(result: "StepResult") -> StepRecord:
-    step, outcome = result.step, result.outcome
-    return StepRecord(
-        shown=step.shown,
-        because=step.because,
-        place=step.place,
-        role=step.role.value,
-        verdict=outcome.verdict.value,
-        engine=step.by.engine,
-        detail=outcome.detail,
-        seconds=round(result.seconds, 4),
-        certified=outcome.certificate is not None,
-    )
 
 
 def _measured(tightness: Tightness) -> dict[str, Any]:
@@ -144,17 +116,20 @@ def _measured(tightness: Tightness) -> dict[str, Any]:
 
 
 def totals(records: "list[Record]") -> dict[str, Any]:
-    """The counts of a summary line: verdicts of statements, of all steps, and of the steps that the papers display."""
-    displayed = [step for r in records for step in r.steps if step.place]
-    decided = [s for s in displayed if s.verdict in (Verdict.PROVED.value, Verdict.REFUTED.value)]
+    """The counts of a summary line: verdicts of statements, lines of proofs, comparisons, and misprinted lines."""
     return {
         "statements": {v.value: sum(r.verdict == v.value for r in records) for v in Verdict},
-        "steps": {v.value: sum(r.count(v) for r in records) for v in Verdict},
-        "printed_lines_refuted": sum(
-            s.verdict == Verdict.REFUTED.value and s.role == Role.PRINTED.value for s in displayed
-        ),
-        "displayed_steps": len(displayed),
-        "displayed_steps_decided": len(decided),
-        "certificates": sum(step.certified for r in records for step in r.steps),
+        "proof_lines": sum(len(r.lines(Role.PROOF, Verdict.PROVED)) for r in records),
+        "comparisons": sum(len(r.lines(Role.COMPARED, Verdict.COMPARED)) for r in records),
+        "printed_lines_refuted": sum(len(r.failing) for r in records),
         "seconds": round(sum(r.seconds for r in records), 2),
     }
+
+
+def summary(records: "list[Record]") -> str:
+    """The counts in a sentence."""
+    sums = totals(records)
+    return (
+        f"The kernel replayed {sums['proof_lines']} lines of proofs; {sums['comparisons']} formulas are compared with "
+        f"the running code; {sums['printed_lines_refuted']} printed lines fail"
+    )

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from fedconvex.proofs_checks.proof import Role
-from fedconvex.proofs_checks.reporting.mathematics import from_latex, mixed
-from fedconvex.proofs_checks.reporting.records import Record, StepRecord
+from fedconvex.claims.display.plain_text import from_latex, mixed
+from fedconvex.proofs_checks.evidence import EvidenceLine, Role
+from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.verdicts import Verdict
 
 LINES, WIDTH = 40, 110
 LABEL = 12  # columns of the labels
-PROGRAM = 20  # lines of a counterexample, which `engines.witnesses` allows
+PROGRAM = 20  # lines of a counterexample, which `witnesses` allows
 
 
 def screen(record: Record) -> str:
@@ -40,12 +40,12 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
     else:
         yield "proof", _counts(record)
     if record.kernel:
-        yield "kernel", f"replays a proof of the claim from: {'; '.join(map(mixed, record.kernel))}"
+        yield "proved from", "; ".join(map(mixed, record.kernel))
     if record.other_reading:
         yield "fails", record.other_reading
-    for step in _failing(record):
-        yield "fails", f"{step.place}: " * bool(step.place) + f"{from_latex(step.shown)}   [{mixed(step.because)}]"
-        for other in _corrected(step, record):
+    for line in record.failing:
+        yield "fails", f"{line.place}: " * bool(line.place) + f"{from_latex(line.shown)}   [{mixed(line.because)}]"
+        for other in _corrected(line, record):
             yield "corrected", from_latex(other.shown)
     if record.witness:
         yield "fails", f"{record.witness['shows']}: {record.witness['found']}"
@@ -58,7 +58,7 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
             "tightness",
             f"{record.tightness['exact'] or format(record.tightness['quotient'], '.4g')} of the bound{how}",
         )
-    for label, text in (("note", record.notes), ("vacuous", record.vacuous), ("in addition", record.extra)):
+    for label, text in (("note", record.notes), ("vacuous", record.vacuous)):
         if text:
             yield label, mixed(text)
     if record.witness:
@@ -66,19 +66,19 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _counts(record: Record) -> str:
-    proved, failing = record.count(Verdict.PROVED), len(_failing(record))
-    lines = f"; {failing} printed line{'s' * (failing > 1)} fail{'s' * (failing == 1)}" if failing else ""
-    return f"{proved} of {len(record.steps)} steps are proved{lines}   (--step N shows one)"
+    """What was replayed, compared and found to fail."""
+    counted = (
+        (len(record.lines(Role.PROOF)), "line{} replayed by the kernel"),
+        (len(record.lines(Role.COMPARED)), "comparison{} with the running code"),
+        (len(record.failing), "printed line{} that fail{}"),
+    )
+    words = [f"{n} {what.format('s' * (n > 1), 's' * (n == 1))}" for n, what in counted if n]
+    return f"{'; '.join(words)}   (--step N shows one)" if words else record.reason
 
 
-def _failing(record: Record) -> list[StepRecord]:
-    return [s for s in record.steps if (s.role, s.verdict) == (Role.PRINTED.value, Verdict.REFUTED.value)]
-
-
-def _corrected(failing: StepRecord, record: Record) -> list[StepRecord]:
-    """The proved lines at the place of the one that fails."""
-    wanted = (Role.PROOF.value, Verdict.PROVED.value, failing.place)
-    return [s for s in record.steps if failing.place and (s.role, s.verdict, s.place) == wanted]
+def _corrected(failing: EvidenceLine, record: Record) -> list[EvidenceLine]:
+    """The lines that hold at the place of the one that fails."""
+    return [s for s in record.evidence if s.place == failing.place and s.place and s.role == Role.COMPARED.value]
 
 
 def _wrapped(label: str, text: str) -> list[str]:

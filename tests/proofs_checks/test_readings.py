@@ -10,7 +10,7 @@ import flint
 import pytest
 
 from fedconvex.proofs_checks import papers_with_proofs, verify
-from fedconvex.proofs_checks.engines.witnesses import Witness, replay
+from fedconvex.proofs_checks.witnesses import Witness, replay
 from fedconvex.proofs_checks.proof import Proof, Role
 from fedconvex.proofs_checks.readings import UNDECIDED, Reading, is_ours, words
 from fedconvex.proofs_checks.reporting.recorded import recorded

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from fedconvex.proofs_checks import papers_with_proofs
-from fedconvex.proofs_checks.engines.tightness import Tightness, counterexample, neighbours, perturbed, search, shrunk
+from fedconvex.proofs_checks.tightness import Tightness, counterexample, neighbours, perturbed, search, shrunk
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers

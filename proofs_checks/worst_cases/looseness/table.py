@@ -10,7 +10,8 @@ from fractions import Fraction as F
 from typing import Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
-from fedconvex.proofs_checks.verification import proof_of
+from fedconvex.proofs_checks.remarks import remarks_of
+from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
 from fedconvex.statements.statement import ClaimType
@@ -204,10 +205,11 @@ def used_at_most() -> Iterator[tuple[str, str, str]]:
     """Bounds without a row for which the proofs know an instance: how much of the bound it uses, and how."""
     rows = {identifier for identifier, _ in (*theorems(), *lemmas())}
     for statement in (s for paper in papers().values() for s in paper.everything if s.claim_type in BOUNDS):
-        proof = None if statement.identifier in rows else proof_of(statement)
-        if proof is not None and proof.tightness is not None:
-            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), Rounding.FLOOR)
-            yield statement.identifier, used, proof.tightness.how
+        load(statement.paper.name)
+        known = None if statement.identifier in rows else remarks_of(statement).tightness
+        if known is not None:
+            used = "1" if known.attained else _short(F(float(known.quotient)), Rounding.FLOOR)
+            yield statement.identifier, used, known.how
 
 
 def as_markdown() -> str:

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combinati
 from fedconvex.proofs_checks.engines.facts import Fact, called, convex, inexact, named, root_of, smooth, specialised
 from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.engines.witnesses import Witness
+from fedconvex.proofs_checks.witnesses import Witness
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion
 from fedconvex.proofs_checks.verification import verify, verify_all
 from fedconvex.statements.assumptions import Convex, ExactSolutions, Inexactness, Runs, Smooth, StronglyConvex

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from fedconvex.proofs_checks.engines.tightness import Tightness, search
-from fedconvex.proofs_checks.engines.witnesses import LINES, Witness, replay
+from fedconvex.proofs_checks.tightness import Tightness, search
+from fedconvex.proofs_checks.witnesses import LINES, Witness, replay
 from fedconvex.proofs_checks.verification import catalogue, proof_of
 from fedconvex.verdicts import Verdict
 

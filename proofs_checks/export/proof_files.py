@@ -1,0 +1,71 @@
+"""Proofs as files: one JSON file for every statement, which can be replayed with those that it cites beside it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fedconvex.atomic_files import write_atomically
+from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.export.json_proofs import LONGEST, from_json, to_json
+from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Proved
+from fedconvex.proofs_checks.verification import load
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import statement as statement_of
+
+
+def write_proofs(folder: Path, statements: Iterable[Statement]) -> list[Path]:
+    """Writes the proofs of these statements and of those that they cite; what has no proof is left out.
+
+    Each file is named as its statement, and replaced in one step.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written: dict[str, Path] = {}
+    waiting = list(statements)
+    while waiting:
+        of = waiting.pop()
+        load(of.paper.name)
+        if of.identifier in written or builder_of(of) is None or of.claim is None:
+            continue
+        derivation = derivation_of(of)
+        written[of.identifier] = folder / f"{of.identifier}.json"
+        write_atomically(written[of.identifier], to_json(of.setting, of.claim, derivation).encode())
+        waiting += [statement_of(identifier) for identifier in cited(derivation)]
+    return [written[identifier] for identifier in sorted(written)]
+
+
+def cited(part: object) -> list[str]:
+    """The identifiers of the statements that a proof cites."""
+    if type(part) is Proved:
+        return [part.identifier]
+    inside = part if type(part) is tuple else [getattr(part, f) for f in getattr(part, "__dataclass_fields__", ())]
+    return [identifier for one in inside for identifier in cited(one)]
+
+
+def replayed(path: Path) -> Theorem:
+    """The theorem that the kernel makes of a file, and of the files beside it that the proof cites.
+
+    Raises:
+        InvalidInput: a file that is missing, too long, or no proof.
+        Refused: the kernel refuses the proof; the reason names the line.
+    """
+    return theorem(*_read(path), lambda identifier: _beside(path, identifier))
+
+
+def _beside(path: Path, identifier: str) -> tuple[ClaimSetting, Claim, Derivation]:
+    other = path.with_name(f"{Path(identifier).name}.json")
+    if not other.is_file():
+        raise Refused(f"{identifier} is cited, but {other.name} is not beside {path.name}")
+    return _read(other)
+
+
+def _read(path: Path) -> tuple[ClaimSetting, Claim, Derivation]:
+    if not path.is_file():
+        raise InvalidInput("file", path, "does not exist", "give a proof that --certificates has written")
+    if path.stat().st_size > 4 * LONGEST:
+        raise InvalidInput("file", path, "is too long for a proof", f"give at most {LONGEST} characters")
+    try:
+        return from_json(path.read_text("utf-8"))
+    except UnicodeDecodeError:
+        raise InvalidInput("file", path, "is no text", "give a proof that --certificates has written") from None
