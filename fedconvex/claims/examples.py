@@ -8,6 +8,7 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
 
 ROUNDS = 200
+FIRST_COUNTS = {"num_clients": 4, "num_active": 1}  # conditions such as P ≤ m leave room, and √(m/P) is rational
 
 
 def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
@@ -44,8 +45,7 @@ def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
 def example_of(setting: ClaimSetting) -> Mapping[str, Fraction]:
     """Parameters in the setting's domain; empty where none was found. The kernel checks whether they are in it."""
     values = {name: Fraction(1) for name in setting.signs}
-    # Larger counts first: conditions such as P <= m then leave room.
-    values |= {name: Fraction(4 if name == "num_clients" else 2) for name in setting.counts}
+    values |= {name: Fraction(FIRST_COUNTS.get(name, 2)) for name in setting.counts}
     for _ in range(ROUNDS):
         broken = next((c for c in setting.conditions if not _holds(c, values)), None)
         if broken is None:

@@ -55,6 +55,7 @@ class Statement:
     left: Calculator | None = None
     positive: bool = False  # the statement promises something only where its formula is positive
     cases: tuple[tuple[Assumption, ...], ...] = ()  # additional assumptions of each part of a formula with several
+    parts: tuple[str, ...] = ()  # the numbers of the statements that together say this one, with its constants
     states: Any = (
         None  # the left side as a term of `fedconvex.claims`, or a function from the formula's value to a claim
     )
@@ -104,6 +105,11 @@ class Statement:
     def notation(self) -> Mapping[str, Parameter]:
         """The paper's table of parameters."""
         return self.paper.notation
+
+    @property
+    def stated_by(self) -> "tuple[Statement, ...]":
+        """The statements whose claims together are this one's: itself, or its parts, such as the cases of a theorem."""
+        return tuple(self.paper.find(key_of(number)) for number in self.parts) or (self,)
 
     @property
     def every_assumption(self) -> tuple[Assumption, ...]:
@@ -198,6 +204,7 @@ class Paper:
         redefines: Mapping[str, Parameter] = MappingProxyType({}),
         ours: bool = False,
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
+        parts: tuple[str, ...] = (),
         states: Any = None,
     ) -> Callable[[Callable[..., Any]], Statement]:
         """Decorates a formula and registers the statement that it belongs to.
@@ -212,6 +219,7 @@ class Paper:
             left: the formula of the left-hand side, where it has one.
             ours: the statement corrects or sharpens the paper and is not printed there.
             cases: additional assumptions of each part of the formula.
+            parts: the numbers of the statements that say what this one says with the constants that its O(·) hides.
             states: what is claimed of the formula, in the claim language: the left side as a term, or a function from
                 the formula's value to a claim. Parameters stand for the terms that the notation says they mean.
             conclusion, positive, integer: see `Statement` and `Calculator`.
@@ -225,7 +233,7 @@ class Paper:
             symbols = (symbol,) if isinstance(symbol, str) else symbol
             made = Statement(
                 self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
-                positive, tuple(map(_assumptions, cases)), states,
+                positive, tuple(map(_assumptions, cases)), parts, states,
             )  # fmt: skip
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made
