@@ -44,7 +44,10 @@ def setting_of(
         meaning(assumption, fields)
     own = {name: x for name, x in chosen.items() if name in fields.get("method_parameters", {})}
     fields |= {"method_parameters": fields.get("method_parameters", {}) | own}
-    everything = (*conditions, *(c for a in assumptions for c in a.conditions))
+    everything = [*conditions, *(c for a in assumptions for c in a.conditions)]
+    # A condition on a quantity of the run is none on parameters; without it the claim says more.
+    vectors = {name for name, p in parameters.items() if p.means is not None}
+    everything = [c for c in everything if not vectors.intersection((c.argument, *c.names))]
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
     low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
     weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too

@@ -116,9 +116,12 @@ class Field:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
         others: how many symbols to keep for roots of other formulas.
+        exponentials: how many for values of the exponential function.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
+    def __init__(
+        self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0, exponentials: int = 0
+    ):
         self.roots = frozenset(rooted)
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
@@ -128,6 +131,8 @@ class Field:
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.signs |= {f"√[{i}]": "positive" for i in range(others)}
         self.chosen: dict[str, Scalar] = {}  # parameters that equal formulas in others
+        self.signs |= {f"exp[{i}]": "positive" for i in range(exponentials)}
+        self.exponents: dict[str, Scalar] = {}  # of the symbols for values of the exponential function
         self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -224,6 +229,17 @@ class Field:
         require(not any(power for symbol, power in inside if symbol in self.squares), "a root in a root")
         self.squares[name] = of
         return self.symbol(name)
+
+    def exp(self, of: Scalar) -> Scalar:
+        """The symbol that stands for exp(x), which is positive: all else that is known is exp(x) ≥ 1 + x."""
+        for name, inside in self.exponents.items():
+            if inside == of:
+                return self.symbol(name)
+        name = f"exp[{len(self.exponents)}]"
+        made = self.symbol(name)
+        self.exponents[name] = of
+        self.assume(made - 1 - of, False)
+        return made
 
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
