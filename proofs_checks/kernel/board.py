@@ -605,8 +605,8 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
     for left, _, right in setting.conditions:
         yield from (left, right)
     found = (*setting.method_parameters.values(), *setting.curvature, *setting.objective, setting.inexactness,
-             setting.dissimilarity, setting.variance, setting.large_gradient, setting.draws.active,
-             setting.draws.clients)  # fmt: skip
+             setting.dissimilarity, setting.variance, setting.large_gradient, setting.initial_gap,
+             setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 

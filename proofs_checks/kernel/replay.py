@@ -333,6 +333,11 @@ def _assumed(board: RoundBoard, what: str) -> Difference:
         require(setting.draws.scheme == "uniform", "clients are not drawn without replacement")
         active, clients = (board.parameter_only(x) for x in (setting.draws.active, setting.draws.clients))
         return Difference(board.constant(board.chances["σ"] * active * (clients - 1) - clients + active), exact=True)
+    if what == "initial gap" and setting.initial_gap is not None:
+        require(board.at_start, "the initial gap is that of a run's start")
+        return Difference(
+            board.constant(board.parameter_only(setting.initial_gap)) - board.value(server) + board.infimum
+        )
     g = board.gradient(server)
     mean = board.mean(g)
     square = board.inner(mean, mean)
@@ -362,7 +367,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
     for name in ("method", "method_parameters", "answers", "inexactness", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
-    for name in ("dissimilarity", "variance", "large_gradient"):
+    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
     for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
