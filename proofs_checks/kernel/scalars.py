@@ -141,6 +141,7 @@ class Field:
         self.one = self.context.constant(1)
         self.primes = [(k, int(n[1:])) for k, n in enumerate(self.signs) if n[1:].isdigit() and n[0] == "√"]
         self.known: list[tuple[Scalar, bool]] = []  # >= 0, or > 0 where True
+        self.unsolved: list[tuple[Scalar, bool]] = []  # those of them that bound no symbol
         self._orders: list[Substitutions] = []
         self._cache: dict[tuple[str, str, bool], bool] = {}
 
@@ -274,6 +275,8 @@ class Field:
         seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
         if not seen:
             self.known.append((difference, strictly))
+            if difference and not Substitutions(self, self.known[-1:]).steps:
+                self.unsolved.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
 
@@ -300,8 +303,17 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            self._cache[key] = self._shown_by_some(value, strictly)
+            self._cache[key] = self._is_multiple(value, strictly) or self._shown_by_some(value, strictly)
         return self._cache[key]
+
+    def _is_multiple(self, value: Scalar, strictly: bool) -> bool:
+        """Whether the value is the difference of a condition that bounds no symbol, times a visibly positive number."""
+        for known, strict in self.unsolved:
+            factor = self.made(product(value.above, known.below), product(value.below, known.above))
+            sides_are_positive = is_positive(factor.above, self.signs) and is_positive(factor.below, self.signs)
+            if (strict or not strictly) and sides_are_positive:
+                return True
+        return False
 
     def _shown_by_some(self, value: Scalar, strictly: bool) -> bool:
         """Whether the conditions, used up in some order, show the sign; the last order that showed one comes first."""

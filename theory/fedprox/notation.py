@@ -38,6 +38,7 @@ PAPER = Paper(
         ),
         "epsilon": Parameter(r"\epsilon", "accuracy, of the squared norm of the gradient", SQUARED_GRADIENT, above=0),
         "delta": Parameter(r"\Delta", "initial suboptimality f(w0) - f*", VALUE, least=0, measured="initial_gap"),
+        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "rho": Parameter(r"\rho", "guaranteed decrease of f per squared gradient norm", STEPSIZE, above=0),
         # quantities of the definitions and of the proofs
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
