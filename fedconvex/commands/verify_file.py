@@ -8,7 +8,7 @@ import typer
 
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.phrases import phrases
-from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.plain_text import GREEK, from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.proofs_checks.falsification import falsify
@@ -61,13 +61,21 @@ def try_to_break(statements: "list[Statement]", seconds: float, quiet: bool) -> 
 def shown(result: LemmaResult) -> str:
     """The lemma on a screen, in the standard letters."""
     letters = Letters()
-    display = Display.of(letters, {name: name for name in result.lemma.setting.signs})
+    display = Display.of(letters, {name: symbol_of(name) for name in result.lemma.setting.signs})
     lines = [f"{result.name} is {result.verdict.value.upper()}: {result.reason}"]
     lines += _wrapped("claims", from_latex(display.latex(result.lemma.claim)))
     lines += _wrapped("assumes", "; ".join(phrases(result.lemma.setting, display, plain=True)))
     if result.counterexample is not None:
         lines += ["broken by", *(f"    {line}" for line in str(result.counterexample).splitlines())]
     return "\n".join(lines)
+
+
+def symbol_of(name: str) -> str:
+    r"""A parameter's LaTeX: that of a Greek letter for its name, as \alpha_{0} for alpha_0; else the name as it is."""
+    letter, _, index = name.partition("_")
+    if letter not in GREEK:
+        return name
+    return rf"\{letter}" + (f"_{{{index}}}" if index else "")
 
 
 def _wrapped(label: str, text: str) -> list[str]:
