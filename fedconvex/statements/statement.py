@@ -15,6 +15,7 @@ from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.printed import Printed
 from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
@@ -95,6 +96,18 @@ class Statement:
     def phrases(self) -> Phrases:
         """What the recorded verdict says of the printed words, and what holds: `as_printed` and `holds`."""
         return phrases(self.identifier)
+
+    @property
+    def printed(self) -> Printed | None:
+        """What the paper prints, where that is another formula; `printed_beside` marks the difference."""
+        return self.paper.printed.get(key_of(self.number))
+
+    @property
+    def corrects(self) -> "Statement | None":
+        """The paper's statement that this one corrects or sharpens: Lemma 1, of "Lemma 1, sharper"."""
+        if self.paper.ours.get(key_of(self.number)) is not self:
+            return None
+        return self.paper.statements.get(key_of(self.number.partition(",")[0]))
 
     @property
     def words(self) -> str:
@@ -178,6 +191,7 @@ class Paper:
     letters: Letters = field(default_factory=Letters)  # of vectors and functions; `notation` has the parameters'
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
+    printed: Mapping[str, Printed] = field(default_factory=dict)  # formulas that differ from what is printed, by key
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())

@@ -15,6 +15,7 @@ from fedconvex.statements.notation import (
 )
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedprox import vectors
+from fedconvex.theory.fedprox.printed import PRINTED
 
 PAPER = Paper(
     name="fedprox",
@@ -25,6 +26,7 @@ PAPER = Paper(
         server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
         minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
     ),
+    printed=PRINTED,
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
