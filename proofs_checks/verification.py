@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import Refused, Theorem
@@ -124,7 +125,7 @@ def _verified(of: Statement) -> Result:
         *(misprint.line() for misprint in remarks.misprints),
     )
     replayed = None if remarks.refutation is None else replay(remarks.refutation)
-    verdict, reason = _conclude(remarks, theorem, refusal, lines, replayed)
+    verdict, reason = _conclude(of, remarks, theorem, refusal, lines, replayed)
     corrected = statement(remarks.corrected) if remarks.corrected else None
     as_printed, holds, other_reading = words(
         of, remarks, verdict,
@@ -148,13 +149,18 @@ def _replayed(of: Statement) -> tuple[Theorem | None, str]:
 
 
 def _conclude(
-    remarks: Remarks, theorem: Theorem | None, refusal: str, lines: list[EvidenceLine], replayed: Replay | None
+    of: Statement,
+    remarks: Remarks,
+    theorem: Theorem | None,
+    refusal: str,
+    lines: list[EvidenceLine],
+    replayed: Replay | None,
 ) -> tuple[Verdict, str]:
     differing = next((line for line in lines if line.verdict != Verdict.COMPARED.value), None)
-    if remarks.refutation is not None and replayed is not None:
+    if remarks.breaks is not None or remarks.refutation is not None:
         if theorem is not None:
             return Verdict.UNKNOWN, "it is proved, and a counterexample is given: one of the two is about another claim"
-        return replayed.verdict, f"{remarks.refutation.shows}: {replayed.detail}"
+        return _refuted(of, remarks, replayed)
     if differing is not None:
         return Verdict.UNKNOWN, f"the running code computes something else: {differing.detail}"
     if theorem is not None:
@@ -162,3 +168,19 @@ def _conclude(
     if refusal:
         return Verdict.UNKNOWN, refusal
     return (Verdict.COMPARED, BY_INSTANCES) if lines else (Verdict.UNKNOWN, "there is no proof yet")
+
+
+def _refuted(of: Statement, remarks: Remarks, replayed: Replay | None) -> tuple[Verdict, str]:
+    """REFUTED where a federation of the setting breaks the claim; a program beside it is for readers."""
+    if remarks.breaks is None or of.claim is None:
+        return Verdict.UNKNOWN, "no federation breaks its claim: a program alone says nothing of the statement"
+    federation = remarks.breaks()
+    if missing := offences(of.setting, federation):
+        return Verdict.UNKNOWN, f"the counterexample is not in the statement's setting: {missing[0]}"
+    found = of.claim.on(federation)
+    if found.holds is not False:
+        return Verdict.UNKNOWN, f"the counterexample does not break the claim: {found}"
+    if replayed is not None and replayed.verdict is not Verdict.REFUTED:
+        return Verdict.UNKNOWN, f"the program shows no counterexample: {replayed.detail}"
+    shows = "" if remarks.refutation is None or replayed is None else f"{remarks.refutation.shows}: {replayed.detail}; "
+    return Verdict.REFUTED, f"{shows}a federation of its setting breaks its claim: {found}"

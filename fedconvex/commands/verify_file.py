@@ -12,6 +12,7 @@ from fedconvex.claims.display.phrases import phrases
 from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
+from fedconvex.claims.terms import without_names
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
@@ -75,7 +76,9 @@ def replay_files(files: list[str]) -> None:
             refused = True
             typer.echo(f"{file} is UNKNOWN: the kernel refuses it: {error}")
         else:
-            typer.echo(f"{file} is PROVED\n" + said(found.claim, found.setting))
+            # Without the names that a stranger's file may give to things, which could be those of other things.
+            plain = without_names(found)
+            typer.echo(f"{file} is PROVED\n" + said(plain.claim, plain.setting))
     if refused:
         raise typer.Exit(1)
 
@@ -90,9 +93,11 @@ def shown(result: LemmaResult) -> str:
 
 
 def said(claim: Claim, setting: ClaimSetting) -> str:
-    """What is claimed and assumed, in the standard letters."""
+    """What is claimed and assumed, in the standard letters, and what names mean."""
     display = Display.of(Letters(), {name: name for name in setting.signs})
     lines = _wrapped("claims", from_latex(display.latex(claim)))
+    meanings = [f"{symbol} = {meaning}" for symbol, meaning in display.where(claim)]
+    lines += _wrapped("where", "; ".join(map(from_latex, meanings))) if meanings else []
     return "\n".join([*lines, *_wrapped("assumes", "; ".join(phrases(setting, display, plain=True)))])
 
 

@@ -68,7 +68,7 @@ def ended(claim: Claim, rounds: Telescope, invariants: Any, *shares: tuple[Any, 
     return Derivation((rounds, Combine(claim.left, claim.right, facts(*shares))), invariants)
 
 
-def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
+def mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
     """V = ‖γ − θ*‖² + κC; Jensen's inequality for the gap at the mean of the γ^t.
 
     `first` and `second` are the numbers by which the claim multiplies D_0 and G.
@@ -85,17 +85,17 @@ def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: An
 @proof_of(feddyn.theorem2)
 def convex_rate(claim: Claim) -> Derivation:
     constants = convex_constants.formula(**IN_ROUND)
-    return _mean_gap(claim, "feddyn.lemma1", constants, ONE, 10 * alpha / T, 100 * m / (P * alpha * T))
+    return mean_gap(claim, "feddyn.lemma1", constants, ONE, 10 * alpha / T, 100 * m / (P * alpha * T))
 
 
 @proof_of(feddyn.theorem3)
 def strongly_convex_rate(claim: Claim) -> Derivation:
     constants = strongly_convex_constants.formula(mu=mu, **IN_ROUND)
     end = constants.r ** (T - 1)
-    return _mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
+    return mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
 
 
-def _mean_slope(
+def mean_slope(
     claim: Claim, rounds: Telescope, invariants: Any, error: Vector, begun: Vector, kappa: Any, kappa0: Any, first: Any,
     second: Any,
 ) -> Derivation:  # fmt: skip
@@ -110,7 +110,7 @@ def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any
     kappa, kappa0 = constants.kappa, constants.kappa0
     rounds = telescoped(LEVEL + kappa * square(SPREAD), kappa0 * square(slope(0)), by(Proved(lemma)))
     begun = last_answers(0) - server(0)
-    return _mean_slope(claim, rounds, nonconvex.INVARIANTS, SPREAD, begun, kappa, kappa0, first, second)
+    return mean_slope(claim, rounds, nonconvex.INVARIANTS, SPREAD, begun, kappa, kappa0, first, second)
 
 
 @proof_of(feddyn.theorem4)
@@ -159,4 +159,4 @@ def one_gradient_nonconvex_rate(claim: Claim) -> Derivation:
     rounds = telescoped(LEVEL + z * square(error), square(slope(0)) / (4 * alpha), parts)
     first, second = 4 * alpha / T, 50 * m * L / (P * alpha * T)
     begun = gradient(server(0))
-    return _mean_slope(claim, rounds, convex.INVARIANTS, error, begun, z, 1 / (4 * alpha), first, second)
+    return mean_slope(claim, rounds, convex.INVARIANTS, error, begun, z, 1 / (4 * alpha), first, second)

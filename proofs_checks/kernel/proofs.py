@@ -49,7 +49,8 @@ class Between:
 @dataclass(frozen=True)
 class Hypothesis:
     """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
-    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by.
+    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by; where the
+    conditions show m ≤ 1, σP = m − P.
     """
 
     what: str
@@ -200,13 +201,31 @@ class Iterate:
     name: str = ""
 
 
-Line = Combine | Root | Telescope | Iterate
+@final
+@dataclass(frozen=True)
+class LocalSteps:
+    """‖u_e − v‖ ≤ q^e‖u_0 − v‖ for the clients' e gradient steps from u_0 to their answers u_e, q ≥ 0, because
+    ‖u⁺ − v‖ ≤ q‖u − v‖ for the step u⁺ from any points u: the family of this name, on which v does not depend.
+    """
+
+    to: Vector
+    ratio: Number
+    family: str
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate | LocalSteps
 
 
 @final
 @dataclass(frozen=True)
 class Cases:
-    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters."""
+    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters.
+
+    Where `more` is a parameter that counts something and `less` an integer, `below` may use less − 1 ≥ more.
+    """
 
     more: Number
     less: Number

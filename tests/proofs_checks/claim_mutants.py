@@ -41,6 +41,9 @@ def _changed(term: Any) -> Iterator[Any]:
 
 def mutated_proofs(proof: Derivation) -> Iterator[Derivation]:
     """The proof with one multiplier of a fact, or one weight of a square, an eighth larger."""
+    for case in ("above", "below") if proof.cases else ():
+        for changed in mutated_proofs(getattr(proof.cases, case)):
+            yield replace(proof, cases=replace(proof.cases, **{case: changed}))
     for place, line in enumerate(proof.lines):
         if type(line) is Combine:
             for name in ("facts", "squares"):

@@ -23,11 +23,12 @@ from fedconvex.claims.display.typesetting import (
     is_tall,
     script,
 )
-from fedconvex.claims.terms import Number, Term, Vector, gradient
+from fedconvex.claims.terms import Number, Term, Vector, free, gradient, inner, square
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
+              "gradient", "family")  # fmt: skip
 SHARED = ("mean", "drawn")
 
 
@@ -110,6 +111,12 @@ class Display(Typesetting):
 
     # what is no arithmetic
 
+    def _power(self, base: Term, exponent: Term) -> Shown:
+        """The square of a length without its root."""
+        if base.head == "norm" and exponent.head == "constant" and exponent.args[0] == 2:
+            return self.leaf(inner(base.args[0], base.args[0]))
+        return super()._power(base, exponent)
+
     def leaf(self, term: Term) -> Shown:
         """Parameters, vectors, lengths, values, averages, and what has a symbol."""
         letters = self.letters
@@ -131,12 +138,19 @@ class Display(Typesetting):
                 return self._at(getattr(letters, which), 1)
             case "local gradients", _:
                 return Shown(letters.local_gradients, PRODUCT)
+            case "local step", (at,):
+                step = letters.local_step.replace("@", self.times[0])
+                return Shown(rf"{step}({self.show(at).text})")
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
                 return Shown(name)
             case "family", (name,):
                 return Shown(f"{name}_{letters.client}")
+            case "proximal", (weight, at):
+                half = self.show(weight / 2 * square(free("x") - at)).text
+                objective = self.show(Number("value", (free("x"),))).text
+                return Shown(rf"\arg\min_x\left\{{{objective} + {half}\right\}}")
             case "gradient", (at,):
                 return self._of(rf"\nabla {letters.function}", at)
             case "mean", (inside,):

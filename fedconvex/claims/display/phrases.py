@@ -96,6 +96,9 @@ def _draws(draws: DrawScheme, display: Display) -> str:
 
 
 def _answers(setting: ClaimSetting, display: Display) -> str:
+    if setting.gradient_steps:
+        steps, size = (display.latex(setting.gradient_steps[name]) for name in ("steps", "stepsize"))
+        return f"clients take ${steps}$ gradient steps of size ${size}$ on their subproblems"
     if setting.inexactness is None:
         return "clients answer by the method's own local solver"
     bound = display.latex(setting.inexactness)

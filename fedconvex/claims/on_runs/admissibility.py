@@ -14,6 +14,7 @@ from fedconvex.claims.on_runs.evaluation import NotOnThisRun, number_at
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.on_runs.paths import minimiser_of
 from fedconvex.claims.terms import Number
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw, Full, Uniform, Weighted
 from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
@@ -56,8 +57,7 @@ def _run(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     for name, formula in setting.method_parameters.items():
         if not holds(number_at(formula, values), "=", to_fmpq(getattr(federation.method, name))):
             yield f"the method's {name} is not the setting's"
-    if federation.local_solver is not None:
-        yield "the local solver is not the method's own"
+    yield from _solver(setting, federation)
     if setting.answers != federation.answers:
         yield f"the answers are not {setting.answers}"
     elif setting.inexactness is not None and not _equals(setting.inexactness, values, federation.inexactness):
@@ -76,6 +76,17 @@ def _run(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     members = {None if d.members is None else tuple(d.members) for _, d in possible}
     if any((None if d.members is None else tuple(d.members)) not in members for d in federation.earlier):
         yield "an earlier draw is impossible"
+
+
+def _solver(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
+    solver, values, given = federation.local_solver, federation.parameters, setting.gradient_steps
+    if not given:
+        if solver is not None:
+            yield "the local solver is not the method's own"
+    elif not isinstance(solver, GradientDescent):
+        yield "the local solver is not gradient descent"
+    elif not (_equals(given["steps"], values, solver.steps) and _equals(given["stepsize"], values, solver.stepsize)):
+        yield "the gradient steps are not the setting's"
 
 
 def _equals(formula: Number, values: Mapping[str, Fraction], number: Any) -> bool:

@@ -23,6 +23,7 @@ from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
 from fedconvex.claims.on_runs.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput, NoFixedPoint
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation, Uniform, Weighted
@@ -95,6 +96,16 @@ class _Builder:
         except TypeError as error:
             raise NoFederation(f"the setting does not give the method's parameters: {error}") from None
 
+    def _local_solver(self) -> GradientDescent | None:
+        """The setting's gradient steps; None where clients have the method's own solver."""
+        given = self.setting.gradient_steps
+        if not given:
+            return None
+        steps, stepsize = self.at(given["steps"]), self.at(given["stepsize"])
+        if steps is None or steps > MOST_ROUNDS:
+            raise NoFederation("too many gradient steps")
+        return GradientDescent(steps=int(steps), stepsize=stepsize)
+
     def _weights(self) -> list[Fraction]:
         # Drawn uniformly, a plain average of weighted clients would not be the mean of the claim.
         plain = self.method.plain or self.setting.draws.scheme == "uniform"
@@ -120,7 +131,7 @@ class _Builder:
         setting = self.setting
         deviations = () if setting.answers == "own" else self._deviations(number + rounds)
         return ExactFederation(
-            problem, self.method, start, scheme, self.values, earlier, rounds, None, setting.answers,
+            problem, self.method, start, scheme, self.values, earlier, rounds, self._local_solver(), setting.answers,
             self.at(setting.inexactness), deviations, models, self._free(), setting.rests,
         )  # fmt: skip
 
