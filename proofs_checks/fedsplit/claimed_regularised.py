@@ -4,6 +4,8 @@
 x_λ^*, and z_λ^* the fixed point. Squared distances contract by (1 − 2/(q + 1))².
 """
 
+from collections.abc import Callable
+
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import (
     Number,
@@ -42,11 +44,14 @@ def gap() -> Parts:
     )
 
 
-def contracting(q: Number, claim: Claim) -> Derivation:
-    """‖z⁺ − z_λ*‖² ≤ (1 − 2/(q + 1))²‖z − z_λ*‖² in every round; the distance of x^(1) to x* stays."""
+def contracting(q: Number, claim: Claim, larger: Number | None = None) -> Derivation:
+    """‖z⁺ − z_λ*‖² ≤ (1 − 2/(q + 1))²‖z − z_λ*‖² in every round, or a larger ratio; ‖x^(1) − x*‖ stays."""
     ratio = (1 - 2 / (q + 1)) ** 2
     two_points = by(Between(solutions, REGULARIZED_MINIMISER, 1 / (s * q) - weight, q / s - weight))
-    rounds = Iterate(square(away), ratio, number(0), ((1 - ratio) * s**2 * two_points).facts, name="all rounds")
+    spare = Parts() if larger is None else (larger - ratio) * squared(away)
+    of_round = (1 - ratio) * s**2 * two_points + spare
+    kept = ratio if larger is None else larger
+    rounds = Iterate(square(away), kept, number(0), of_round.facts, of_round.squares, name="all rounds")
     start = Iterate(square(anchor - minimiser), number(1), name="the start")
     at_end = gap()
     ended = m * (by(During("end", at_end.facts, at_end.squares)) + smoothness / 2 * cited("all rounds")
@@ -54,9 +59,19 @@ def contracting(q: Number, claim: Claim) -> Derivation:
     return Derivation((rounds, start, concluding(claim, ended)), INVARIANTS)
 
 
-@proof_of(fedsplit.theorem2roundbyround)
-def round_by_round(claim: Claim) -> Derivation:
+def by_stepsize(claim: Claim, of: Callable[[Number], Derivation]) -> Derivation:
     """q is 1/(sλ) or sL_λ; the cases show q ≥ 1, too, so that the factor is visibly no less than 0."""
-    short, long = (contracting(q, claim) for q in (1 / (s * weight), s * smoothness))
+    short, long = of(1 / (s * weight)), of(s * smoothness)
     compared = Derivation(cases=Cases(1 / s**2, weight * smoothness, above=short, below=long))
     return Derivation(cases=Cases(number(1), s * weight, above=compared, below=long))
+
+
+@proof_of(fedsplit.theorem2roundbyround)
+def round_by_round(claim: Claim) -> Derivation:
+    return by_stepsize(claim, lambda q: contracting(q, claim))
+
+
+@proof_of(fedsplit.theorem2corrected)
+def rounds_to_accuracy(claim: Claim) -> Derivation:
+    """1 − 2/(q + 1) ≤ exp(−2/(q + 1))."""
+    return by_stepsize(claim, lambda q: contracting(q, claim, (-(2 / (q + 1))).exp() ** 2))

@@ -101,7 +101,8 @@ class RoundBoard:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
         terms = (*setting_terms(self.setting), *self.terms)
-        return Field(signs, roots(terms), len(other_roots(terms)))
+        exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
+        return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
@@ -530,6 +531,8 @@ class RoundBoard:
                 return self.length(self.vector(u)), False
             case "root", (x,):
                 return self.constant(self.field.root(self.parameter_only(x))), False
+            case "exp", (x,):
+                return self.constant(self.field.exp(self.parameter_only(x))), False
             case "max", (x, y):
                 first, second = self.parameter_only(x), self.parameter_only(y)
                 larger = first if self.field.is_nonnegative(first - second) else second
@@ -679,7 +682,7 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
         yield from (left, right)
     found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
              *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
-             setting.large_gradient, setting.draws.active, setting.draws.clients)  # fmt: skip
+             setting.large_gradient, setting.initial_gap, setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 

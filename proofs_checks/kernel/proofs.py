@@ -48,9 +48,9 @@ class Between:
 @final
 @dataclass(frozen=True)
 class Hypothesis:
-    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
-    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by; where the
-    conditions show m ≤ 1, σP = m − P.
+    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient", at a run's
+    start "initial gap"; or "scale", the equation σP(m − 1) = m − P of the number that draws without replacement
+    multiply variances by; where the conditions show m ≤ 1, σP = m − P.
     """
 
     what: str

@@ -361,6 +361,11 @@ def _assumed(board: RoundBoard, what: str) -> Difference:
         # σ is any number where m = 1, since nothing varies: there it is 0.
         others = board.field.scalar(1) if board.field.is_nonnegative(1 - clients) else clients - 1
         return Difference(board.constant(board.chances["σ"] * active * others - clients + active), exact=True)
+    if what == "initial gap" and setting.initial_gap is not None:
+        require(board.at_start, "the initial gap is that of a run's start")
+        return Difference(
+            board.constant(board.parameter_only(setting.initial_gap)) - board.value(server) + board.infimum
+        )
     g = board.gradient(server)
     mean = board.mean(g)
     square = board.inner(mean, mean)
@@ -390,7 +395,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
     for name in ("method", "method_parameters", "answers", "inexactness", "gradient_steps", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
-    for name in ("dissimilarity", "variance", "large_gradient"):
+    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
     for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")

@@ -15,6 +15,7 @@ from fedconvex.statements.notation import (
 )
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedprox import vectors
+from fedconvex.theory.fedprox.printed import PRINTED
 
 PAPER = Paper(
     name="fedprox",
@@ -25,6 +26,7 @@ PAPER = Paper(
         server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
         minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
     ),
+    printed=PRINTED,
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
@@ -38,6 +40,7 @@ PAPER = Paper(
         ),
         "epsilon": Parameter(r"\epsilon", "accuracy, of the squared norm of the gradient", SQUARED_GRADIENT, above=0),
         "delta": Parameter(r"\Delta", "initial suboptimality f(w0) - f*", VALUE, least=0, measured="initial_gap"),
+        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "rho": Parameter(r"\rho", "guaranteed decrease of f per squared gradient norm", STEPSIZE, above=0),
         # quantities of the definitions and of the proofs
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),

@@ -14,6 +14,7 @@ from fedconvex.statements.assumptions import (
     Dissimilarity,
     ExactSolutions,
     Inexactness,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -195,7 +196,8 @@ def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> An
 
 @PAPER.statement(
     "Equation (16)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=(*CONVEX, Condition("L", ">", 0)),
+    assumes=(*CONVEX, Condition("L", ">", 0), ProximalWeight(lambda L, B: 6 * L * B**2)),
+    states=vectors.read_as_at_most,
 )  # fmt: skip
 def convex_decrease_chosen(*, value: Any, L: Any, B: Any, gradient: Any) -> Any:
     """Equation (15) at μ = 6LB²: about f(w^t) − ‖∇f(w^t)‖²/(24LB²)."""

@@ -8,14 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.statements import Conditional
 from fedconvex.claims.terms import (
     Vector,
     answers,
     expected,
     gradient,
     mean,
+    mean_of_rounds,
     named,
     norm,
+    parameter,
     server,
     solutions,
     square,
@@ -60,6 +63,28 @@ def chosen_decrease(choice: Any) -> Claim:
 def certain_decrease(rho: Any) -> Claim:
     """The same where everyone takes part, so that nothing is random."""
     return at_most(value(server(1)), value(here) - rho * square(slope))
+
+
+def theorem4(rho: Callable[..., Any]) -> Any:
+    """Theorem 4's ρ, a formula, at the parameters of its setting."""
+    return named(r"\rho", rho(**named_parameters("mu", "L", "L_minus", "B", "gamma", "K")))
+
+
+def for_every_weight(claim: Callable[[Any], Claim]) -> Conditional:
+    """A claim about parameters, for every μ > L₋."""
+    return Conditional(claim, ((parameter("mu"), ">", parameter("L_minus")),))
+
+
+def accurate_after(rounds: Callable[..., Any], *conditions: Any) -> Conditional:
+    """The mean of the E‖∇f(w^t)‖² over the rounds t < T is at most ε for T ≥ the formula, at Δ and ε."""
+    delta, epsilon, T = named_parameters("delta", "epsilon", "T").values()
+    claim = at_most(mean_of_rounds(square(slope)), epsilon, rounds="T")
+    return Conditional(claim, ((T, ">=", rounds(delta=delta, epsilon=epsilon)), *conditions))
+
+
+def named_parameters(*names: str) -> dict[str, Any]:
+    """The parameters of these names, to call a formula with."""
+    return {name: parameter(name) for name in names}
 
 
 def dissimilar(bound: Any) -> Claim:

@@ -1,5 +1,6 @@
 """FedSplit: Theorem 1, Corollary 1, Theorem 2, and equations (16) to (22)."""
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import (
@@ -13,7 +14,6 @@ from fedconvex.statements.assumptions import (
     Runs,
     Smooth,
     StepsizeIs,
-    StronglyConvex,
 )
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import count, exp, log, power, sqrt, total_of
@@ -29,6 +29,7 @@ from fedconvex.theory.fedsplit.vectors import (
     start_distance,
     strongly_convex,
     within,
+    within_relative,
 )
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
@@ -203,10 +204,14 @@ class Complexities(NamedTuple):
     "Equation (22)", ClaimType.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
     units=(NUMBER, NUMBER), redefines={"epsilon": PAPER.notation["relative_accuracy"]},
-    assumes=(StronglyConvex(), Smooth()),
+    assumes=(*FEDSPLIT, ExactSolutions()), states=lambda counts: within_relative(Fraction(1, 2), counts.fedsplit),
 )  # fmt: skip
 def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
-    """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step."""
+    """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step.
+
+    For ε relative to the largest gap at the first distance both constants are ½. The claim, and what it assumes, is
+    about FedSplit; `fedconvex.proofs_checks.fedsplit.claimed_complexity` proves the other one, too.
+    """
     logarithm = -log(epsilon)
     return Complexities(sqrt(kappa) * logarithm, kappa * logarithm)
 

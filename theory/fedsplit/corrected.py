@@ -9,7 +9,13 @@ from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import OF_GRADIENT_DESCENT, SMALL_REGULARIZER
 from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER, about
-from fedconvex.theory.fedsplit.vectors import STEP, first_regularized_distance, first_squared_distance, strongly_convex
+from fedconvex.theory.fedsplit.vectors import (
+    STEP,
+    first_regularized_distance,
+    first_squared_distance,
+    strongly_convex,
+    within_both,
+)
 
 FROM_REGULARIZED = about(
     {
@@ -65,6 +71,7 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
     "Theorem 2, corrected", ClaimType.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
     assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), redefines=FROM_REGULARIZED,
+    states=within_both,
     ours=True,
 )  # fmt: skip
 def regularized_rounds(
@@ -83,7 +90,8 @@ def regularized_rounds(
     Theorem 2's s = 1/√(λL_λ) has the smallest q, √κ_λ = √(L_λ/λ); z_λ* is the regularised problem's fixed point. The
     count grows like 1/√λ without limit as λ → 0. With λ = ε/(2m‖x^(1) − x*‖²) it has
     √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2. (`num_clients` and `squared_distance`
-    are in the condition only.)
+    are in the condition only.) The claim is that after t rounds the gap is at most ½mλ‖x^(1) − x*‖² + ½ε for the ε of
+    which t is the count: less than ε for Theorem 2's λ.
     """
     smoothness = L + regularizer
     q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)

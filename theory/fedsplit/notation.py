@@ -18,6 +18,7 @@ from fedconvex.statements.notation import (
     Shape,
 )
 from fedconvex.statements.statement import Paper
+from fedconvex.theory.fedsplit.printed import PRINTED
 from fedconvex.theory.fedsplit.vectors import BLOCKS, ON_THE_WAY, START, SUBPROBLEM_CENTER
 
 PAPER = Paper(
@@ -34,6 +35,7 @@ PAPER = Paper(
         objective="F", share=r"\frac{1}{m}", mean=r"\frac{1}{m}\sum_{j=1}^m", drawn=r"\frac{1}{m}\sum_{j=1}^m",
         client="j", rounds=r"\sum_{t=1}^T", expectation="",
     ),
+    printed=PRINTED,
     notation={
         "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),
         "L": Parameter("L^*", "smoothness of every f_j", CURVATURE, above=0, measured="smoothness"),
@@ -53,7 +55,8 @@ PAPER = Paper(
             measured="stacked_distance",
         ),
         "start_distance": Parameter(
-            r"\|x_j-\mathrm{prox}_{sf_j}(x_j)\|", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
+            r"\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
+            "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
             least=0,
         ),
         "squared_distance": Parameter(

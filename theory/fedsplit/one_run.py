@@ -34,5 +34,5 @@ def together() -> Claim:
 
 
 def diverges(kappa: Any) -> Any:
-    """‖x^(t+1) − x*‖/‖x^(t) − x*‖ for clients of curvature L^*, e = 1: 4κ/(√κ + 1)² − 1, above 1 if κ > (1 + √2)²."""
+    """‖x^(t+1) − x*‖/‖x^(t) − x*‖ for curvatures L^* and e = 1: 4κ/(√κ + 1)² − 1, above 1 if κ > (1 + √2)²."""
     return 4 * kappa / (sqrt(kappa) + 1) ** 2 - 1

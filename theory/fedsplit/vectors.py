@@ -23,6 +23,7 @@ from fedconvex.claims.terms import (
     norm,
     number,
     parameter,
+    parts,
     proximal,
     server,
     shared,
@@ -93,6 +94,34 @@ def within(times: int, count: Number) -> Claim:
     at_one = at_one.put(parameter("squared_distance"), first_squared_distance)
     admitted = parameter("num_clients") * parameter("regularizer") * first_squared_distance
     return reaches_value(admitted.max((times * at_one / t) ** 2))
+
+
+def decay(times: Any, slope: Number) -> Number:
+    """exp(−t/c), c = times·slope: the ε for which t is `times` the count slope·log(1/ε). As a power: (e^(−1/2c))^2t."""
+    return (-(1 / (2 * times * slope))).exp() ** (2 * parameter("t"))
+
+
+def slope_of(count: Number) -> Number:
+    """The factor of the logarithm in the count: its value where that is 1."""
+    logarithm = next(part for part in parts(count) if part.head == "log")
+    return count.put(logarithm, number(1))
+
+
+def within_relative(times: Any, count: Number) -> Claim:
+    """F(x^(t+1)) − F* ≤ ε·½L^*‖z^(1) − z*‖² for the ε of which t is `times` the count; the count has log ε."""
+    largest = parameter("kappa") * parameter("mu") / 2 * first_distance(matched_stepsize) ** 2
+    return reaches_value(largest * decay(times, -slope_of(count)))
+
+
+def within_both(count: Number) -> Claim:
+    """F(x^(t+1)) − F* ≤ ½mλ‖x^(1) − x*‖² + ½ε for the ε of which t is the count.
+
+    The count has log(L_λ‖z^(1) − z_λ*‖²/ε). For λ < ε/(m‖x^(1) − x*‖²) the right side is less than ε.
+    """
+    (inside,) = (part.args[0] for part in parts(count) if part.head == "log")
+    accuracy = inside.put(parameter("epsilon"), number(1)) * decay(1, slope_of(count))
+    price = parameter("num_clients") * parameter("regularizer") * first_squared_distance
+    return reaches_value(price / 2 + accuracy / 2)
 
 
 def reaches(bound: Any) -> Claim:
