@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fedconvex.proofs_checks.engines import facts
@@ -30,6 +30,7 @@ from fedconvex.proofs_checks.engines.hilbert import (
 )
 
 SIZE, CLIENTS = 3, 3
+few = settings(max_examples=25)  # each is a hundred numbers of SymPy's
 numbers = st.fractions(-4, 4, max_denominator=3)
 points = st.lists(numbers, min_size=SIZE, max_size=SIZE)
 several = st.lists(points, min_size=CLIENTS, max_size=CLIENTS)
@@ -83,6 +84,7 @@ def is_fact(fact: facts.Fact, *values: dict[str, Any]) -> bool:
 # ---- the algebra of vectors
 
 
+@few
 @given(several, several, shares, numbers, numbers)
 def test_inner_products_of_families(us, vs, weights, c, d) -> None:
     u, v = family("u"), family("v")
@@ -121,6 +123,7 @@ def products_over_draws(
 
 
 @pytest.mark.parametrize(("number", "replaced"), [(2, True), (1, True), (2, False), (3, False)])
+@few
 @given(several, several)
 def test_inner_products_of_averages_over_drawn_clients(number, replaced, us, vs) -> None:
     found, crossed, known = products_over_draws(us, vs, number, replaced)
@@ -216,6 +219,7 @@ def situation(f: Function, x: Point, y: Point) -> dict[str, Any]:
     }
 
 
+@few
 @given(curvatures, st.booleans(), points, points)
 def test_facts_about_smooth_functions(cs, huber, x, y) -> None:
     f = Function(cs, huber)
@@ -224,6 +228,7 @@ def test_facts_about_smooth_functions(cs, huber, x, y) -> None:
         assert is_fact(facts.smooth(f_y, f_x, g, s, L), known, {"L": constant})
 
 
+@few
 @given(curvatures, points, points, st.fractions(-2, 2, max_denominator=2))
 def test_facts_about_functions_that_curve_downwards(cs, x, y, shift) -> None:
     f = Function([c - 1 + shift for c in cs], huber=False)
@@ -233,6 +238,7 @@ def test_facts_about_functions_that_curve_downwards(cs, x, y, shift) -> None:
     assert is_fact(facts.convex(f_y, f_x, g, s, mu), known, {"mu": min(f.curvatures)})
 
 
+@few
 @given(curvatures, st.booleans(), points, points)
 def test_facts_about_convex_functions(cs, huber, x, y) -> None:
     f = Function(cs, huber)
@@ -265,6 +271,7 @@ def test_a_function_that_curves_downwards_is_not_convex() -> None:
 # ---- what a question assumes
 
 
+@few
 @given(several, shares)
 def test_dissimilarity_is_its_definition(us, weights) -> None:
     u, B = family("u"), sympy.Symbol("B")
@@ -277,6 +284,7 @@ def test_dissimilarity_is_its_definition(us, weights) -> None:
         assert is_fact(facts.dissimilar(u, B), known, {"B": root}) is expected_truth
 
 
+@few
 @given(several, shares, st.fractions(0, 2, max_denominator=4))
 def test_inexactness_is_its_definition(us, weights, gamma) -> None:
     """Residuals of γ times the gradients' lengths; longer ones are no γ-inexact answers."""
