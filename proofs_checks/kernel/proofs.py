@@ -68,6 +68,24 @@ class CauchySchwarz:
 
 @final
 @dataclass(frozen=True)
+class Triangle:
+    """E‖times‖(‖u‖ + ‖v‖ − ‖u + v‖) ≥ 0, of the lengths in every draw."""
+
+    u: Vector
+    v: Vector
+    times: Vector
+
+
+@final
+@dataclass(frozen=True)
+class MeanLength:
+    """E‖u‖ ≤ √(E‖u‖²)."""
+
+    u: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Idle:
     """The mean of ‖u_k‖² over all clients, with 0 for those that are drawn, is ≥ 0. Clients are drawn uniformly."""
 
@@ -134,6 +152,8 @@ Fact = (
     | Between
     | Hypothesis
     | CauchySchwarz
+    | Triangle
+    | MeanLength
     | Idle
     | Infimum
     | Nonnegative

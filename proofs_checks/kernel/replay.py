@@ -11,7 +11,7 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
+from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
@@ -254,7 +254,7 @@ RUN_LINES: Mapping[type, Any] = {
 
 def _is_nonnegative(board: RoundBoard, of: Quantity) -> bool:
     """Whether it is a polynomial in lengths whose coefficients are ≥ 0."""
-    return all(all(x[0] == "‖" for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
+    return all(all(x[0] in ("‖", IN_MEAN) for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
 
 
 def _shown(of: Quantity) -> str:
@@ -279,6 +279,13 @@ def _fact(board: RoundBoard, fact: Any, lines: Mapping[str, Difference], library
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Difference(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Triangle(u, v, times):
+            x, y = board.vector(u), board.vector(v)
+            longer = board.length_in_draw(x) + board.length_in_draw(y) - board.length_in_draw(x + y)
+            return Difference(board.averaged(board.product(longer, board.length_in_draw(board.vector(times)))))
+        case proofs.MeanLength(u):
+            x = board.vector(u)
+            return Difference(board.length(x) - board.averaged(board.length_in_draw(x)))
         case proofs.Infimum(at):
             point = board.vector(at)
             require(point.is_shared and not board.one_client, "the objective's value at points of the clients")

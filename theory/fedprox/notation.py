@@ -74,7 +74,9 @@ PAPER = Paper(
             "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
         ),
         "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
-        "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
+        "mean_value": Parameter(
+            r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE, means=value(vectors.average)
+        ),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
         "mean_new_gradient": Parameter(
             r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR,
@@ -83,13 +85,21 @@ PAPER = Paper(
         "mean_residual": Parameter(
             r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR, means=mean(residuals)
         ),
-        "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
-        "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
-        "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
-        "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
-        "mean_square_deviation": Parameter(
-            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
+        "lipschitz": Parameter(
+            "L_0", "local Lipschitz constant of f", GRADIENT, least=0, means=vectors.lipschitz(vectors.any_next)
         ),
-        "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0),
+        "mean_step": Parameter(
+            r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0, means=norm(vectors.mean_step)
+        ),
+        "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
+        "deviation": Parameter(
+            r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0,
+            means=norm(vectors.any_next - vectors.average),
+        ),
+        "mean_square_deviation": Parameter(
+            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0,
+            means=vectors.deviation,
+        ),
+        "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0, means=vectors.sampling_error),
     },
 )  # fmt: skip

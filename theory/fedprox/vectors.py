@@ -13,6 +13,7 @@ from fedconvex.claims.terms import (
     Vector,
     answers,
     expected,
+    free,
     gradient,
     mean,
     mean_of_rounds,
@@ -33,6 +34,16 @@ mean_step = average - here
 moves = answers - here
 errors = solutions - answers
 deviation = expected(square(server(1) - average))
+# Where the paper has the local Lipschitz constant L₀ between w̄ and w⁺, claims have the bound on it that follows (9).
+any_next = free("w^{t+1}")  # any point, so that of any draw
+
+
+def lipschitz(next_point: Vector) -> Any:
+    """L₀ = ‖∇f(w)‖ + L(‖w̄ − w‖ + ‖w⁺ − w‖)."""
+    return named("L_0", norm(slope) + parameter("L") * (norm(mean_step) + norm(next_point - here)))
+
+
+sampling_error = named("Q_t", expected(lipschitz(server(1)) * norm(server(1) - average)))
 
 
 def drift(weight: Any) -> Vector:
