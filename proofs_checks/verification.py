@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
@@ -118,14 +119,16 @@ def _verified(of: Statement) -> Result:
     start = perf_counter()
     remarks = remarks_of(of)
     theorem, refusal = _replayed(of)
+    parts = [_verified(part) for part in of.stated_by if part is not of]
     lines = [comparison.line() for comparison in remarks.compared]
     evidence = (
         *(evidence_of(of, derivation_of(of)) if theorem else ()),
+        *map(_as_line, parts),
         *lines,
         *(misprint.line() for misprint in remarks.misprints),
     )
     replayed = None if remarks.refutation is None else replay(remarks.refutation)
-    verdict, reason = _conclude(of, remarks, theorem, refusal, lines, replayed)
+    verdict, reason = _of_parts(parts) if parts else _conclude(of, remarks, theorem, refusal, lines, replayed)
     corrected = statement(remarks.corrected) if remarks.corrected else None
     as_printed, holds, other_reading = words(
         of, remarks, verdict,
@@ -146,6 +149,20 @@ def _replayed(of: Statement) -> tuple[Theorem | None, str]:
         return theorem_of(of), ""
     except Refused as error:
         return None, f"the kernel refuses its proof: {error}"
+
+
+def _as_line(part: Result) -> EvidenceLine:
+    """A statement that another one is made of, such as a theorem's case with the constant that its O(·) hides."""
+    shown, of = displayed(part.statement).formula, part.statement
+    return EvidenceLine(shown, of.words, of.number, Role.PROOF.value, part.verdict.value, "kernel", f"`{of.identifier}`")
+
+
+def _of_parts(parts: list[Result]) -> tuple[Verdict, str]:
+    """PROVED where every part is."""
+    for part in parts:
+        if part.verdict is not Verdict.PROVED:
+            return Verdict.UNKNOWN, f"{part.statement.identifier} is not proved: {part.reason}"
+    return Verdict.PROVED, "all its cases are proved, with constants in the place of O(·)"
 
 
 def _conclude(

@@ -142,6 +142,10 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"the assumed {what}" if what != "scale" else "the definition of $\\sigma$"
         case proofs.CauchySchwarz(u, v, _):
             return f"Cauchy-Schwarz for ${show(u)}$ and ${show(v)}$"
+        case proofs.Triangle(u, v, times):
+            return f"the triangle inequality for ${show(u)}$ and ${show(v)}$ times ${show(norm(times))}$"
+        case proofs.MeanLength(u):
+            return f"Jensen's inequality for the length of ${show(u)}$"
         case proofs.Idle(u):
             return f"the idle clients' ‖${show(u)}$‖² ≥ 0"
         case proofs.Infimum(at):
