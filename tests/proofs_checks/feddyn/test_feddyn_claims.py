@@ -7,8 +7,12 @@ from operator import attrgetter
 
 import pytest
 
+import fedconvex as fc
 from fedconvex.claims.claim import Claim, equal
+from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import answers, drawn, gradient, last_answers, mean, memory, server
+from fedconvex.methods import Method
+from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import feddyn as _proofs  # noqa: F401 # registers the proofs
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
@@ -126,3 +130,24 @@ def test_without_stationary_first_models_the_stored_gradients_are_not_the_models
     setting = replace(statement.setting, starts_at_own_minima=False)
     with pytest.raises(Refused, match="memory gradient differs from its invariant at the start"):
         theorem(setting, statement.claim, builder_of(statement)(statement.claim), known)
+
+
+@pytest.mark.parametrize(
+    ("statement", "method"),
+    [
+        (feddyn.theorem1nonconvex, fc.FedDyn(alpha=Fraction(60))),
+        (feddyn.theorem4, fc.FedDyn(alpha=Fraction(60))),
+        (feddyn.theorem5nonconvex, fc.FedDynOneGD(alpha=Fraction(100))),
+    ],
+    ids=lambda x: getattr(x, "identifier", ""),
+)
+def test_from_first_models_at_the_server_the_rates_without_convexity_are_false(
+    statement: Statement, method: Method
+) -> None:
+    """θ⁰ = 0 minimises the mean of ½(θ − 1)² and ½(θ + 1)²: with θ_k⁰ = θ⁰ the bounds are 0. One device is drawn."""
+    problem = fc.Quadratic([[[1]], [[1]]], [[1], [-1]])
+    parameters = {"L": 1, "num_clients": 2, "num_active": 1, "T": 2, "alpha": method.alpha}
+    given = {name: Fraction(x) for name, x in parameters.items()}
+    run = ExactFederation(problem, method, [0], Uniform(1), given, rounds=2, first_models=[[0], [0]])
+    assert statement.claim.on(run).holds is False
+    assert statement.claim.on(replace(run, first_models=[[1], [-1]])).holds is True
