@@ -19,19 +19,22 @@ if TYPE_CHECKING:
 def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     """Print the comparison. Exit status 1 unless it proves that the bound holds at these values."""
     from fedconvex.proofs_checks import looseness
-    from fedconvex.proofs_checks.worst_cases.looseness.asked import questions
+    from fedconvex.proofs_checks.worst_cases.looseness.asked import question_about, questions
 
-    known = questions()
-    if entry.identifier not in known:
-        near = [identifier for identifier in known if identifier.startswith(f"{entry.paper.name}.")]
+    try:
+        asked = question_about(entry.identifier)
+    except InvalidInput:
+        near = [identifier for identifier in questions() if identifier.startswith(f"{entry.paper.name}.")]
         cure = f"give one of {', '.join(near)}"
-        raise InvalidInput("--worst-case", entry.identifier, "is no bound whose worst case can be computed", cure)
+        raise InvalidInput(
+            "--worst-case", entry.identifier, "is no bound whose worst case can be computed", cure
+        ) from None
     if not texts:
-        letters, needed = entry.paper.notation, known[entry.identifier].needed
+        letters = entry.paper.notation
         names = [
             f"{option(name)}: {letters[name].meaning if name in letters else 'number of clients'}"
-            + ", if the worst case is to be for so many only" * (name not in needed)
-            for name in known[entry.identifier].taken
+            + ", if the worst case is to be for such clients only" * (name not in asked.needed)
+            for name in asked.taken
         ]
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return

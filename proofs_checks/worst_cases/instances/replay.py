@@ -222,11 +222,11 @@ def _of_terms(
     """The sides of a ratio of terms, evaluated as claims are on runs. None where there is no minimum to refer to."""
     spec, problem = question.spec, run.problem
     assert isinstance(problem, Quadratic)
-    own = [_stationary(H, c) for H, c in zip(problem.H, problem.c, strict=True)]
+    own = [x for H, c in zip(problem.H, problem.c, strict=True) if (x := _stationary(H, c)) is not None]
     lowest = 0 * instance.start[0] if question.board.minimiser else _lowest(problem)
     assert spec.ratio is not None
     uses_models = spec.ratio.speaks_of("last answers")
-    if (uses_models and any(point is None for point in own)) or (lowest is None and spec.ratio.speaks_of("infimum")):
+    if (uses_models and len(own) < problem.num_clients) or (lowest is None and spec.ratio.speaks_of("infimum")):
         return None
     rounds = _with_residuals(question, run, instance)
 

@@ -15,8 +15,8 @@ from fedconvex.proofs_checks.worst_cases.looseness.claimed import defaults, need
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Multiplied, Played, registered
 from fedconvex.proofs_checks.worst_cases.looseness.registry import needed as needed_numbers
 from fedconvex.proofs_checks.worst_cases.looseness.registry import taken as taken_numbers
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.terms import written
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import ClaimType, Statement
 
@@ -111,10 +111,10 @@ def questions() -> Mapping[str, Asked]:
                 example = asked.setting.example
                 asked.build(**{name: example.get(name, 2) for name in asked.needed})
         except NotPosed as error:
-            if not error.argument == "numbers":  # irrational there, not elsewhere
+            if error.argument != "numbers":  # irrational there, not elsewhere
                 continue
-        except InvalidInput:
-            if statement.identifier not in registered():
+        except InvalidInput as error:
+            if error.argument == "statement":
                 continue
         found[statement.identifier] = asked
     return found
@@ -140,7 +140,7 @@ def _check_of_statement(statement: Statement, numbers: Mapping[str, Any]) -> Non
         *stated,
     ):
         if numbers.keys() >= {condition.argument, *condition.names}:
-            offence = condition.check(condition.argument, numbers)
+            offence = condition.check(condition.argument, dict(numbers))
             if offence is not None:
                 raise refuse(statement.identifier, condition, offence, notation)
 

@@ -43,6 +43,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean as
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import square as square_of
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
@@ -50,10 +51,8 @@ from fedconvex.proofs_checks.worst_cases.questions.settings import SettingAtNumb
 from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     DecidesWhere,
-    Length,
     TermsOnBoard,
     rounds_needed,
-    written,
 )
 
 DRAWN = "f at the drawn average is bounded by the descent lemma"
@@ -131,11 +130,7 @@ def question_of(claim: Claim, setting: ClaimSetting, numbers: Mapping[str, Any])
     at = SettingAtNumbers(setting, given)
     if is_about_one_moment(claim):
         claim = replace(claim, left=moved_back(claim.left), right=moved_back(claim.right))
-    draws = (
-        draws_of(at.participation, int(given.get("num_clients", 0)) or "any")
-        if draws_matter(claim, setting)
-        else EVERYONE
-    )
+    draws = draws_of(at.participation, at.num_clients or "any") if draws_matter(claim, setting) else EVERYONE
     ratio = ratio_of(claim, given)
     if (decrease := _decrease(ratio, draws)) is not None:
         return _played_descent(at, decrease, numbers)
@@ -183,18 +178,18 @@ def _played_run(claim: Claim, at: SettingAtNumbers, ratio: Ratio, given: Mapping
     unit = ratio.right[0].coefficient
     scale = ratio.left[0].coefficient if len(ratio.left) == 1 else to_fmpq(1)
     question = {
-        "method": at.method, "clients": at.clients, "num_clients": int(given["num_clients"]),
+        "method": at.method, "clients": at.clients, "num_clients": at.num_clients or "any",
         "rounds": int(given[claim.rounds]), "local_solver": at.solver, "participation": at.participation,
-        "metric": tuple(_term(claim, side, by, given) for side, by in ((ratio.left, scale), (ratio.right, unit))),
+        "metric": tuple(_term(side, by, given) for side, by in ((ratio.left, scale), (ratio.right, unit))),
     }  # fmt: skip
     return Played(question, to_fraction(unit / scale))
 
 
-def _term(claim: Claim, side: tuple[Addend, ...], by: Any, given: Mapping[str, Any]) -> Number:
+def _term(side: tuple[Addend, ...], by: Any, given: Mapping[str, Any]) -> Number:
     """The sum, divided by a number, with numbers in the place of parameters."""
     whole = number(0)
     for a in side:
-        c = to_fraction(rational(a, claim.right) / by)
+        c = to_fraction(rational(a) / by)
         quantity = at_numbers(a.quantity, given)
         term = quantity if abs(c) == 1 else number(abs(c)) * quantity
         whole = (term if c > 0 else -term) if whole == number(0) else (whole + term if c > 0 else whole - term)
@@ -224,7 +219,7 @@ def _compared(claim: Claim, at: SettingAtNumbers, ratio: Ratio, draws: Draws, gi
 
 
 def _small_board(claim: Claim, at: SettingAtNumbers, draws: Draws, given: Mapping[str, Any]) -> Board:
-    most = int(given.get("num_clients") or 2) if draws_matter(claim, at.setting) else 2
+    most = at.num_clients or 2 if draws_matter(claim, at.setting) else 2
     return Board(1 if claim.of_client else min(most, 2), at.clients, at.setting.minimiser)
 
 
@@ -234,6 +229,9 @@ def _on(
     method, setting = in_rationals(at.method), at.setting
     solver = in_rationals(at.solver or method.local_solver)
     sides = [a.quantity for a in (*ratio.left, *ratio.right)]
+    if not setting.minimiser and any(speaks_of(s, "infimum") for s in sides):
+        raise NotPosed("term", "infimum", "need not be attained, and no instance would attain the ratio",
+                       "assume a minimiser, or claim it of a whole run")  # fmt: skip
     models = None
     if any(speaks_of(s, "last answers") for s in sides):
         models = board.vectors("models")
@@ -246,7 +244,7 @@ def _on(
     terms = TermsOnBoard(histories, rounds, rounds_needed(sides, rounds), exact)
     if setting.method:
         next(terms.histories)  # rounds are played before functions are evaluated elsewhere
-    left, right = (_sum(terms, claim, side) for side in (ratio.left, ratio.right))
+    left, right = (_sum(terms, side) for side in (ratio.left, ratio.right))
     power = 1
     if isinstance(left, Length) or isinstance(right, Length):
         left, right, power = _squared(left, claim.left), _squared(right, claim.right), 2
@@ -266,17 +264,16 @@ def _squared(side: Any, term: Term) -> Form:
     raise NotPosed("term", written(term), "is compared with a length that is not squared", "give squares on both sides")
 
 
-def _sum(terms: TermsOnBoard, claim: Claim, side: tuple[Addend, ...]) -> Any:
+def _sum(terms: TermsOnBoard, side: tuple[Addend, ...]) -> Any:
     found: Any = Form()
     for a in side:
         x = terms.number(a.quantity)
         if not isinstance(x, Form | Length):
-            raise NotPosed("claim", written(claim.right), "has a side with a constant, so that no ratio is invariant "
+            raise NotPosed("claim", f"… + {a.coefficient}", "has a side with a constant, so that no ratio is invariant "
                            "under scaling", "leave the constant out")  # fmt: skip
-        x = x * rational(a, claim.right)
-        if isinstance(x, Length) and (found.products or found.values if isinstance(found, Form) else True):
-            raise NotPosed(
-                "claim", written(claim.right), "adds lengths that are not squared", "give squares of lengths"
-            )
+        if isinstance(x, Length) and len(side) > 1:
+            raise NotPosed("term", written(a.quantity), "is a length that is not squared, in a sum",
+                           "give squares of lengths: square(u) for norm(u)")  # fmt: skip
+        x = x * rational(a)
         found = x if isinstance(x, Length) else found + x
     return found

@@ -6,7 +6,7 @@ from typing import Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.looseness.asked import Asked, identifier_of, question_about
 from fedconvex.proofs_checks.worst_cases.looseness.asked import looseness_of as looseness_of
@@ -40,7 +40,7 @@ class Looseness:
     is about one round from any state: perhaps no run reaches the worst one.
     """
 
-    statement: Statement | Claim
+    statement: Any  # a Statement, or the Claim that was given
     numbers: dict[str, Any]
     bound: Any  # exact or a ball, per unit of the divisor; None for the quotient of a statement's two sides
     worst: WorstCase | Quotient  # of the square where `power` is 2
@@ -105,7 +105,7 @@ class Looseness:
         return f"<{identifier_of(self.statement)}: {self.says}>"
 
 
-def looseness(statement: Statement | Claim | str, setting: ClaimSetting | None = None, **numbers: Any) -> Looseness:
+def looseness(statement: Statement | Claim | str, setting: Any = None, **numbers: Any) -> Looseness:
     """How loose a bound (or a guaranteed decrease) is at given numbers: of the catalogue, or a claim of your own.
 
     Use it before you rely on a bound's constants, or try to improve them: at 1 there is nothing to improve. The
@@ -118,7 +118,7 @@ def looseness(statement: Statement | Claim | str, setting: ClaimSetting | None =
 
     Args:
         statement: the statement or its identifier, as in "fedprox.theorem4"; or a claim left ≤ right, with `setting`.
-        setting: all that the claim assumes, as `Statement.setting` is for a statement.
+        setting: a `ClaimSetting`, all that the claim assumes, as `Statement.setting` is for a statement.
         **numbers: exact, a float being the dyadic rational that it is. Where f is evaluated after a draw of K of any
             number of clients, the worst case has no sharp bound; with `num_clients` it is exact for that many, if they
             are few.

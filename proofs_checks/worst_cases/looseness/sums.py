@@ -8,11 +8,11 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.terms import Number, number, parts
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     ROUND,
     is_scalar,
-    written,
 )
 
 
@@ -125,7 +125,7 @@ def merged(found: tuple[Addend, ...]) -> dict[Number, Any]:
     for a in found:
         for sign, part in _parts_of(a.quantity):
             total[part] = total.get(part, to_fmpq(0)) + a.coefficient * sign
-    return {part: c for part, c in total.items() if not c == 0}
+    return {part: c for part, c in total.items() if not c == 0}  # noqa: SIM201 (a ball that may be 0)
 
 
 def _parts_of(quantity: Number) -> Iterator[tuple[int, Number]]:
@@ -137,9 +137,9 @@ def _parts_of(quantity: Number) -> Iterator[tuple[int, Number]]:
         yield (-1 if minus else 1), part
 
 
-def rational(a: Addend, why: Number) -> Any:
+def rational(a: Addend) -> Any:
     """The coefficient. Raises NotPosed where it is irrational."""
     if type(a.coefficient).__name__ == "arb":
-        raise NotPosed("numbers", written(why), "has irrational coefficients, and certificates have rational numbers "
-                       "only", "give numbers for which they are rational")  # fmt: skip
+        raise NotPosed("numbers", written(a.quantity), "has an irrational coefficient, and certificates have rational "
+                       "numbers only", "give numbers for which it is rational")  # fmt: skip
     return a.coefficient

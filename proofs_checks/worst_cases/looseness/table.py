@@ -12,6 +12,7 @@ from typing import Any, final
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.verification import load
+from fedconvex.proofs_checks.worst_cases.looseness.asked import identifier_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
 from fedconvex.statements.statement import ClaimType
@@ -196,7 +197,7 @@ def row(found: Looseness) -> LoosenessRow:
     """The looseness as a row of the page."""
     at = ", ".join(f"{symbol(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
-    identifier = found.statement.identifier
+    identifier = identifier_of(found.statement)
     is_lemma = identifier in {name for name, _ in lemmas()}
     return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 

@@ -81,8 +81,9 @@ class Histories:
                 yield self._with(history, history.chance * chance, after, last, everyones, draw, average)
             return
         after, answers = answered(self.method, self.solver, self.board, before, self.draws)
-        last = lambda: answers if self.draws.everyone else WhenDrawn.between(latest(), answers)  # noqa: E731
-        yield self._with(history, history.chance, after, last, lambda: answers, None, mean(answers))
+        everyone = self.draws.everyone
+        models = Once(lambda: answers if everyone else WhenDrawn.between(latest(), answers))
+        yield self._with(history, history.chance, after, models, lambda: answers, None, mean(answers))
 
     @staticmethod
     def _with(

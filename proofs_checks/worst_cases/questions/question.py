@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.ratios import NAMED, initial_gap
 from fedconvex.proofs_checks.worst_cases.questions.ratios import start as start_of
@@ -27,10 +28,8 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     LEAST,
     DecidesWhere,
-    Length,
     TermsOnBoard,
     rounds_needed,
-    written,
 )
 
 LONG = 12  # of more rounds that compose, only the first is played

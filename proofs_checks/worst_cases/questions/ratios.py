@@ -22,10 +22,8 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.terms import (
-    written,
-)
 
 SUMS = ("after", "mean of rounds", "sum of rounds")
 DISTANCE = square(server(0) - minimiser)

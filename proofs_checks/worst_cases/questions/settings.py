@@ -16,6 +16,7 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation, Uniform, Weighted
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     Differentiable,
     FunctionClass,
@@ -25,9 +26,6 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     WeaklyConvex,
 )
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.terms import (
-    written,
-)
 
 
 @final
@@ -58,7 +56,7 @@ class SettingAtNumbers:
     def method(self) -> Method:
         """The method; one that only states vectors where the setting names none."""
         numbers = {name: self.at(formula) for name, formula in self.setting.method_parameters.items()}
-        return METHODS[self.setting.method or "FedGD"](**(numbers or {"stepsize": Fraction(1)}))  # type: ignore[call-arg]
+        return METHODS[self.setting.method or "FedGD"](**(numbers or {"stepsize": Fraction(1)}))
 
     @property
     def clients(self) -> FunctionClass:
@@ -94,6 +92,13 @@ class SettingAtNumbers:
             return None
         active = int(self.at(draws.active))
         return Uniform(active) if draws.scheme == "uniform" else Weighted(active)
+
+    @property
+    def num_clients(self) -> int | None:
+        """How many clients there are; None for any number."""
+        formula = self.setting.draws.clients
+        count = self.numbers.get("num_clients") if formula is None else self.at(formula)
+        return None if count is None else int(count)
 
     @property
     def dissimilarity(self) -> Fraction | None:

@@ -12,13 +12,10 @@ from itertools import count
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.claims.on_runs.evaluation import exact_root
 from fedconvex.claims.terms import Number, Term, Vector, parts
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
-    DRAWN,
-    ONE,
     Family,
     Form,
     drawn,
@@ -32,6 +29,18 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random, moment
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
+    Length,
+    mean_of,
+    negative,
+    power,
+    product,
+    quotient,
+    random_length,
+    rational_root,
+    total,
+    written,
+)
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, History, NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
 
@@ -46,25 +55,6 @@ class DecidesWhere(NotPosed):
 
 def _nothing() -> None:
     pass
-
-
-@final
-@dataclass(frozen=True)
-class Length:
-    """factor · √square, where the square is a form."""
-
-    square: Form
-    factor: Any = ONE
-
-    def __mul__(self, factor: Any) -> "Length":
-        return Length(self.square, self.factor * factor)
-
-    def __truediv__(self, divisor: Any) -> "Length":
-        return Length(self.square, self.factor / divisor)
-
-    @property
-    def squared(self) -> Form:
-        return self.square * self.factor**2
 
 
 @final
@@ -130,7 +120,7 @@ class TermsOnBoard:
         for history in self.histories:
             found = self._of(term, history, t)
             if isinstance(found, Length):
-                raise _random_length(term)
+                raise random_length(term)
             total = found * history.chance if total is None else total + found * history.chance
             self.check()
         return total
@@ -159,11 +149,11 @@ class TermsOnBoard:
                 return self._expected(x, t)
             case ("+" | "-") as sign, (x, y):
                 a, b = self._of(x, history, t), self._of(y, history, t)
-                return _sum(a, b if sign == "+" else _negative(b), term)
+                return total(a, b if sign == "+" else negative(b), term)
             case "*", (x, y):
-                return _product(self._of(x, history, t), self._of(y, history, t), term)
+                return product(self._of(x, history, t), self._of(y, history, t), term)
             case "/", (x, y):
-                return _quotient(self._of(x, history, t), self._of(y, history, t), term)
+                return quotient(self._of(x, history, t), self._of(y, history, t), term)
         return (self._vector if type(term) is Vector else self._number)(term, history, t)  # type: ignore[arg-type]
 
     def _vector(self, term: Vector, history: History, t: int | None) -> Any:
@@ -198,7 +188,7 @@ class TermsOnBoard:
                 return self.board.gradient(self._point(at, history, t))
             case "mean", (u,):
                 found = self._of(u, history, t)
-                return found.mean(self.histories_of.draws) if isinstance(found, WhenDrawn) else _mean(found, term)
+                return found.mean(self.histories_of.draws) if isinstance(found, WhenDrawn) else mean_of(found)
             case "drawn", (u,):
                 return self._drawn(self._of(u, history, t), history.draws[self._round(t, term)], term)
             case "mean of rounds", (ratio, u):
@@ -244,7 +234,7 @@ class TermsOnBoard:
             case "norm", (u,):
                 found = self._of(u, history, t)
                 if is_random(found):
-                    raise _random_length(term)
+                    raise random_length(term)
                 return Length(moment(found, found, self.histories_of.draws))
             case "value", (at,):
                 if self.smooth is None:
@@ -255,7 +245,7 @@ class TermsOnBoard:
             case "infimum", ():
                 return Form() if self.board.minimiser else value(LEAST)
             case "neg", (x,):
-                return _negative(self._of(x, history, t))
+                return negative(self._of(x, history, t))
             case "after", (x,):
                 return self._expected(x, self.rounds)
             case ("sum of rounds" | "mean of rounds") as head, (ratio, x):
@@ -263,10 +253,10 @@ class TermsOnBoard:
                 total = sum((self._expected(x, s) * w for s, w in enumerate(weights)), start=Form())
                 return total / sum(weights) if head == "mean of rounds" else total
             case "^", (x, exponent):
-                return _power(self._of(x, history, t), self._scalar(exponent), term)
+                return power(self._of(x, history, t), self._scalar(exponent), term)
             case "root", (x,):
                 found = self._of(x, history, t)
-                return Length(found) if isinstance(found, Form) else _rational_root(found, term)
+                return Length(found) if isinstance(found, Form) else rational_root(found, term)
             case "max", (x, y):
                 a, b = self._scalar(x), self._scalar(y)
                 return max(a, b)
@@ -274,7 +264,8 @@ class TermsOnBoard:
 
     def _scalar(self, term: Number) -> Any:
         if not is_scalar(term):
-            raise NotPosed("term", written(term), "is no number that is known", "give a number or a parameter")
+            raise NotPosed("term", written(term), "stands where only known numbers can: in a maximum, an exponent, or "
+                           "as the ratio of weights", "give a formula in parameters")  # fmt: skip
         return self._of(term, History(Fraction(1), (), ()), 0)
 
 
@@ -305,92 +296,3 @@ def rounds_needed(terms: Iterable[Term], rounds: int) -> int:
         return max(own if inside else own * rounds, *(needed(a, inside) for a in term.args), 0)
 
     return max(needed(term, False) for term in terms)
-
-
-def written(term: Term) -> str:
-    """The term as one line of text."""
-    from fedconvex.claims.display.letters import Display
-    from fedconvex.claims.display.plain_text import from_latex
-    from fedconvex.statements.letters import Letters
-
-    names = {p.args[0]: p.args[0] for p in parts(term) if p.head == "parameter"}
-    return from_latex(Display.of(Letters(), names).latex(term))
-
-
-# ---- arithmetic with scalars, forms and lengths
-
-
-def _is_zero(x: Any) -> bool:
-    return not isinstance(x, Form | Length | Family | WhenDrawn) and not hasattr(x, "groups") and x == 0
-
-
-def _negative(x: Any) -> Any:
-    return x * -1
-
-
-def _sum(a: Any, b: Any, term: Term) -> Any:
-    if _is_zero(a) or _is_zero(b):
-        return b if _is_zero(a) else a
-    if type(term) is Vector:
-        return b + a if isinstance(b, WhenDrawn) else a + b
-    if isinstance(a, Length) or isinstance(b, Length):
-        raise NotPosed("term", written(term), "adds to a length that is not squared, which is not linear in inner "
-                       "products", "give squares of lengths: square(u) for norm(u)")  # fmt: skip
-    if isinstance(a, Form) != isinstance(b, Form):
-        raise NotPosed("term", written(term), "adds a constant to inner products or values, so that no ratio is "
-                       "invariant under scaling", "leave the constant out")  # fmt: skip
-    return a + b
-
-
-def _product(a: Any, b: Any, term: Term) -> Any:
-    if isinstance(b, Form | Length):
-        a, b = b, a
-    if isinstance(b, Length) and isinstance(a, Length) and a.square == b.square:
-        return a.square * (a.factor * b.factor)
-    if isinstance(b, Form | Length):
-        raise NotPosed("term", written(term), "is a product of unknown numbers", "give a term that is linear in inner "
-                       "products and values")  # fmt: skip
-    return a * b if type(term) is Number else b * a
-
-
-def _quotient(a: Any, b: Any, term: Term) -> Any:
-    if isinstance(b, Form | Length):
-        raise NotPosed("term", written(term), "divides by an unknown number",
-                       "give the ratio as a pair (numerator, denominator)")  # fmt: skip
-    if not b:
-        raise NotPosed("term", written(term), "divides by 0", "give other numbers")
-    return a / b
-
-
-def _power(x: Any, exponent: Any, term: Term) -> Any:
-    whole = int(exponent)
-    if whole != exponent:
-        raise NotPosed("term", written(term), "is irrational", "give a whole exponent")
-    if isinstance(x, Length) and whole == 2:
-        return x.squared
-    if isinstance(x, Form | Length) and whole != 1:
-        raise NotPosed("term", written(term), "is no linear function of inner products and values",
-                       "give squares of lengths alone")  # fmt: skip
-    return x if whole == 1 else x**whole
-
-
-def _rational_root(x: Any, term: Term) -> Any:
-    root = exact_root(x)
-    if type(root).__name__ == "arb":
-        raise NotPosed("term", written(term), "is irrational, and certificates have rational numbers only",
-                       "give numbers for which it is rational")  # fmt: skip
-    return root
-
-
-def _mean(u: Any, term: Term) -> Any:
-    # what is drawn is the same for all clients already
-    return u if is_random(u) and not _deviates(u) else mean(u)
-
-
-def _deviates(u: Family) -> bool:
-    return any(k[0] not in (DRAWN, "mean") for k in u.parts)
-
-
-def _random_length(term: Term) -> NotPosed:
-    return NotPosed("term", written(term), "is the length of a vector that depends on the draw, whose expectation is "
-                    "not linear in inner products", "give its square: square(u) for norm(u)")  # fmt: skip
