@@ -46,7 +46,8 @@ def formulas_in_markdown(statement: "Statement") -> list[str]:
     if shown.conclusion:
         lines += [f"Then $\\displaystyle {shown.conclusion}$.", ""]
     if (both := printed_beside(statement)) is not None:
-        lines += [f"The paper prints $\\displaystyle {both[0]}$; here $\\displaystyle {both[1]}$.", ""]
+        of = "The paper prints" if statement.corrects is None else f"The paper's {statement.corrects.number}:"
+        lines += [f"{of} $\\displaystyle {both[0]}$; here $\\displaystyle {both[1]}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
     return lines

@@ -6,7 +6,7 @@ between {+ +} where only the second has.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -23,6 +23,7 @@ ACCENTS = (r"\bar", r"\tilde", r"\hat", r"\mathbb", r"\mathrm", r"\mathcal", r"\
 SPACES = (r"\,", r"\!", r"\:", r"\;", r"\ ")
 SCRIPTS = ("^", "_")  # they need what stands before them
 OPEN, CLOSE = "⟦", "⟧"  # marks on the way to plain text, in which nothing else is written so
+OPERATORS = (r"\sum", r"\max", r"\min", r"\inf")  # with limits above and below
 REMOVED, ADDED = ("[-", "-]"), ("{+", "+}")
 ALIKE = 0.4  # formulas with less in common than this are marked as a whole
 
@@ -148,11 +149,11 @@ def _run_together(before: str, after: str) -> bool:
 def _with_marks(nodes: Nodes, others: Nodes) -> Nodes:
     """The nodes, with those marked that the others lack."""
     if _too_different(nodes, others):
-        return tuple(_mark(nodes))
+        return _with_limits(_mark(nodes))
     found: list[LatexNode] = []
     for tag, a, b, c, d in _steps(nodes, others):
         found += nodes[a:b] if tag == "equal" else _within(nodes[a:b], others[c:d])
-    return tuple(found)
+    return _with_limits(found)
 
 
 def _within(nodes: Nodes, others: Nodes) -> Iterator[LatexNode]:
@@ -179,6 +180,22 @@ def _mark(nodes: Nodes) -> Iterator[LatexNode]:
         yield replace(script, parts=(tuple(_mark(script.parts[0])),))
     if rest:
         yield LatexNode(MARK, ((replace(rest[0], space=False), *rest[1:]),), space=rest[0].space)
+
+
+def _with_limits(nodes: Iterable[LatexNode]) -> Nodes:
+    """The nodes, with the scripts of a marked operator, or of a marked script's base, under the same mark."""
+    found: list[LatexNode] = []
+    for node in nodes:
+        before = found[-1] if found else node
+        last = before.parts[0][-1].head if before.head == MARK else ""
+        if node.head in SCRIPTS and (last in SCRIPTS or last in OPERATORS):
+            found[-1] = replace(before, parts=((*before.parts[0], *_without_marks((node,))),))
+        elif node.head == before.head == MARK and before is not node:
+            first, *rest = node.parts[0]
+            found[-1] = replace(before, parts=((*before.parts[0], replace(first, space=node.space), *rest),))
+        else:
+            found.append(node)
+    return tuple(found)
 
 
 def _without_marks(nodes: Nodes) -> Nodes:

@@ -31,6 +31,7 @@ BESIDE = [statement for statement in EVERY if printed_and_here(statement) is not
     ("24 L B", "4 L B", r"\underline{24} L B", r"\underline{4} L B"),  # a number is one token
     (r"a\text{ for }b", r"a\text{ with }b", r"a\underline{\text{ for }}b", r"a\underline{\text{ with }}b"),
     ("x = y z", r"\sqrt{u}", r"\underline{x = y z}", r"\underline{\sqrt{u}}"),  # little in common: marked as a whole
+    (r"a b \sum_{j=1}^m x_j", "a b x_j^m", r"a b \underline{\sum_{j=1}^{m}} x_{j}", r"a b x_{j}^{\underline{m}}"),
     ("{a} b c", "{d} b c", r"{\underline{a}} b c", r"{\underline{d}} b c"),
 ])  # fmt: skip
 def test_what_differs_is_underlined(first: str, second: str, left: str, right: str) -> None:
