@@ -66,7 +66,7 @@ def test_a_failing_line_stands_beside_the_corrected_one() -> None:
     fails = next(i for i, line in enumerate(lines) if line.startswith("fails"))
     assert "∇ℓ(θ^t)" in lines[fails]
     assert lines[fails + 1].startswith("corrected")
-    assert "∇ℓ(θ_*)" in lines[fails + 1]
+    assert "∇L_k(θ_*)" in lines[fails + 1]
 
 
 def test_a_long_result_is_cut_and_says_so() -> None:
