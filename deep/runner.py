@@ -1,7 +1,7 @@
 """`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from os import PathLike
@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
@@ -40,14 +41,21 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from fedconvex.claims.claim import Claim
+    from fedconvex.claims.on_runs.findings import Found
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class DeepRun:
+class DeepRun(ClaimableRun):
     """A finished run: the trained model, the state after the last finite round, and one record per model.
 
     `stopped` is the reason why the run ended early, or None: the next round's model, or its value, was not finite, or
-    `until` held. `seconds` is the time that the rounds, the evaluations and each kind of measurement took.
+    `until` held. `seconds` is the time that the rounds, the evaluations and each kind of measurement took. `precision`
+    is that of the products, as in `run`.
+
+    `statement.claim.on(run)` plays the rounds again and computes both sides of the claim in each; constants that it
+    speaks of and that are not given, such as L and B, are measured at the server's models.
     """
 
     model: nn.Module
@@ -57,6 +65,13 @@ class DeepRun:
     simulator: Simulator
     seconds: dict[str, float]
     stopped: str | None
+    precision: str = "full"
+
+    def sides_of(self, claim: "Claim", parameters: Mapping[str, Any]) -> "list[Found]":
+        """Both sides of a claim in every round, for `Claim.on`; see `fedconvex.deep.claims`."""
+        from fedconvex.deep.claims import ClaimOnDeepRun
+
+        return ClaimOnDeepRun(claim, self, parameters).sides()
 
     def to_frame(self) -> "pandas.DataFrame":
         """One row per round 0, …, T.
@@ -243,7 +258,7 @@ def run(
                     watch(records[-1])
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
             trained = task.module_at(state.server)
-            return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped)
+            return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
 
 
 def _run_rounds(

@@ -2,8 +2,8 @@
 
 * A method that the table in docs/methods/index.md lacks gets a page: its docstring, one round in formulas, a link to
   the reference. When there is more to explain, write a page in docs/methods and a row of the table.
-* "Every statement" and "Every verdict" are made anew. The copies in docs/ are for readers of the repository; they may
-  lack statements that were added since.
+* "Every statement", "Every verdict" and "Unnumbered sentences" are made anew. The copies in docs/ are for readers of
+  the repository; they may lack statements that were added since.
 
 New local solvers, problems, data sets and models are in the reference (`reference.py`).
 """
@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files
 from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.reporting import markdown as verdicts
 from fedconvex.proofs_checks.reporting.results import chosen, results
+from fedconvex.proofs_checks.sentences import page as sentences
 from fedconvex.theory import catalogue
 
 SPELLED = {"SCAFFOLD": "Scaffold"}  # as the papers write a name -> as the code does
@@ -38,9 +39,11 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(text: str, page: Any, **_: Any) -> str:
-    """Replaces the copies of the statements' and the verdicts' page by what the code makes now."""
+    """Replaces the copies of the statements', sentences' and verdicts' pages by what the code makes now."""
     if page.file.src_uri == "statements.md":
         return catalogue.as_markdown()
+    if page.file.src_uri == "sentences.md":
+        return sentences.as_markdown()
     if page.file.src_uri == "verdicts.md":
         # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
         return verdicts.as_markdown([record for record, _ in results(chosen(), kept=False, records=True)])

@@ -40,8 +40,8 @@ class Claim:
     def on(self, run: Any, **parameters: Any) -> "Found":
         """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
 
-        `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`.
-        `parameters` are values of the claim's parameters that the run does not know.
+        `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`
+        or of `fedconvex.deep.run`. `parameters` are values of the claim's parameters that the run does not know.
         """
         from fedconvex.claims.on_runs.claim_on import claim_on
 
@@ -110,11 +110,14 @@ class ClaimSetting:
         answers: how clients solve their subproblems: "own" (the method's local solver, exact or gradient steps),
             "inexact" (subproblem's gradient at most `inexactness` times as long as at the start), "error" (at most
             `inexactness` from the solution).
+        gradient_steps: "steps" and "stepsize" of gradient steps that clients take on their subproblems, from the
+            method's own start, in the place of exact solutions; else empty.
         minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
         bounded_below: whether the objective has an infimum.
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
+        initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
         rests: the state before the round is a fixed point: the round leaves it as it is.
         example: values of the parameters in the domain; without them the setting might be empty.
@@ -129,12 +132,14 @@ class ClaimSetting:
     objective: tuple[Number | None, Number | None] = (None, None)
     answers: str = "own"
     inexactness: Number | None = None
+    gradient_steps: Mapping[str, Number] = field(default_factory=dict)
     draws: DrawScheme = DrawScheme()
     minimiser: bool = False
     bounded_below: bool = False
     dissimilarity: Number | None = None
     variance: Number | None = None
     large_gradient: Number | None = None
+    initial_gap: Number | None = None
     starts_at_own_minima: bool = False
     rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
@@ -156,3 +161,6 @@ class ClaimSetting:
         if (self.answers == "own") != (self.inexactness is None):
             raise IllFormed("inexactness", self.inexactness, "does not fit the answers",
                             'give it with "inexact" or "error" alone')  # fmt: skip
+        if self.gradient_steps and (set(self.gradient_steps) != {"steps", "stepsize"} or self.answers != "own"):
+            raise IllFormed("gradient_steps", self.gradient_steps, "do not say how clients answer",
+                            'give "steps" and "stepsize", and no inexactness')  # fmt: skip

@@ -28,14 +28,16 @@ def setting_of(
     parameters: Mapping[str, Parameter],
     uses: frozenset[str],
     chosen: Mapping[str, Number] = MappingProxyType({}),
+    further: tuple[tuple[Number, str, Number], ...] = (),
 ) -> ClaimSetting:
     """What these assumptions and conditions say. Raises NotASetting.
 
     `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
     are the operations in the claim, of which "minimiser" and "infimum" assume that there is one. What is `chosen` takes
-    the place of the method's parameters of these names.
+    the place of the method's parameters of these names. `further` are conditions that are terms already. A parameter
+    that is measured as the initial gap is that.
     """
-    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": list(further), "minimiser": "minimiser" in uses}
     fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
@@ -44,7 +46,10 @@ def setting_of(
         meaning(assumption, fields)
     own = {name: x for name, x in chosen.items() if name in fields.get("method_parameters", {})}
     fields |= {"method_parameters": fields.get("method_parameters", {}) | own}
-    everything = (*conditions, *(c for a in assumptions for c in a.conditions))
+    everything = [*conditions, *(c for a in assumptions for c in a.conditions)]
+    # A condition on a quantity of the run is none on parameters; without it the claim says more.
+    vectors = {name for name, p in parameters.items() if p.means is not None}
+    everything = [c for c in everything if not vectors.intersection((c.argument, *c.names))]
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
     low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
     weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
@@ -62,6 +67,8 @@ def setting_of(
         counts=frozenset(name for name, p in found.items() if p.integer and (p.least or 0) >= 1),
         conditions=(*made.conditions, *(c for name, p in found.items() for c in _range(name, p))),
     )
+    for name in (name for name, p in found.items() if p.measured == "initial_gap"):
+        made = replace(made, initial_gap=parameter(name), bounded_below=True)
     return replace(made, example=example_of(made))
 
 
@@ -70,8 +77,10 @@ def _parameters(setting: ClaimSetting) -> set[str]:
 
     sides = [x for left, _, right in setting.conditions for x in (left, right)]
     sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
+    sides += setting.gradient_steps.values()
     sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
-                          setting.draws.active, setting.draws.clients) if x is not None]  # fmt: skip
+                          setting.initial_gap, setting.draws.active, setting.draws.clients)
+              if x is not None]  # fmt: skip
     return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
 
 
@@ -113,7 +122,9 @@ def _of_maximum(bound: Number) -> list[Number]:
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
     names = METHOD_PARAMETERS.get(assumption.method, ())
-    fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
+    fields["method_parameters"] = {name: parameter(OTHER_NAMES.get(name, name)) for name in names} | fields.get(
+        "method_parameters", {}
+    )
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
 
@@ -121,8 +132,10 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
     "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
+    "RegularizedFedSplit": ("stepsize", "regularization"),
 }  # fmt: skip
-"""The numbers that a method is made of, which the papers call by the same names."""
+"""The numbers that a method is made of, which the papers call by the same names, or by these."""
+OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}
 
 
 def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
@@ -132,10 +145,10 @@ def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
     fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
 
 
-def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
+def _method_parameter(assumption: known.ProximalWeight | known.StepsizeIs, fields: Fields) -> None:
     required = assumption.required()
-    weight = number(required.bound_at({name: parameter(name) for name in required.names}))
-    fields.setdefault("method_parameters", {})["mu"] = weight
+    value = number(required.bound_at({name: parameter(name) for name in required.names}))
+    fields.setdefault("method_parameters", {})[required.argument] = value
 
 
 def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
@@ -153,6 +166,17 @@ def _inexact_each(assumption: Any, fields: Fields) -> None:
 
 def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
     fields |= {"answers": "error", "inexactness": parameter(assumption.b)}
+
+
+def _gradient_steps(assumption: known.GradientStepsFromCenter, fields: Fields) -> None:
+    """The subproblem F_k + ‖· − v‖²/(2s) is 1/s times the one that the paper's α is for."""
+    mu, L, s = parameter("mu"), parameter("kappa") * parameter("mu"), fields["method_parameters"]["stepsize"]
+    fields["gradient_steps"] = {"steps": parameter("local_steps"), "stepsize": s / (1 + s * (mu + L) / 2)}
+
+
+def _steps_of_size(assumption: known.GradientSteps, fields: Fields) -> None:
+    size = parameter(assumption.local_stepsize) * parameter(assumption.stepsize)
+    fields["gradient_steps"] = {"steps": parameter(assumption.local_steps), "stepsize": size}
 
 
 def _set(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
@@ -185,7 +209,8 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
     known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
-    known.ProximalWeight: _proximal_weight,
+    known.ProximalWeight: _method_parameter,
+    known.StepsizeIs: _method_parameter,
     known.ProximalStepsize: _proximal_stepsize,
     known.SmoothObjective: lambda a, fields: _of_objective(fields, -parameter(a.L), parameter(a.L)),
     known.StronglyConvexObjective: lambda a, fields: _of_objective(fields, parameter(a.mu), None),
@@ -193,11 +218,15 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Inexactness: _inexact,
     known.InexactnessOfEach: _inexact_each,
     known.ProxError: _prox_error,
+    known.GradientStepsFromCenter: _gradient_steps,
+    known.GradientSteps: _steps_of_size,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),
     known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),
     known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
+    known.DissimilarityAlongTheRun: _set("dissimilarity", lambda a: parameter(a.B)),
     known.BoundedVariance: _set("variance", lambda a: parameter(a.sigma2)),
+    known.BoundedVarianceEverywhere: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),

@@ -8,8 +8,8 @@ Means over the clients are those of the method's average (weights p_k, or plain)
 differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖².
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
@@ -102,12 +102,35 @@ class Number:
     def __abs__(self) -> "Number":
         return Number("max", (self, -self))
 
-    # The functions of `fedconvex.statements.functions` look these up.
+    # The functions of `fedconvex.statements.functions` look these up: in formulas that sum over the clients a number of
+    # each is its mean over them, such as value(x).
+    def total(self) -> "Number":
+        return Number("*", (parameter("num_clients"), self))
+
+    def count(self) -> "Number":
+        return parameter("num_clients")
+
     def sqrt(self) -> "Number":
         return Number("root", (self,))
 
+    def exp(self) -> "Number":
+        return Number("exp", (self,))
+
+    def log(self) -> "Number":
+        return Number("log", (self,))
+
     def max(self, other: Any) -> "Number":
         return Number("max", (self, number(other)))
+
+    def put(self, old: "Vector | Number", new: "Vector | Number") -> "Number":
+        """The number with another term of the same sort in the place of this one."""
+        return Number(self.head, tuple(_put(part, old, new) for part in self.args))
+
+
+def _put(part: Any, point: Any, other: Any) -> Any:
+    if part == point:
+        return other
+    return type(part)(part.head, tuple(_put(p, point, other) for p in part.args)) if hasattr(part, "head") else part
 
 
 Term = Vector | Number
@@ -124,7 +147,9 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "solutions": (),  # the exact minimisers of the clients' subproblems in the round
     "residuals": (),  # the gradients of the clients' subproblems at their answers
     "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
+    "local step": (_V,),  # one gradient step of each client on its subproblem in the round, from this point
     "minimiser": (),
+    "proximal": (_N, _V),  # the minimiser of the objective plus (c/2)‖· − v‖², where that is strongly convex
     "gradient": (_V,),  # ∇F_k at a point of client k
     "mean": (_V,),  # over all clients
     "drawn": (_V,),  # the average over the clients that are drawn in the round
@@ -148,7 +173,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "after": (_N,),  # x after T rounds
     "named": (_TEXT, _N),
     "+": (_N, _N), "-": (_N, _N), "*": (_N, _N), "/": (_N, _N), "^": (_N, _N), "neg": (_N,), "root": (_N,),
-    "max": (_N, _N),
+    "max": (_N, _N), "exp": (_N,), "log": (_N,),
 }  # fmt: skip
 TIMES = (0, 1)
 
@@ -224,6 +249,16 @@ local_gradients = Vector("local gradients")
 infimum = Number("infimum")
 
 
+def proximal(weight: Any, center: Vector) -> Vector:
+    """The minimiser of the objective plus (weight/2)‖· − center‖²: its proximal point."""
+    return Vector("proximal", (number(weight), center))
+
+
+def local_step(start: Vector) -> Vector:
+    """One gradient step of each client on its subproblem in the round, from a point of each."""
+    return Vector("local step", (start,))
+
+
 def gradient(at: Vector) -> Vector:
     """The clients' gradients ∇F_k at a point, the same for all or one of each."""
     return Vector("gradient", (at,))
@@ -288,11 +323,25 @@ def later(term: Any) -> Any:
     """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
     if type(term) not in (Vector, Number):
         return 1 if type(term) is int and term == 0 else term
-    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn") or 1 in [
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "local step", "drawn") or 1 in [
         a for a in term.args if type(a) is int
     ]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
     return type(term)(term.head, tuple(later(a) for a in term.args))
+
+
+def without_names(of: Any) -> Any:
+    """A term, claim or setting without the symbols given to its parts: what they are, whatever they are called."""
+    if isinstance(of, Vector | Number):
+        inside = tuple(map(without_names, of.args))
+        return inside[1] if of.head == "named" else type(of)(of.head, inside)
+    if isinstance(of, tuple):
+        return tuple(map(without_names, of))
+    if isinstance(of, Mapping):
+        return {name: without_names(x) for name, x in of.items()}
+    if is_dataclass(of) and not isinstance(of, type):
+        return replace(of, **{f.name: without_names(getattr(of, f.name)) for f in fields(of)})
+    return of
 
 
 def parts(term: Term) -> Iterator[Term]:

@@ -71,10 +71,21 @@ def verify(
     record: Annotated[
         bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
     ] = False,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="Check what the papers assert in running text; alone or with papers.")
+    ] = False,
 ) -> None:
     """Runs the proofs, prints one statement on a screen or many in a table, and writes what the options name."""
     # imports and proofs make objects that stay: scanning them takes a tenth of the time
     gc.set_threshold(100_000, 50, 50)
+    if sentences:
+        from fedconvex.commands.verify_sentences import print_sentences
+
+        options = [step, json_file, html, latex, certificates, seconds]
+        if record or any(option is not None for option in options):
+            raise InvalidInput("--sentences", True, "stands alone", "name papers only")
+        print_sentences(names or [])
+        return
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 

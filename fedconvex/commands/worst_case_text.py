@@ -35,7 +35,7 @@ def lines(found: "WorstCase", clients: str) -> list[str]:
     written = [
         f"{describe(spec.method)}, {spec.rounds} round{'s' * (spec.rounds > 1)}; "
         f"{clients} client{'s' * (clients != '1')}, {_described(spec.clients)}",
-        f"{spec.metric}: {meaning(spec)}",
+        meaning(spec),
         *interval_lines(found, spec.metric),
         found.says,
     ]
@@ -43,10 +43,12 @@ def lines(found: "WorstCase", clients: str) -> list[str]:
 
 
 def meaning(spec: "Specification") -> str:
-    """The formula of the metric, with its normaliser."""
+    """The metric with its formula and its normaliser."""
+    if spec.ratio is not None:
+        return f"ratio: {spec.ratio.text}"
     given = _counted(spec.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(spec.spread or 0, "mean‖θ_k⁰ − w_0‖²")
     least = f"(f(w_0) − inf f{given})"
-    return MEANINGS[spec.metric].format(start=_start(spec.heterogeneity), least=least)
+    return f"{spec.metric}: " + MEANINGS[spec.metric].format(start=_start(spec.heterogeneity), least=least)
 
 
 def interval_lines(found: "WorstCase | Looseness", metric: str) -> list[str]:

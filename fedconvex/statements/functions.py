@@ -79,6 +79,18 @@ def total(values: Any, of: Callable[[Any], Any] = lambda value: value) -> Any:
     return of(values).total() if home(values) == "fedconvex" else sum(map(of, values))
 
 
+def total_of(of: Callable[..., Any], *values: Any) -> Any:
+    """Σ of(v, w, …) over the clients, each with its entries of the arguments, which are equally long."""
+    if all(home(value) == "fedconvex" for value in values):
+        return of(*values).total()
+    return sum(of(*entries) for entries in zip(*values, strict=True))
+
+
+def count(values: Any) -> Any:
+    """How many clients there are."""
+    return values.count() if home(values) == "fedconvex" else len(values)
+
+
 def average(values: Any) -> Any:
     """The plain mean of the clients' values."""
     return values.average() if home(values) == "fedconvex" else sum(values) / len(values)

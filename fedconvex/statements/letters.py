@@ -18,6 +18,7 @@ class Letters:
     after: str = "t+1"
     start: str = "0"  # the moment before a run
     rounds: str = r"\sum_{t=0}^{T-1}"  # over the rounds of a run, T in number; the moment before each is `before`
+    sums_of_powers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # R of r: R = Σ_t r^t
     server: str = "x^@"
     shared: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by their names in the state
     memory: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -26,6 +27,7 @@ class Letters:
     solutions: str = r"\hat x_k^@"
     residuals: str = "e_k^@"
     local_gradients: str = r"\sum_{i\le e}\nabla F_k(x_k^{(i)})"  # over a client's gradient steps in a round
+    local_step: str = "G_k"  # a client's gradient step on its subproblem, as a map
     minimiser: str = "x^*"
     function: str = "F_k"  # of a client
     objective: str = "f"

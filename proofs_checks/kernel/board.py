@@ -8,6 +8,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
@@ -38,6 +39,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
 # A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
 Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
+FIXED, IN_DRAW, AVERAGED = 0, 1, 2  # how a number depends on the draw
+IN_ONE_DRAW, IN_MEAN = "‖ in a draw", "E‖"  # unknowns: a length in a draw, the expectation of such lengths' product
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
 
@@ -59,6 +62,7 @@ class RoundBoard:
     ):  # fmt: skip
         self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
         known = field is not None
+        rounds = rounds or (setting.gradient_steps["steps"].args[0] if self._any_gradient_steps else "")
         self.field = self._new_field(rounds) if field is None else field
         self.powers = Powers(self.field, rounds)
         if not known:
@@ -66,6 +70,8 @@ class RoundBoard:
         self.chances = self._chances()
         self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
+        self.numbers = count()  # of unknown gradients
+        self.proximals: dict[Any, Vec] = {}  # by centre and weight
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
             self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
@@ -97,12 +103,17 @@ class RoundBoard:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
         terms = (*setting_terms(self.setting), *self.terms)
-        return Field(signs, roots(terms), len(other_roots(terms)))
+        exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
+        return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
-        for left, relation, right in setting.conditions:
+        chosen = {left.args[0] for left, relation, _ in setting.conditions if _is_choice(left, relation)}
+        # The other conditions come first: they may decide the maxima in a choice, and they may be about what is chosen.
+        for left, relation, right in sorted(setting.conditions, key=lambda c: _turn(c, chosen)):
+            if _is_choice(left, relation) and field.choose(left.args[0], self.parameter_only(right)):
+                continue
             larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
             field.assume(larger - smaller, relation == ">")
             if relation == "=":
@@ -186,6 +197,12 @@ class RoundBoard:
                 "any number of local steps")  # fmt: skip
         return found
 
+    @property
+    def _any_gradient_steps(self) -> bool:
+        """Whether the number of the setting's gradient steps is a parameter."""
+        steps = self.setting.gradient_steps.get("steps")
+        return steps is not None and steps.head == "parameter" and steps.args[0] in self.setting.counts
+
     def _rest(self) -> None:
         """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
         require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
@@ -250,6 +267,9 @@ class RoundBoard:
     def _answered(self, subproblem: Subproblem) -> Answers:
         """The answers of all clients, as the setting says."""
         own = self.method.local_solver
+        if self.setting.gradient_steps:
+            require(isinstance(own, Exact), "gradient steps in the place of a solver that is not exact")
+            return Answers(self._stepped(subproblem.start))
         if self.setting.answers == "inexact":
             left = self.of_clients("e")
             require(not subproblem.start.is_random, "a start that depends on the draw")
@@ -272,6 +292,27 @@ class RoundBoard:
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
 
+    def _stepped(self, start: Vec) -> Vec:
+        """The points after the setting's gradient steps; any points where their number is a parameter."""
+        require(not start.is_random, "a start that depends on the draw")
+        if self._any_gradient_steps:
+            return self.of_clients("last step")
+        steps = _integer(self.parameter_only(self.setting.gradient_steps["steps"]))
+        require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+        for _ in range(steps):
+            start = self.local_step(start)
+        return start
+
+    def local_step(self, at: Vec) -> Vec:
+        """A gradient step of every client on its subproblem."""
+        own, given = self.method.local_solver, self.setting.gradient_steps.get("stepsize")
+        if given is None:
+            require(isinstance(own, GradientDescent), "no gradient steps")
+        stepsize = own.stepsize if isinstance(own, GradientDescent) else self.parameter_only(given)
+        require(self.field.is_positive(self.field.scalar(stepsize)), "a stepsize that may be 0 or negative")
+        require(not at.is_random, "a gradient step from a point that depends on the draw")
+        return at - self.subproblem.add_gradients(at, self.gradient(at)) * stepsize  # type: ignore[no-any-return]
+
     def solutions(self, subproblem: Subproblem) -> Vec:
         """The points that the exact solver gives, the same ones always."""
         if self.exact is None:
@@ -285,7 +326,7 @@ class RoundBoard:
         right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
         require(not right.is_random, "a subproblem that depends on the draw")
-        gradient = self.of_clients(f"∇{len(self.gradients)}")
+        gradient = self.of_clients(f"∇{next(self.numbers)}")
         point = (right - gradient) / weight
         self.gradients[point.key] = gradient
         return point
@@ -294,6 +335,20 @@ class RoundBoard:
     def minimiser(self) -> Vec:
         # A vector like others: as the origin, ‖x*‖² and other numbers that depend on the origin would be 0.
         return self.basic("x*", SAME)
+
+    def proximal(self, weight: Scalar, center: Vec) -> Vec:
+        """The minimiser of the objective plus (weight/2)‖· − center‖², where the mean of the gradients is known."""
+        require(center.is_shared and not center.is_random and not self.one_client, "a proximal point of one client")
+        least, of_objective = self.setting.curvature[0], self.setting.objective[0]
+        known = of_objective if least is None else least
+        require(known is not None and self.field.is_positive(self.parameter_only(known) + weight),
+                "an objective with no proximal point")  # fmt: skip
+        if (center.key, weight) not in self.proximals:
+            point = self.basic(f"prox {len(self.proximals)}", SAME)
+            self.proximals[center.key, weight] = point
+            apart = self.basic(f"∇{next(self.numbers)}", APART)
+            self.gradients[point.key] = (center - point) * weight + apart
+        return self.proximals[center.key, weight]
 
     def basic(self, name: str, *kinds: str) -> Vec:
         """A basic vector in these kinds."""
@@ -336,14 +391,14 @@ class RoundBoard:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
         if at.only(NOISE, ANY, ANY_APART).parts:
             if at.key not in self.gradients:
-                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+                self.gradients[at.key] = self.basic(f"∇{next(self.numbers)}", ANY, ANY_APART)
             return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
             return before + (self.gradient(new) - before).renamed({SAME: KEPT, APART: REPLACED})
         if at.key not in self.gradients:
-            self.gradients[at.key] = self.of_clients(f"∇{len(self.gradients)}")
+            self.gradients[at.key] = self.of_clients(f"∇{next(self.numbers)}")
         return self.gradients[at.key]
 
     def both(self, at: Vec) -> tuple[Vec, Vec]:
@@ -384,12 +439,17 @@ class RoundBoard:
                 _ = self.answers
                 require(self.local_gradients is not None, "no gradient steps")
                 return self.local_gradients  # type: ignore[return-value]
+            case "local step", (u,):
+                _ = self.answers
+                return self.local_step(self.vector(u))
             case "residuals", ():
                 found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
                 require(self.setting.minimiser, "the setting has no minimiser")
                 return self.minimiser
+            case "proximal", (c, at):
+                return self.proximal(self.parameter_only(c), self.vector(at))
             case "gradient", (at,):
                 return self.gradient(self.vector(at))
             case "mean", (u,):
@@ -426,39 +486,40 @@ class RoundBoard:
         """The value of a term in parameters alone."""
         return self.field.scalar(self.number(term).scalar)
 
-    def _number(self, term: Number) -> tuple[Quantity, bool]:
-        """The quantity, for a number that depends on the draw its expectation, and whether it depends on the draw."""
+    def _number(self, term: Number) -> tuple[Quantity, int]:
+        """The quantity, and how it depends on the draw: FIXED, IN_DRAW (the quantity has the lengths of every draw), or
+        AVERAGED (of what depends on the draw otherwise, the quantity has the expectation).
+        """
         match term.head, term.args:
             case "constant", (c,):
-                return self.constant(c), False
+                return self.constant(c), FIXED
             case "parameter", (name,):
-                return self.constant(self.field.parameter(name)), False
+                return self.constant(self.field.parameter(name)), FIXED
             case "named", (_, x):
                 return self._number(x)
             case "inner", (u, v):
                 one, other = self.vector(u), self.vector(v)
-                return self.inner(one, other), one.is_random or other.is_random
+                return self.inner(one, other), AVERAGED if one.is_random or other.is_random else FIXED
             case "norm", (u,):
                 at = self.vector(u)
-                require(not at.is_random, "the length of a vector that depends on the draw")
-                return self.length(at), False
+                return self.length_in_draw(at), IN_DRAW if at.is_random else FIXED
             case "value", (u,):
                 at = self.vector(u)
-                return self.value(at), at.is_random
+                return self.value(at), AVERAGED if at.is_random else FIXED
             case "infimum", ():
-                return self.infimum, False
+                return self.infimum, FIXED
             case "expected", (x,):
-                return self._number(x)[0], False
+                return self.averaged(self._number(x)[0]), FIXED
             case ("+" | "-") as sign, (x, y):
                 (a, r), (b, s) = self._number(x), self._number(y)
-                return (a + b if sign == "+" else a - b), r or s
+                return (a + b if sign == "+" else a - b), max(r, s)
             case "neg", (x,):
                 a, r = self._number(x)
                 return a * -1, r
             case "*", (x, y):
                 (a, r), (b, s) = self._number(x), self._number(y)
-                require(not (r and s), "the product of two numbers that depend on the draw")
-                return self.product(a, b), r or s
+                require(FIXED in (r, s) or r == s == IN_DRAW, "the product of two numbers that depend on the draw")
+                return self.product(a, b), max(r, s)
             case "/", (x, y):
                 a, r = self._number(x)
                 return a * (1 / self.parameter_only(y)), r
@@ -466,40 +527,43 @@ class RoundBoard:
                 return self._power(x, n)
             case "^", (x, y):
                 require(self.powers.rounds, "an exponent that is no constant")
-                return self.constant(self._rounds_power(x, y)), False
+                return self.constant(self._rounds_power(x, y)), FIXED
             case "root", (Number("inner", (u, v)),) if u == v:
                 return self._number(Number("norm", (u,)))
             case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
-                return self.length(self.vector(u)), False
+                return self.length(self.vector(u)), FIXED
             case "root", (x,):
-                return self.constant(self.field.root(self.parameter_only(x))), False
+                return self.constant(self.field.root(self.parameter_only(x))), FIXED
+            case "exp", (x,):
+                return self.constant(self.field.exp(self.parameter_only(x))), FIXED
             case "max", (x, y):
                 first, second = self.parameter_only(x), self.parameter_only(y)
                 larger = first if self.field.is_nonnegative(first - second) else second
                 require(self.field.is_nonnegative(larger - first), "an undecided maximum")
-                return self.constant(larger), False
+                return self.constant(larger), FIXED
         raise Refused(f"{term.head} has no meaning in a round")
 
     def _rounds_power(self, x: Number, y: Number) -> Scalar:
-        """r^(±T + n), an integer n."""
-        exponent = self.parameter_only(y)
-        for sign in (1, -1):
-            rest = exponent - self.field.parameter(self.powers.rounds) * sign
+        """r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n."""
+        exponent, r = self.parameter_only(y), self.parameter_only(x)
+        for times in (1, -1, 2, -2):
+            rest = exponent - self.field.parameter(self.powers.rounds) * times
             if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
-                found = self.powers.power(self.parameter_only(x), _integer(rest * sign))
-                return found if sign == 1 else 1 / found
+                whole, more = self.powers.power(r ** abs(times)), _integer(rest)
+                found = whole if times > 0 else 1 / whole
+                return found * r**more if more else found
         raise Refused("an exponent that is not T plus an integer")
 
-    def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
+    def _power(self, x: Number, n: Fraction) -> tuple[Quantity, int]:
         require(n.denominator == 1 and abs(n) <= 40, f"the exponent {n} is no small integer")
         if n < 0 or all(p.head in ("constant", "parameter", *"+-*/^", "neg", "root", "named", "max") for p in parts(x)):
-            return self.constant(self.parameter_only(x) ** int(n)), False
+            return self.constant(self.parameter_only(x) ** int(n)), FIXED
         a, random = self._number(x)
         require(not random, "a power of a number that depends on the draw")
         found = self.constant(1)
         for _ in range(int(n)):
             found = self.product(found, a)
-        return found, False
+        return found, FIXED
 
     def constant(self, c: Any) -> Quantity:
         """A number of parameters as a quantity."""
@@ -527,7 +591,28 @@ class RoundBoard:
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
         return Quantity({self.name_of_value(at): self.field.scalar(1)})
 
-    def length(self, u: Vec) -> Quantity:
+    def length_in_draw(self, u: Vec) -> Quantity:
+        """The length of a vector that may depend on the draw, in any one draw."""
+        if not u.is_random:
+            return self.length(u)
+        require(u.is_shared, "the length, in a draw, of the clients' vectors")
+        return self.length(u, IN_ONE_DRAW)
+
+    def averaged(self, of: Quantity) -> Quantity:
+        """The expectation, where it is about lengths in a draw: E‖u‖², which is ⟨u, u⟩, or E‖u‖‖v‖…, an unknown."""
+        found = Quantity()
+        for m, c in of.terms.items():
+            places = tuple(x[1] for x in m if x[0] == IN_ONE_DRAW)
+            others = Quantity({tuple(x for x in m if x[0] != IN_ONE_DRAW): c})
+            if len(places) == 2 and places[0] == places[1]:
+                u = self.lengths[int(places[0])]
+                others = self.product(others, self.inner(u, u))
+            elif places:
+                others = self._times(others, Quantity({((IN_MEAN, *places),): self.field.scalar(1)}))
+            found = found + others
+        return found
+
+    def length(self, u: Vec, kind: str = "‖") -> Quantity:
         """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
         if not u.parts:
             return Quantity()
@@ -535,14 +620,14 @@ class RoundBoard:
         first = u.parts[key]
         if self.field.is_nonzero(first):  # ‖cu‖ = |c|‖u‖
             size = first if self.field.is_positive(first) else -first
-            return Quantity({(self._length(u / first),): size})
-        return Quantity({(self._length(u),): self.field.scalar(1)})
+            return Quantity({(self._length(u / first, kind),): size})
+        return Quantity({(self._length(u, kind),): self.field.scalar(1)})
 
-    def _length(self, u: Vec) -> Unknown:
+    def _length(self, u: Vec, kind: str) -> Unknown:
         known = [k for k, v in enumerate(self.lengths) if v.key == u.key]
         if not known:
             self.lengths.append(u)
-        return ("‖", str(known[0] if known else len(self.lengths) - 1))
+        return (kind, str(known[0] if known else len(self.lengths) - 1))
 
     def name_of_value(self, at: Vec) -> Monomial:
         """The unknown value at a point."""
@@ -589,6 +674,21 @@ class RoundBoard:
         return Quantity(terms)
 
 
+def _is_choice(left: Number, relation: str) -> bool:
+    """Whether the condition says what one parameter is."""
+    return relation == "=" and left.head == "parameter"
+
+
+def _turn(condition: tuple[Number, str, Number], chosen: set[str]) -> int:
+    """Conditions without the parameters that are chosen, then those that choose them, then those that use them."""
+    left, relation, right = condition
+    return 1 if _is_choice(left, relation) else 2 if chosen & {*_names(left), *_names(right)} else 0
+
+
+def _names(term: Number) -> Iterator[str]:
+    return (part.args[0] for part in parts(term) if part.head == "parameter")
+
+
 def _integer(value: Scalar) -> int:
     require(
         value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer"
@@ -604,9 +704,9 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
     """All formulas in the setting."""
     for left, _, right in setting.conditions:
         yield from (left, right)
-    found = (*setting.method_parameters.values(), *setting.curvature, *setting.objective, setting.inexactness,
-             setting.dissimilarity, setting.variance, setting.large_gradient, setting.draws.active,
-             setting.draws.clients)  # fmt: skip
+    found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
+             *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
+             setting.large_gradient, setting.initial_gap, setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 

@@ -48,8 +48,9 @@ class Between:
 @final
 @dataclass(frozen=True)
 class Hypothesis:
-    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
-    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by.
+    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient", at a run's
+    start "initial gap"; or "scale", the equation σP(m − 1) = m − P of the number that draws without replacement
+    multiply variances by; where the conditions show m ≤ 1, σP = m − P.
     """
 
     what: str
@@ -63,6 +64,24 @@ class CauchySchwarz:
     u: Vector
     v: Vector
     sign: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Triangle:
+    """E‖times‖(‖u‖ + ‖v‖ − ‖u + v‖) ≥ 0, of the lengths in every draw."""
+
+    u: Vector
+    v: Vector
+    times: Vector
+
+
+@final
+@dataclass(frozen=True)
+class MeanLength:
+    """E‖u‖ ≤ √(E‖u‖²)."""
+
+    u: Vector
 
 
 @final
@@ -133,6 +152,8 @@ Fact = (
     | Between
     | Hypothesis
     | CauchySchwarz
+    | Triangle
+    | MeanLength
     | Idle
     | Infimum
     | Nonnegative
@@ -200,13 +221,31 @@ class Iterate:
     name: str = ""
 
 
-Line = Combine | Root | Telescope | Iterate
+@final
+@dataclass(frozen=True)
+class LocalSteps:
+    """‖u_e − v‖ ≤ q^e‖u_0 − v‖ for the clients' e gradient steps from u_0 to their answers u_e, q ≥ 0, because
+    ‖u⁺ − v‖ ≤ q‖u − v‖ for the step u⁺ from any points u: the family of this name, on which v does not depend.
+    """
+
+    to: Vector
+    ratio: Number
+    family: str
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate | LocalSteps
 
 
 @final
 @dataclass(frozen=True)
 class Cases:
-    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters."""
+    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters.
+
+    Where `more` is a parameter that counts something and `less` an integer, `below` may use less − 1 ≥ more.
+    """
 
     more: Number
     less: Number

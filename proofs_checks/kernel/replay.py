@@ -11,7 +11,7 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
+from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
@@ -60,7 +60,9 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
         require(proof == proofs.Derivation(cases=cases), "a proof by cases, with lines of its own")
         inside = (part.head for side in (cases.more, cases.less) for part in parts(side))
         require(OF_PARAMETERS.issuperset(inside), "cases of numbers that are not of parameters alone")
-        for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (cases.less, cases.more, cases.below)):
+        # An integer that is not at least n is at most n − 1.
+        most = cases.less - 1 if _is_count(cases.more, setting) and _is_integer(cases.less) else cases.less
+        for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (most, cases.more, cases.below)):
             _prove(replace(setting, conditions=(*setting.conditions, (larger, ">=", smaller))), claim, of_case, library)
         return
     terms = [*_terms(claim), *_terms(proof)]
@@ -75,6 +77,14 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
     lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
     require(proof.lines, "a proof without lines")
     _require_claimed(on, claim, list(lines.values())[-1])
+
+
+def _is_count(term: Number, setting: ClaimSetting) -> bool:
+    return term.head == "parameter" and term.args[0] in setting.counts
+
+
+def _is_integer(term: Number) -> bool:
+    return term.head == "constant" and bool(term.args[0].denominator == 1)
 
 
 def _require_claimed(on: Any, claim: Claim, last: "Difference") -> None:
@@ -218,7 +228,23 @@ def _root(board: RoundBoard, line: proofs.Root, lines: Mapping[str, Difference],
     return Difference(right - left)
 
 
-LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
+def _local_steps(board: RoundBoard, line: proofs.LocalSteps, lines: Lines, library: Library) -> Difference:
+    steps, answers = board.setting.gradient_steps.get("steps"), board.answers.points
+    require(steps is not None, "the setting has no gradient steps")
+    moving = Vector("family", (line.family,))
+    # A gradient there depends on it, too: the term is looked at, not the vector.
+    require(moving not in parts(line.to), f"{line.family} is any point, and moves with the steps")
+    u, v = board.vector(moving), board.vector(line.to)
+    ratio = board.parameter_only(line.ratio)
+    require(board.field.is_nonnegative(ratio), "a factor that may be negative")
+    of_step = board.length(u - v) * ratio - board.length(board.local_step(u) - v)
+    rest = of_step - _total(board, line.facts, line.squares, lines, library)
+    require(not rest.terms, f"the sum of the facts is not the inequality of one step: {_shown(rest)} is left")
+    power = board.parameter_only(Number("^", (line.ratio, steps)))
+    return Difference(board.length(board.subproblem.start - v) * power - board.length(answers - v))
+
+
+LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root, proofs.LocalSteps: _local_steps}
 RUN_LINES: Mapping[type, Any] = {
     proofs.Combine: _combine_in_run,
     proofs.Telescope: lambda run, line, lines, library: Difference(run.telescoped(line)),
@@ -228,7 +254,7 @@ RUN_LINES: Mapping[type, Any] = {
 
 def _is_nonnegative(board: RoundBoard, of: Quantity) -> bool:
     """Whether it is a polynomial in lengths whose coefficients are ≥ 0."""
-    return all(all(x[0] == "‖" for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
+    return all(all(x[0] in ("‖", IN_MEAN) for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
 
 
 def _shown(of: Quantity) -> str:
@@ -253,6 +279,13 @@ def _fact(board: RoundBoard, fact: Any, lines: Mapping[str, Difference], library
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Difference(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Triangle(u, v, times):
+            x, y = board.vector(u), board.vector(v)
+            longer = board.length_in_draw(x) + board.length_in_draw(y) - board.length_in_draw(x + y)
+            return Difference(board.averaged(board.product(longer, board.length_in_draw(board.vector(times)))))
+        case proofs.MeanLength(u):
+            x = board.vector(u)
+            return Difference(board.length(x) - board.averaged(board.length_in_draw(x)))
         case proofs.Infimum(at):
             point = board.vector(at)
             require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
@@ -332,7 +365,14 @@ def _assumed(board: RoundBoard, what: str) -> Difference:
     if what == "scale":
         require(setting.draws.scheme == "uniform", "clients are not drawn without replacement")
         active, clients = (board.parameter_only(x) for x in (setting.draws.active, setting.draws.clients))
-        return Difference(board.constant(board.chances["σ"] * active * (clients - 1) - clients + active), exact=True)
+        # σ is any number where m = 1, since nothing varies: there it is 0.
+        others = board.field.scalar(1) if board.field.is_nonnegative(1 - clients) else clients - 1
+        return Difference(board.constant(board.chances["σ"] * active * others - clients + active), exact=True)
+    if what == "initial gap" and setting.initial_gap is not None:
+        require(board.at_start, "the initial gap is that of a run's start")
+        return Difference(
+            board.constant(board.parameter_only(setting.initial_gap)) - board.value(server) + board.infimum
+        )
     g = board.gradient(server)
     mean = board.mean(g)
     square = board.inner(mean, mean)
@@ -360,9 +400,9 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     """The other setting assumes nothing that this one does not."""
     mine, problem = board.setting, f"{identifier} assumes something else"
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
-    for name in ("method", "method_parameters", "answers", "inexactness", "draws", "rests"):
+    for name in ("method", "method_parameters", "answers", "inexactness", "gradient_steps", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
-    for name in ("dissimilarity", "variance", "large_gradient"):
+    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
     for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")

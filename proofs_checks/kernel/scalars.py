@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, permutations
+from itertools import product as choices
 from math import comb
 from typing import Any, final
 
@@ -21,6 +22,7 @@ LARGEST = 40  # an exponent in a formula; a hostile proof could ask for a millio
 MOST_TERMS = 5_000  # of a polynomial
 MOST_BITS = 100_000  # of a coefficient
 MOST_PARAMETERS = MOST_CONDITIONS = 20
+Pairs = tuple[tuple[str, str], ...]
 
 
 class Refused(Exception):
@@ -114,9 +116,12 @@ class Field:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
         others: how many symbols to keep for roots of other formulas.
+        exponentials: how many for values of the exponential function.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
+    def __init__(
+        self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0, exponentials: int = 0
+    ):
         self.roots = frozenset(rooted)
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
@@ -125,6 +130,9 @@ class Field:
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.chosen: dict[str, Scalar] = {}  # parameters that equal formulas in others
+        self.signs |= {f"exp[{i}]": "positive" for i in range(exponentials)}
+        self.exponents: dict[str, Scalar] = {}  # of the symbols for values of the exponential function
         self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -133,6 +141,7 @@ class Field:
         self.one = self.context.constant(1)
         self.primes = [(k, int(n[1:])) for k, n in enumerate(self.signs) if n[1:].isdigit() and n[0] == "√"]
         self.known: list[tuple[Scalar, bool]] = []  # >= 0, or > 0 where True
+        self.unsolved: list[tuple[Scalar, bool]] = []  # those of them that bound no symbol
         self._orders: list[Substitutions] = []
         self._cache: dict[tuple[str, str, bool], bool] = {}
 
@@ -146,9 +155,25 @@ class Field:
 
     def parameter(self, name: str) -> Scalar:
         """The parameter itself."""
+        if name in self.chosen:
+            return self.chosen[name]
         if name in self.roots:
             return self.symbol(f"√{name}") ** 2
         return self.symbol(name)
+
+    def choose(self, name: str, of: Scalar) -> bool:
+        """From here on writes the formula for the parameter that equals it. False where it may not.
+
+        Both are the same number, so that what is known of one holds of the other.
+        """
+        if (
+            name in self.chosen
+            or name not in self.symbols
+            or (of.above * of.below).degrees()[[*self.signs].index(name)]
+        ):
+            return False
+        self.chosen[name] = of
+        return True
 
     def symbol(self, name: str) -> Scalar:
         require(name in self.symbols, f"{name} is no parameter of the setting")
@@ -206,6 +231,17 @@ class Field:
         self.squares[name] = of
         return self.symbol(name)
 
+    def exp(self, of: Scalar) -> Scalar:
+        """The symbol that stands for exp(x), which is positive: all else that is known is exp(x) ≥ 1 + x."""
+        for name, inside in self.exponents.items():
+            if inside == of:
+                return self.symbol(name)
+        name = f"exp[{len(self.exponents)}]"
+        made = self.symbol(name)
+        self.exponents[name] = of
+        self.assume(made - 1 - of, False)
+        return made
+
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
         require(len(terms) == 1 and 0 < int(terms[0][1]) < 1 << 20, f"√({of}) is no root of a positive monomial")
@@ -239,6 +275,8 @@ class Field:
         seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
         if not seen:
             self.known.append((difference, strictly))
+            if difference and not Substitutions(self, self.known[-1:]).steps:
+                self.unsolved.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
 
@@ -265,8 +303,17 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            self._cache[key] = self._shown_by_some(value, strictly)
+            self._cache[key] = self._is_multiple(value, strictly) or self._shown_by_some(value, strictly)
         return self._cache[key]
+
+    def _is_multiple(self, value: Scalar, strictly: bool) -> bool:
+        """Whether the value is the difference of a condition that bounds no symbol, times a visibly positive number."""
+        for known, strict in self.unsolved:
+            factor = self.made(product(value.above, known.below), product(value.below, known.above))
+            sides_are_positive = is_positive(factor.above, self.signs) and is_positive(factor.below, self.signs)
+            if (strict or not strictly) and sides_are_positive:
+                return True
+        return False
 
     def _shown_by_some(self, value: Scalar, strictly: bool) -> bool:
         """Whether the conditions, used up in some order, show the sign; the last order that showed one comes first."""
@@ -298,13 +345,15 @@ class Substitutions:
 
     A condition that is linear in a nonnegative symbol x, with a coefficient of one sign and a rest of the other, bounds
     it: x ≥ b is used up by writing x = b + s with a slack s ≥ 0; x ≤ b by x = b/(1 + s) where x > 0, and by
-    x = bs/(s + t) with s, t ≥ 0 where x ≥ 0. The slack takes the symbol's place. Other conditions are left out.
+    x = bs/(s + t) with s, t ≥ 0, not both 0, where x ≥ 0. The slack takes the symbol's place. Where the rest has that
+    sign, too, x is 0. Other conditions are left out.
     """
 
     def __init__(self, field: Field, conditions: Iterable[tuple[Scalar, bool]] = ()):
         self.field, self.signs, self.spare = field, dict(field.signs), dict(field.spare)
-        # The symbol's place, its numerator and denominator, and the symbols' signs from here on.
-        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly, dict[str, str]]] = []
+        self.pairs: Pairs = ()  # of symbols that are not both 0
+        # The symbol's place, its numerator and denominator, and the symbols' signs and pairs from here on.
+        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly, dict[str, str], Pairs]] = []
         for difference, strictly in conditions:
             self._use(difference, strictly)
 
@@ -321,8 +370,11 @@ class Substitutions:
             if sign == "real" or above.degrees()[k] != 1 or k in numbers:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
+            pairs = tuple(pair for pair in self.pairs if name not in pair)
             if is_positive(linear, self.signs) and has_sign(rest, -1, self.signs):
                 made = (-rest + linear * x, linear)
+            elif is_positive(-linear, self.signs) and has_sign(rest, -1, self.signs):
+                made = (self.field.one * 0, self.field.one)
             elif not is_positive(-linear, self.signs) or not has_sign(rest, 1, self.signs):
                 continue
             elif sign == "positive":
@@ -330,22 +382,23 @@ class Substitutions:
             elif name in self.spare:
                 other = self.spare.pop(name)
                 made = (rest * x, -linear * (x + self.field.symbols[other]))
-                name = other
+                pairs, name = (*pairs, (name, other)), other
             else:
                 continue
-            self.signs = self.signs | {name: "positive" if strictly else "nonnegative"}
-            self.steps.append((k, *made, self.signs))
+            self.signs, self.pairs = self.signs | {name: "positive" if strictly else "nonnegative"}, pairs
+            self.steps.append((k, *made, self.signs, self.pairs))
             return
 
     def show(self, value: Scalar, strictly: bool) -> bool:
         """Whether the coefficients of numerator and denominator show the sign, after some of the substitutions."""
         above, below, signs = value.above, value.below, self.field.signs
+        pairs: Pairs = ()
         for step in (None, *self.steps):
             if step is not None:
-                above, below, signs = self._put_in(above, step), self._put_in(below, step), step[-1]
+                above, below, signs, pairs = self._put_in(above, step), self._put_in(below, step), *step[3:]
             for sign in (1, -1):
                 is_shown = has_sign(below, sign, signs) and has_sign(above, sign, signs)
-                if is_shown and (not strictly or is_positive(above * sign, signs)):
+                if is_shown and (not strictly or is_positive_anyway(above * sign, signs, pairs)):
                     return True
         return False
 
@@ -377,6 +430,12 @@ def is_positive(of: fmpz_mpoly, signs: Mapping[str, str]) -> bool:
     """Whether polynomial > 0, visibly: besides, some monomial consists of positive symbols."""
     weak = [k for k, s in enumerate(signs.values()) if s != "positive"]
     return has_sign(of, 1, signs) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
+
+
+def is_positive_anyway(of: fmpz_mpoly, signs: Mapping[str, str], pairs: Pairs) -> bool:
+    """Whether polynomial > 0, visibly, whichever symbol of each pair is the one that is not 0."""
+    ways: Iterable[tuple[str, ...]] = choices(*pairs)
+    return all(is_positive(of, {**signs, **dict.fromkeys(way, "positive")}) for way in ways)
 
 
 def product(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:

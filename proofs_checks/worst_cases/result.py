@@ -86,6 +86,8 @@ class WorstCase:
         by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
         descent, has_spread = question.spec.metric == "descent", question.spec.spread is not None
         missing = "give dissimilarity" if descent else "give heterogeneity > 0"
+        if question.spec.ratio is not None:
+            missing = "the denominator has to vanish only where the numerator does"
         if self.attained == INFINITE:
             place = "where the clients' gradients cancel" if descent else "at the minimiser"
             return f"no finite bound exists: started {place}, the method leaves it; {missing}"

@@ -32,7 +32,7 @@ def worst_case(
     clients: FunctionClass,
     num_clients: int | str = 2,
     rounds: int = 1,
-    metric: str = "distance",
+    metric: Any = "distance",
     dissimilarity: Any = None,
     heterogeneity: Any = 0,
     local_solver: LocalSolver | None = None,
@@ -67,6 +67,12 @@ def worst_case(
             round. Expectations where clients are drawn: for few clients and rounds all possible draws are enumerated,
             and the answer is exact for that many; else "distance" is exact in one round, "gap" and "descent" of one
             are bounded by the descent lemma, and others are not analysed.
+            Also a pair of numbers of the claim language, (numerator, denominator), as
+            (square(server(1) - minimiser), square(server(0) - minimiser)) for "distance", or a numerator alone, then
+            divided by ‖w_0 − x*‖². Time 0 is the start, from the method's own first state, and 1 is after the last
+            round; in `mean_of_rounds` and `sum_of_rounds` they are before and after each round, where the start
+            begins with models θ_k⁰ with ∇F_k(θ_k⁰) = 0 if the terms speak of `last_answers(0)`. The names "distance",
+            "gap", "gradient_norm", "lifted_distance" and "descent" stand for such pairs.
         dissimilarity: B of FedProx's Definition 3 at the first point, where it is bounded.
         heterogeneity: the weight of the clients' gradients in the divisor; with 0 these gradients are unbounded.
         local_solver: `Exact()`, `GradientDescent(…)` or `ToInexactness(gamma)`, which stands for any γ-inexact answer;
@@ -80,8 +86,10 @@ def worst_case(
         A `WorstCase` with `.lower`, `.upper`, `.certificate`, `.federation()` and `.proof()`.
 
     Raises:
-        InvalidInput: a metric, solver or scheme that is not analysed, rounds < 1, B < 1, a negative heterogeneity,
-            subproblems without minimisers, a metric that needs a minimiser which the class does not give.
+        InvalidInput: a term that is not linear in inner products and function values (a length that is not squared, a
+            product of such numbers), or of which the draws are too many; a metric, solver or scheme that is not
+            analysed, rounds < 1, B < 1, a negative heterogeneity, subproblems without minimisers, a metric that needs a
+            minimiser which the class does not give.
     """
     specification = specify(
         method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,

@@ -7,10 +7,13 @@ and θ_* replaces Lemmas 4 and 5. The squared gradients in it bound everything t
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import number
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import geometric_sum, maximum, named
 from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_STRONGLY_CONVEX,
@@ -20,7 +23,7 @@ from fedconvex.theory.feddyn.assumptions import (
     STRONGLY_CONVEX,
 )
 from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
-from fedconvex.theory.feddyn.theorems import MEAN_GAP, WEIGHTED_GAP
+from fedconvex.theory.feddyn.theorems import GROWTH, MEAN_GAP, WEIGHTED_GAP
 
 
 def _five(*, L: Any) -> Any:
@@ -98,6 +101,7 @@ def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_c
 @PAPER.statement(
     "Theorem 2, sharper", ClaimType.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
+    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )  # fmt: skip
 def convex_bound_sharper(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     """For convex devices and α ≥ 5L: (1/T)((α/2) D0 + (m/P) e/(2(α − 2Le)) G), e = (m − P)/(P(m − 1)) + L/α.
@@ -137,6 +141,7 @@ def lemma8_sharper(
 @PAPER.statement(
     "Theorem 3, sharper", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
+    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound_sharper(
     *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any

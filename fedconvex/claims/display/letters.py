@@ -23,11 +23,12 @@ from fedconvex.claims.display.typesetting import (
     is_tall,
     script,
 )
-from fedconvex.claims.terms import Number, Term, Vector, gradient
+from fedconvex.claims.terms import Number, Term, Vector, free, gradient, inner, square
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
+              "gradient", "family")  # fmt: skip
 SHARED = ("mean", "drawn")
 
 
@@ -94,6 +95,8 @@ class Display(Typesetting):
         for inside in reversed(part.args):
             if type(inside) in (Vector, Number):
                 at._define(inside, found)
+        if part.head == "mean of rounds" and (symbol := self._symbol_of_weight(part.args[0])):
+            found.setdefault(symbol, self._weight_of_rounds(part.args[0]))
         if part.head == "named":
             symbol, meaning = self._definition(part)
             atom = part.args[1].head in ("memory", "shared")  # named so by the paper, which is no definition
@@ -109,6 +112,12 @@ class Display(Typesetting):
         return at._named(symbol, inside), at.show(inside).text
 
     # what is no arithmetic
+
+    def _power(self, base: Term, exponent: Term) -> Shown:
+        """The square of a length without its root."""
+        if base.head == "norm" and exponent.head == "constant" and exponent.args[0] == 2:
+            return self.leaf(inner(base.args[0], base.args[0]))
+        return super()._power(base, exponent)
 
     def leaf(self, term: Term) -> Shown:
         """Parameters, vectors, lengths, values, averages, and what has a symbol."""
@@ -131,12 +140,19 @@ class Display(Typesetting):
                 return self._at(getattr(letters, which), 1)
             case "local gradients", _:
                 return Shown(letters.local_gradients, PRODUCT)
+            case "local step", (at,):
+                step = letters.local_step.replace("@", self.times[0])
+                return Shown(rf"{step}({self.show(at).text})")
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
                 return Shown(name)
             case "family", (name,):
                 return Shown(f"{name}_{letters.client}")
+            case "proximal", (weight, at):
+                half = self.show(weight / 2 * square(free("x") - at)).text
+                objective = self.show(Number("value", (free("x"),))).text
+                return Shown(rf"\arg\min_x\left\{{{objective} + {half}\right\}}")
             case "gradient", (at,):
                 return self._of(rf"\nabla {letters.function}", at)
             case "mean", (inside,):
@@ -215,6 +231,8 @@ class Display(Typesetting):
 
     def _expected(self, inside: Term) -> Shown:
         sign = self.letters.expectation
+        if inside.head == "expected":  # of what is an expectation already
+            return self._expected(inside.args[0])
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
@@ -236,12 +254,18 @@ class Display(Typesetting):
     def _sum_of_rounds(self) -> str:
         return self.letters.rounds.replace("T", self.total)
 
+    def _symbol_of_weight(self, ratio: Number) -> str:
+        return self.letters.sums_of_powers.get(ratio.args[0], "") if ratio.head == "named" else ""
+
+    def _weight_of_rounds(self, ratio: Number) -> str:
+        return f"{self._sum_of_rounds} {self._weight(ratio)}"
+
     def _weight(self, ratio: Number) -> str:
         base = self.show(ratio)
         return f"{base.text if base.level == ATOM else brackets(base.text)}^{script(self.letters.before)}"
 
     def _mean_of_rounds(self, ratio: Number, inside: Term) -> Shown:
-        total = self.total if _is_one(ratio) else f"{self._sum_of_rounds} {self._weight(ratio)}"
+        total = self.total if _is_one(ratio) else self._symbol_of_weight(ratio) or self._weight_of_rounds(ratio)
         over = self._over_rounds(ratio, inside).text
         return Shown(rf"\frac{{1}}{{{total}}} {over}", PRODUCT)
 

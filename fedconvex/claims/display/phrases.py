@@ -48,6 +48,8 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     ):
         if bound is not None:
             yield f"{phrase.replace('@', display.latex(bound))} {at}"
+    if setting.initial_gap is not None:
+        yield rf"the objective at the start is at most ${display.latex(setting.initial_gap)}$ above its infimum"
     if setting.starts_at_own_minima:
         yield "each client's first model is a stationary point of its own function"
     for left, relation, right in setting.conditions:
@@ -96,6 +98,9 @@ def _draws(draws: DrawScheme, display: Display) -> str:
 
 
 def _answers(setting: ClaimSetting, display: Display) -> str:
+    if setting.gradient_steps:
+        steps, size = (display.latex(setting.gradient_steps[name]) for name in ("steps", "stepsize"))
+        return f"clients take ${steps}$ gradient steps of size ${size}$ on their subproblems"
     if setting.inexactness is None:
         return "clients answer by the method's own local solver"
     bound = display.latex(setting.inexactness)

@@ -5,10 +5,11 @@ a trajectory of `simulate` the numbers are those of its arithmetic; where the dr
 expectation is replaced by the draw that happened, and the result says so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.on_runs.findings import ALL, Evaluating, Found
@@ -21,16 +22,18 @@ if TYPE_CHECKING:
 
 
 def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
-    """The claim on a federation, or on a trajectory of `simulate`; see `Claim.on`."""
+    """The claim on a federation, a trajectory of `simulate`, or a deep run; see `Claim.on`."""
     if isinstance(run, ExactFederation):
         return _worst(claim, _on_federation(claim, run, parameters))
+    if isinstance(run, ClaimableRun):
+        return _worst(claim, run.sides_of(claim, parameters))
     from fedconvex.claims.on_runs.on_trajectories import on_trajectory
     from fedconvex.runs.simulation import Trajectory
 
     if isinstance(run, Trajectory):
         return _worst(claim, on_trajectory(claim, run, parameters))
     raise InvalidInput("run", type(run).__name__, "is no run that claims are about",
-                       "give an ExactFederation or the result of fedconvex.simulate")  # fmt: skip
+                       "give an ExactFederation or the result of fedconvex.simulate or fedconvex.deep.run")  # fmt: skip
 
 
 def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]) -> Iterator[Found]:
@@ -48,7 +51,7 @@ def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str
             yield from evaluating.found(paths, ALL, t)
 
 
-def _worst(claim: "Claim", several: Iterator[Found]) -> Found:
+def _worst(claim: "Claim", several: Iterable[Found]) -> Found:
     """A violation where there is one; else something undecided; else the sides that are closest."""
     badness = {False: 2, None: 1, True: 0}
     return max(several, key=lambda one: (badness[one.holds], one.excess))

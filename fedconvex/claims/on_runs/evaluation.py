@@ -8,6 +8,7 @@ not rational become balls, so that nothing is ever rounded without a bound.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import nan
 from typing import Any, final
 
 import numpy as np
@@ -44,6 +45,7 @@ class RoundOnPath:
     solutions: Callable[[], Array]
     residuals: Callable[[], Array]
     local_gradients: Callable[[], Array]
+    local_step: Callable[[Array], Array]  # from the rows of all
     drawn: Callable[[Array], Array]  # the server's average over the drawn clients, from the rows of all
 
 
@@ -75,6 +77,7 @@ class Values:
     depends_on_draws: Callable[[Term], bool]
     client: int | None = None
     in_balls: Callable[[], Clients] | None = None  # the same functions, for points with irrational coordinates
+    proximal: Callable[[Any, Array], Array] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_kept", {})
@@ -111,8 +114,12 @@ class Values:
                 return getattr(self._round(run, time), rows)()
             case "local gradients", ():
                 return self._round(run, time).local_gradients()
+            case "local step", (of,):
+                return self._round(run, time).local_step(self._rows(self.of(of, path, time)))
             case "minimiser", ():
                 return self.minimiser()
+            case "proximal", (weight, at) if self.proximal is not None:
+                return self.proximal(self.of(weight, path, time), self.of(at, path, time))
             case "gradient", (at,):
                 point = self.of(at, path, time)
                 return self._functions(point).gradients(point)
@@ -142,13 +149,13 @@ class Values:
                     raise NotOnThisRun("parameter", name, "has no value on this run", f"give {name}=… to Claim.on")
                 return self.parameters[name]
             case "inner", (u, v):
-                return self._mean((self.of(u, path, time) * self.of(v, path, time)).sum(-1), scalar=True)
+                return self._mean_number((self.of(u, path, time) * self.of(v, path, time)).sum(-1))
             case "norm", (u,):
                 x = self.of(u, path, time)
-                return self._root(self._mean((x * x).sum(-1), scalar=True))
+                return self._root(self._mean_number((x * x).sum(-1)))
             case "value", (at,):
                 point = self.of(at, path, time)
-                return self._mean(self._functions(point).values(point), scalar=True)
+                return self._mean_number(self._functions(point).values(point))
             case "infimum", ():
                 return self.of(Number("value", (Vector("minimiser"),)), path, time)
             case ("sum of rounds" | "mean of rounds") as head, (ratio, of):
@@ -164,6 +171,8 @@ class Values:
                 return self._root(self.of(x, path, time))
             case "^", (x, exponent):
                 return self._power(self.of(x, path, time), self.of(exponent, path, time))
+            case ("exp" | "log") as function, (x,):
+                return self._exponential(function, self.of(x, path, time))
             case "max", (x, y):
                 return self._largest(self.of(x, path, time), self.of(y, path, time))
         return self._either(term, path, time)
@@ -201,7 +210,7 @@ class Values:
                 return _rational(self.of(x, path))
             case "norm", (u,):
                 x = self.of(u, path)
-                return _rational(self._mean((x * x).sum(-1), scalar=True))
+                return _rational(self._mean_number((x * x).sum(-1)))
             case ("*" | "/") as head, (x, y):
                 a, b = self.square_of(x, path), self.square_of(y, path)
                 return None if a is None or b is None else a * b if head == "*" else a / b
@@ -213,19 +222,27 @@ class Values:
 
     # ---- over the clients ----
 
-    def _mean(self, stack: Any, scalar: bool = False) -> Any:
-        """The mean over the clients; of something that all share, itself."""
-        if np.ndim(stack) == (0 if scalar else 1):
-            return stack
-        if self.client is not None and scalar:
-            return stack[self.client]
-        return self.arithmetic.average(self.weights, stack)
+    def _mean(self, stack: Array) -> Array:
+        """The mean of vectors over the clients; of a vector that all share, itself."""
+        return stack if np.ndim(stack) == 1 else self.arithmetic.average(self.weights, stack)
+
+    def _mean_number(self, numbers: Any) -> Scalar:
+        """The mean of numbers over the clients, or that of `client`; of a number that all share, itself."""
+        if np.ndim(numbers) == 0:
+            mean = numbers
+        else:
+            mean = self.arithmetic.average(self.weights, numbers) if self.client is None else numbers[self.client]
+        return float(mean) if self._numeric else mean  # of a tensor, wherever it is
 
     def _rows(self, vector: Array) -> Array:
         return self.clients.rows(vector)
 
     def _functions(self, point: Array) -> Clients:
-        if self.in_balls is not None and any(type(entry).__name__ == "arb" for entry in np.ravel(point)):
+        if (
+            not self._numeric
+            and self.in_balls is not None
+            and any(type(entry).__name__ == "arb" for entry in np.ravel(point))
+        ):
             return self.in_balls()
         return self.clients
 
@@ -242,12 +259,21 @@ class Values:
 
     def _root(self, x: Any) -> Any:
         if self._numeric:
-            return np.sqrt(x)
+            return float(x) ** 0.5 if x >= 0 else nan
         if type(x).__name__ == "arb":
             return square_root_upper(x)
         if x < 0:
             raise NotOnThisRun("root", x, "is not a real number", "give other parameters")
         return exact_root(x)
+
+    def _exponential(self, function: str, x: Any) -> Any:
+        if self._numeric:
+            return getattr(np, function)(x)
+        if x == (0 if function == "exp" else 1):
+            return self.arithmetic.scalar(1 if function == "exp" else 0)
+        if function == "log" and not x > 0:
+            raise NotOnThisRun("log", x, "is not a real number", "give other parameters")
+        return getattr(_ball(x), function)()
 
     def _product(self, a: Any, b: Any) -> Any:
         product = a * b
@@ -257,7 +283,8 @@ class Values:
 
     def _power(self, x: Any, exponent: Any) -> Any:
         if self._numeric:
-            return x**exponent
+            with np.errstate(all="ignore"):  # infinite or undefined sides decide nothing
+                return float(np.float64(x) ** exponent)
         whole = exponent if isinstance(exponent, int) else None
         if whole is None and type(exponent).__name__ == "fmpq" and exponent.q == 1:
             whole = int(exponent.p)

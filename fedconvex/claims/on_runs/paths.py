@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import Array
+from fedconvex.arithmetic.rationals import Array, to_fmpq
 from fedconvex.claims.on_runs.draws import Outcomes
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
 from fedconvex.errors import InvalidInput
@@ -56,6 +56,7 @@ class Player:
                 solutions=lambda: _solutions(*everyone()),
                 residuals=lambda: _residuals(*everyone()),
                 local_gradients=lambda: _local_gradients(self.rounds.solver, *everyone()[:2]),
+                local_step=lambda rows: _local_step(self.rounds.solver, *everyone()[:2], rows),
                 drawn=_average(result, draw),
             )
             longer.append(Path(path.probability * probability, (*path.moments, after), (*path.rounds, happened)))
@@ -98,14 +99,25 @@ def _residuals(clients: Clients, subproblem: Subproblem, answers: Array) -> Arra
 
 def _local_gradients(solver: LocalSolver, clients: Clients, subproblem: Subproblem) -> Array:
     """The sum of each client's gradients over its local gradient steps."""
-    if not isinstance(solver, GradientDescent):
-        raise NotOnThisRun("local gradients", solver, "takes no gradient steps", "give gradient descent")
+    solver = _gradient_descent("local gradients", solver)
     theta, total = subproblem.start, 0 * subproblem.start
     for _ in range(int(solver.steps)):
         gradients = clients.gradients(theta)
         total = total + gradients
         theta = theta - solver.stepsize * subproblem.add_gradients(theta, gradients)
     return total
+
+
+def _local_step(solver: LocalSolver, clients: Clients, subproblem: Subproblem, rows: Array) -> Array:
+    """One gradient step of each client on its subproblem, from its row."""
+    stepsize = _gradient_descent("local step", solver).stepsize
+    return rows - stepsize * subproblem.add_gradients(rows, clients.gradients(rows))
+
+
+def _gradient_descent(term: str, solver: LocalSolver) -> GradientDescent:
+    if not isinstance(solver, GradientDescent):
+        raise NotOnThisRun(term, solver, "takes no gradient steps", "give gradient descent")
+    return solver
 
 
 def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]:
@@ -124,8 +136,11 @@ def everywhere(outcomes: Sequence[tuple[Fraction, Draw]]) -> Callable[[int], Out
     ]
 
 
-def minimiser_of(rounds: Rounds) -> Array:
-    """A point where the gradient of a quadratic objective vanishes; of several, one. Raises NotOnThisRun."""
+def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
+    """A point where the gradient of a quadratic objective vanishes; of several, one. Raises NotOnThisRun.
+
+    With a weight, of the objective plus (weight/2)‖· − center‖².
+    """
     from fedconvex.problems.quadratics import QuadraticProblem
 
     if not isinstance(rounds.problem, QuadraticProblem):
@@ -138,7 +153,11 @@ def minimiser_of(rounds: Rounds) -> Array:
 
     matrix, right = rounds.problem.weighted_hessian("exact"), rounds.problem.weighted_linear_term("exact")
     d = rounds.problem.dim
-    table = flint.fmpq_mat(d, d + 1, [x for i in range(d) for x in (*(matrix[i, j] for j in range(d)), right[i])])
+    if type(weight).__name__ == "arb":
+        raise NotOnThisRun("proximal", weight, "has an irrational weight", "give other parameters")
+    pull = [to_fmpq(0)] * d if center is None else [to_fmpq(weight) * to_fmpq(x) for x in center]
+    rows = ([matrix[i, j] + (to_fmpq(weight) if i == j else 0) for j in range(d)] for i in range(d))
+    table = flint.fmpq_mat(d, d + 1, [x for i, row in enumerate(rows) for x in (*row, right[i] + pull[i])])
     reduced, rank = table.rref()
     point = np.array([flint.fmpq(0)] * d, dtype=object)
     for i in range(rank):

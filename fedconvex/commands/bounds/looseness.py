@@ -19,20 +19,22 @@ if TYPE_CHECKING:
 def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     """Print the comparison. Exit status 1 unless it proves that the bound holds at these values."""
     from fedconvex.proofs_checks import looseness
-    from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
-    from fedconvex.proofs_checks.worst_cases.looseness.registry import registered, taken
+    from fedconvex.proofs_checks.worst_cases.looseness.asked import question_about, questions
 
-    known = looseness_of()
-    if entry.identifier not in known:
-        near = [identifier for identifier in known if identifier.startswith(f"{entry.paper.name}.")]
+    try:
+        asked = question_about(entry.identifier)
+    except InvalidInput:
+        near = [identifier for identifier in questions() if identifier.startswith(f"{entry.paper.name}.")]
         cure = f"give one of {', '.join(near)}"
-        raise InvalidInput("--worst-case", entry.identifier, "is no bound whose worst case can be computed", cure)
+        raise InvalidInput(
+            "--worst-case", entry.identifier, "is no bound whose worst case can be computed", cure
+        ) from None
     if not texts:
-        letters, needed = entry.paper.notation, known[entry.identifier]
+        letters = entry.paper.notation
         names = [
             f"{option(name)}: {letters[name].meaning if name in letters else 'number of clients'}"
-            + ", if the worst case is to be for so many only" * (name not in needed)
-            for name in taken(registered()[entry.identifier][1])
+            + ", if the worst case is to be for such clients only" * (name not in asked.needed)
+            for name in asked.taken
         ]
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
@@ -67,7 +69,7 @@ def lines(found: "Looseness") -> list[str]:
     ]
     if isinstance(found.worst, WorstCase):
         root = "√ of " * (found.power == 2)
-        written += [f"{root}{found.metric}: {meaning(found.worst.question.spec)}", f"bound: {float(found.bound):.12g}"]
+        written += [f"{root}{meaning(found.worst.question.spec)}", f"bound: {float(found.bound):.12g}"]
     else:
         squares = "squares of " * (found.power == 2)
         written.append(f"quotient: {squares}what happens / what is promised")

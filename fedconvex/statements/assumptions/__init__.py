@@ -5,6 +5,7 @@ from fedconvex.statements.assumptions.base import AssumptionFinding as Assumptio
 from fedconvex.statements.assumptions.base import Given as Given
 from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
+from fedconvex.statements.assumptions.base import StepsizeIs as StepsizeIs
 from fedconvex.statements.assumptions.functions import BoundedNegativeCurvature as BoundedNegativeCurvature
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere
@@ -20,6 +21,7 @@ from fedconvex.statements.assumptions.functions import StronglyConvexObjective a
 from fedconvex.statements.assumptions.runs import AtFixedPoint as AtFixedPoint
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
+from fedconvex.statements.assumptions.runs import GradientSteps as GradientSteps
 from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as GradientStepsFromCenter
 from fedconvex.statements.assumptions.runs import Inexactness as Inexactness
 from fedconvex.statements.assumptions.runs import InexactnessOfEach as InexactnessOfEach

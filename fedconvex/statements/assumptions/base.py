@@ -119,6 +119,17 @@ class ProximalWeight(OnParameters):
         return Condition("mu", "=", self.formula)
 
 
+@final
+@dataclass(frozen=True)
+class StepsizeIs(OnParameters):
+    """stepsize = a formula of other parameters, which may be irrational, as in `ProximalWeight`."""
+
+    formula: Callable[..., Any]
+
+    def required(self) -> Condition:
+        return Condition("stepsize", "=", self.formula)
+
+
 def check_condition(condition: Condition, values: dict[str, Any]) -> AssumptionFinding:
     """Whether the parameters' values satisfy the condition."""
     offence = condition.check(condition.argument, values)

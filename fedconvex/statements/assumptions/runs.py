@@ -235,6 +235,38 @@ class GradientStepsFromCenter(Assumption):
 
 @final
 @dataclass(frozen=True)
+class GradientSteps(Assumption):
+    """Clients take local_steps gradient steps of size local_stepsize on sF_k + ½‖· − x‖² (FedSplit, (17)).
+
+    The package's subproblem is F_k + ‖· − x‖²/(2s), so that `GradientDescent` takes steps of size local_stepsize·s.
+    """
+
+    local_steps: str = "local_steps"
+    local_stepsize: str = "local_stepsize"
+    stepsize: str = "stepsize"
+
+    def in_words(self, written: Written) -> str:
+        e, alpha, s = (written(name) for name in (self.local_steps, self.local_stepsize, self.stepsize))
+        return f"clients descend by {e} steps of size {alpha} on {s} times their subproblems"
+
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        solver: Any = setting.local_solver
+        if type(solver).__name__ != "GradientDescent":
+            return _refuted(f"the local solver is {type(solver).__name__}")
+        steps, size, s = (setting.number(values[n]) for n in (self.local_steps, self.local_stepsize, self.stepsize))
+        if steps != solver.steps:
+            return _refuted(f"the local solver takes {solver.steps} steps")
+        with setting.context():
+            wanted, taken = size * s, setting.number(solver.stepsize)
+            if taken == wanted:
+                return PROVED
+            if taken < wanted or taken > wanted:
+                return _refuted(f"the local steps have the size {short(solver.stepsize)}")
+        return AssumptionFinding(Verdict.UNKNOWN, "a rounded stepsize is not exactly the product of the two")
+
+
+@final
+@dataclass(frozen=True)
 class SampledIID(Assumption):
     """K devices are drawn independently, device k with probability p_k; the server takes their unweighted mean."""
 

@@ -19,7 +19,8 @@ from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
 

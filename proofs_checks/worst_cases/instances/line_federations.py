@@ -25,7 +25,8 @@ from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divi
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
 BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector

@@ -12,13 +12,17 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.claims.on_runs.evaluation import StateOnPath
+from fedconvex.claims.on_runs.paths import Player
 from fedconvex.local_solvers.base import EVERYONE
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
+from fedconvex.proofs_checks.worst_cases.instances.term_values import values_of
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.sampling import histories
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
@@ -60,10 +64,12 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     if problem is None or not _is_admissible(question, problem, instance):
         return None
     spec, start = question.spec, instance.start
+    run, ways = _rounds(spec, problem), _ways(question)
+    if spec.ratio is not None:
+        return _of_terms(question, run, ways, instance)
     divisor = _divisor(spec, problem, start)
     if divisor is None:
         return None
-    run, ways = _rounds(spec, problem), _ways(question)
     # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with run.arithmetic.context():
         if spec.rounds > 1 and not (spec.draws.everyone or question.enumerated):
@@ -120,9 +126,8 @@ def _divisor(spec: Specification, problem: Quadratic, start: np.ndarray) -> Frac
         return _square(problem.gradient(first))
     if spec.metric != "mean_gradient_norm":
         return _square(first) + G * _mean_square(_gradients_at_zero(problem))
-    # Means that are flat in some direction are left out, though they may have a minimum, too.
-    lowest = _stationary(_mean(problem.H), _mean(problem.c))
-    if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
+    lowest = _lowest(problem)
+    if lowest is None:
         return None
     gap = problem.value(first) - problem.value(lowest)
     divisor = gap + G * _mean_square(problem.client_gradients(first))
@@ -209,6 +214,37 @@ def _play(run: Rounds, state: State, draw: Draw) -> tuple[State, Any]:
     played = run.play(state, draw)
     assert played is not None
     return played.state, played.average(played.answers.points)
+
+
+def _of_terms(
+    question: Question, run: Rounds, ways: Ways, instance: AttainingFederation
+) -> tuple[Fraction, Fraction] | None:
+    """The sides of a ratio of terms, evaluated as claims are on runs. None where there is no minimum to refer to."""
+    spec, problem = question.spec, run.problem
+    assert isinstance(problem, Quadratic)
+    own = [x for H, c in zip(problem.H, problem.c, strict=True) if (x := _stationary(H, c)) is not None]
+    lowest = 0 * instance.start[0] if question.board.minimiser else _lowest(problem)
+    assert spec.ratio is not None
+    uses_models = spec.ratio.speaks_of("last answers")
+    if (uses_models and len(own) < problem.num_clients) or (lowest is None and spec.ratio.speaks_of("infimum")):
+        return None
+    rounds = _with_residuals(question, run, instance)
+
+    def answered(clients: Clients, subproblem: Subproblem, t: int) -> Any:
+        return rounds[t % len(rounds)].solver.solve(clients, subproblem).points
+
+    models = run.arithmetic.array(np.stack(own)) if uses_models else None
+    with run.arithmetic.context():
+        return values_of(
+            spec.ratio, spec.rounds, Player(run, answered if len(rounds) > 1 or instance.residuals else None), ways,
+            StateOnPath(_start(spec, run, instance.start), models), lambda: run.arithmetic.array(lowest),
+        )  # fmt: skip
+
+
+def _lowest(problem: Quadratic) -> np.ndarray | None:
+    """The minimiser of the objective; None for means that are flat, though these may have a minimum, too."""
+    lowest = _stationary(_mean(problem.H), _mean(problem.c))
+    return lowest if is_positive_semidefinite(_mean(problem.H).tolist()) else None
 
 
 def _with_residuals(question: Question, run: Rounds, instance: AttainingFederation) -> list[Rounds]:

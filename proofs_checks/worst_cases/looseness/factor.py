@@ -2,28 +2,24 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from importlib import import_module
 from typing import Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.looseness.asked import Asked, identifier_of, question_about
+from fedconvex.proofs_checks.worst_cases.looseness.asked import looseness_of as looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.looseness.registry import (
-    Builder,
     Compared,
     Multiplied,
     Played,
-    needed,
-    registered,
-    taken,
 )
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
-from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -44,7 +40,7 @@ class Looseness:
     is about one round from any state: perhaps no run reaches the worst one.
     """
 
-    statement: Statement
+    statement: Any  # a Statement, or the Claim that was given
     numbers: dict[str, Any]
     bound: Any  # exact or a ball, per unit of the divisor; None for the quotient of a statement's two sides
     worst: WorstCase | Quotient  # of the square where `power` is 2
@@ -106,42 +102,44 @@ class Looseness:
         return self.worst.question.spec.metric if isinstance(self.worst, WorstCase) else "left side / right side"
 
     def __repr__(self) -> str:
-        return f"<{self.statement.identifier}: {self.says}>"
+        return f"<{identifier_of(self.statement)}: {self.says}>"
 
 
-def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
-    """How loose a bound of the catalogue (or a guaranteed decrease) is at given numbers.
+def looseness(statement: Statement | Claim | str, setting: Any = None, **numbers: Any) -> Looseness:
+    """How loose a bound (or a guaranteed decrease) is at given numbers: of the catalogue, or a claim of your own.
 
-    Use it before you rely on a bound's constants, or try to improve them: at 1 there is nothing to improve. The bound
-    is that of the statement's own calculator; the worst case is over all clients of the class that the statement
-    assumes, all starts, and, for inexact solutions, all γ-inexact answers. A bound that is linear in quantities of the
-    start (D0 and G, Δ and S) is compared with the worst case over all of them together, so that these are not given.
+    Use it before you rely on a bound's constants, or try to improve them: at 1 there is nothing to improve. The
+    question is read off the claim: the quantities that it compares, the method, the class of the clients and who is
+    drawn, with the bound from the statement's own calculator. The worst case is over all clients of the class, all
+    starts, and, for inexact solutions, all γ-inexact answers. A bound that is linear in quantities of the start (D0 and
+    G, Δ and S) is compared with the worst case over all of them together, so that these are not given. A claim about
+    one round of a method with memory is compared over all states that have what all states of runs have in common.
     `looseness_of()` lists the statements, with the numbers that they take.
 
     Args:
-        statement: the statement or its identifier, as in "fedprox.theorem4".
+        statement: the statement or its identifier, as in "fedprox.theorem4"; or a claim left ≤ right, with `setting`.
+        setting: a `ClaimSetting`, all that the claim assumes, as `Statement.setting` is for a statement.
         **numbers: exact, a float being the dyadic rational that it is. Where f is evaluated after a draw of K of any
             number of clients, the worst case has no sharp bound; with `num_clients` it is exact for that many, if they
             are few.
 
     Raises:
-        InvalidInput: a statement without a worst case, a number that is missing, unknown, or outside of the statement's
-            assumptions, and numbers at which it guarantees nothing.
+        InvalidInput: a statement without a worst case, a claim with terms that no such program can contain (lengths
+            that are not squared, products of unknown numbers), a number that is missing, unknown, or outside of the
+            statement's assumptions, and numbers at which it guarantees nothing.
     """
-    found, build = _found(statement)
-    wanted = needed(build)
-    unknown = [name for name in numbers if name not in taken(build)]
+    asked = question_about(statement, setting)
+    name, wanted = asked.identifier, asked.needed
+    unknown = [given for given in numbers if given not in asked.taken]
     if unknown:
         cure = f"give {', '.join(wanted)}; the worst case is over all starts"
-        raise InvalidInput(
-            unknown[0], numbers[unknown[0]], f"is no argument of the worst case of {found.identifier}", cure
-        )
-    missing = [name for name in wanted if name not in numbers]
+        raise InvalidInput(unknown[0], numbers[unknown[0]], f"is no argument of the worst case of {name}", cure)
+    missing = [given for given in wanted if given not in numbers]
     if missing:
-        raise InvalidInput(missing[0], None, f"is needed by {found.identifier}", f"give {', '.join(wanted)}")
-    exact = {name: to_fraction(value, name) for name, value in numbers.items()}
-    _check(found, exact)
-    built = build(found, **exact)
+        raise InvalidInput(missing[0], None, f"is needed by {name}", f"give {', '.join(wanted)}")
+    exact = {given: to_fraction(value, given) for given, value in numbers.items()}
+    asked.check(exact)
+    found, built = asked.statement, asked.build(**exact)
     # A factor inverts the worst case, so that the upper bound on the one is a lower bound on the other.
     if isinstance(built, Compared):
         compared = quotient(built)
@@ -152,22 +150,16 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
         worst = product_quotient(built)
         factor = low * _inverse(worst.upper), high * _inverse(worst.lower)
         return Looseness(found, exact, built.bound, worst, factor, remark=built.remark)
-    return _played(found, exact, built)
+    return _played(asked, exact, built)
 
 
-def looseness_of() -> dict[str, tuple[str, ...]]:
-    """The identifiers of the statements that `looseness` knows, with the numbers that each needs."""
-    _load()
-    return {identifier: needed(build) for identifier, (_, build) in registered().items()}
-
-
-def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Looseness:
+def _played(asked: Asked, numbers: dict[str, Any], played: Played) -> Looseness:
+    statement = asked.statement
     worst = worst_case(**played.question)
     low, high = _interval(played.bound)
     if worst.question.spec.metric == "descent":
         if not low > 0:
-            name = statement.calculator.name
-            raise InvalidInput(name, played.bound, f"is not positive: {statement.identifier} promises nothing there",
+            raise InvalidInput(asked.bound, played.bound, f"is not positive: {asked.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
         # A decrease that holds for any number of clients holds for two, so what these attain bounds it from above.
         few = _few(played, worst)
@@ -217,46 +209,6 @@ def _interval(value: Any) -> tuple[Fraction, Fraction]:
         ends = [end.mid().man_exp() for end in (value.lower(), value.upper())]
     low, high = (int(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in ends)
     return low, high
-
-
-def _check(statement: Statement, numbers: dict[str, Any]) -> None:
-    """Refuses numbers that the statement excludes, also those that occur in its assumptions only."""
-    notation = statement.paper.notation
-    for name, value in numbers.items():
-        if (name not in notation or notation[name].integer) and value.denominator != 1:
-            raise InvalidInput(name, value, f"{statement.identifier} needs an integer", "give an integer")
-    stated = (c for assumption in statement.assumptions for c in assumption.conditions)
-    for condition in (
-        *(c for name in numbers if name in notation for c in by_definition(name, notation[name])),
-        *stated,
-    ):
-        if numbers.keys() >= {condition.argument, *condition.names}:
-            offence = condition.check(condition.argument, numbers)
-            if offence is not None:
-                raise refuse(statement.identifier, condition, offence, notation)
-
-
-def _found(statement: Statement | str) -> tuple[Statement, Builder]:
-    _load()
-    if isinstance(statement, str):
-        from fedconvex.theory import statement as find
-
-        statement = find(statement)
-    known = registered()
-    if statement.identifier not in known:
-        raise InvalidInput("statement", statement.identifier, "has no worst case to compare with",
-                           "`looseness_of()` lists those that are")  # fmt: skip
-    return statement, known[statement.identifier][1]
-
-
-@cache
-def _load() -> None:
-    """Imports the modules that register worst cases, next to the papers' proofs."""
-    from fedconvex.proofs_checks.verification import papers_with_proofs
-
-    import_module("fedconvex.proofs_checks.worst_cases.looseness.textbooks")
-    for name in papers_with_proofs():
-        import_module(f"fedconvex.proofs_checks.{name}")
 
 
 def _short(number: Any, rounding: Rounding) -> str:

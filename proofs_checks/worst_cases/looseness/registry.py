@@ -1,12 +1,13 @@
-"""For each statement the worst case that its bound is compared with: a registry.
+"""The worst cases that statements are compared with: by hand for textbooks, and what questions look like.
 
-`proofs_checks/<paper>/worst.py` and `textbooks.py` fill it. A worst case is that of a method (`Played`, solved by
-`worst_case`), the largest quotient of a statement's two sides (`Compared`, by `quotients`), or that of a mean of
-products of lengths (`Multiplied`, by `products`). The bound is always the statement's own formula, at exact numbers.
+A worst case is that of a method (`Played`, solved by `worst_case`), the largest quotient of a statement's two sides
+(`Compared`, by `quotients`), or that of a mean of products of lengths (`Multiplied`, by `products`). Statements that
+say in the claim language what they claim need no question here: `claimed` reads it off the claim. `textbooks` and
+`proofs_checks/<paper>/worst_case_questions.py` pose the few others.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
 from typing import Any, final
@@ -104,57 +105,6 @@ def taken(build: Builder) -> tuple[str, ...]:
 def needed(build: Builder) -> tuple[str, ...]:
     """The names of those without a default."""
     return tuple(name for name in taken(build) if signature(build).parameters[name].default is Parameter.empty)
-
-
-@final
-@dataclass(frozen=True)
-class Length:
-    """factor · √square: an argument for formulas that are linear in a length, whose square is a form."""
-
-    square: Form
-    factor: Any = field(default_factory=lambda: Fraction(1))
-
-    def __mul__(self, factor: Any) -> "Length":
-        return Length(self.square, self.factor * factor)
-
-    __rmul__ = __mul__
-
-    def __pow__(self, exponent: int) -> Form:
-        assert exponent == 2, "only squares are forms"
-        form: Form = self.square * self.factor**2
-        return form
-
-
-def sides(statement: Statement, known: Mapping[str, Any], left: Any = None) -> tuple[Any, Any]:
-    """The statement's two sides, its own formulas at forms; `left` where its left side is a symbol without formula."""
-    right = statement.calculator.formula(**{name: known[name] for name in statement.calculator.names})
-    if statement.left is not None:
-        left = statement.left.formula(**{name: known[name] for name in statement.left.names})
-    return left, right
-
-
-def compared(board: Board, statement: Statement, known: Mapping[str, Any], left: Any = None, **more: Any) -> Compared:
-    """The statement's left <= right, squared where the right side is a length."""
-    below, above = sides(statement, known, left)
-    if isinstance(above, Length):
-        return Compared(board, below, above**2, power=2, **more)
-    return Compared(board, below, above, **more)
-
-
-def decreasing(
-    board: Board,
-    statement: Statement,
-    known: Mapping[str, Any],
-    by: str,
-    left: Any = None,
-    zero: Any = None,
-    **more: Any,
-) -> Compared:
-    """The statement rearranged for the quantity `by`, negative on its right: c·by <= (rest of the right) − left."""
-    # What remains of the right side where `by` is 0; the difference to the whole is −c·by.
-    below, right = sides(statement, known, left)
-    _, rest = sides(statement, {**known, by: Form()}, left)
-    return Compared(board, rest - right, rest - below, **more)
 
 
 def rational_root(number: Any, argument: str, what: str) -> Fraction:

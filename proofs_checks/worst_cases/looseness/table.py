@@ -12,6 +12,7 @@ from typing import Any, final
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.verification import load
+from fedconvex.proofs_checks.worst_cases.looseness.asked import identifier_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
 from fedconvex.statements.statement import ClaimType
@@ -61,10 +62,10 @@ with BROKEN: by a state that perhaps no run reaches), and the command's exit sta
 * FedSplit's and Rockafellar's worst cases are in units of the bound.
 """
 BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
-LEMMAS = """## Steps of the proofs
+LEMMAS = """## Lemmas
 
 One round, from any state in which the server's h is the mean of the clients' memories. The numbers are quotients of
-the two sides. `Proof.tightness` bounds them from the other direction: how much of a bound some instance uses.
+the two sides. `Remarks.tightness` bounds them from the other direction: how much of a bound some instance uses.
 
 """
 BEYOND = """
@@ -196,7 +197,7 @@ def row(found: Looseness) -> LoosenessRow:
     """The looseness as a row of the page."""
     at = ", ".join(f"{symbol(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
-    identifier = found.statement.identifier
+    identifier = identifier_of(found.statement)
     is_lemma = identifier in {name for name, _ in lemmas()}
     return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 

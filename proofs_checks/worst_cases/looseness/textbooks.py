@@ -6,7 +6,6 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.proofs_checks.dane import one_round_of_dane
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, worst_case_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
@@ -19,7 +18,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import dane, ghadimi_lan, giselsson_boyd, nesterov, rockafellar
+from fedconvex.theory import ghadimi_lan, giselsson_boyd, nesterov, rockafellar
 
 ONE = Fraction(1)
 
@@ -126,9 +125,3 @@ def proximal_gap(statement: Statement, *, t: Any, stepsize: Any) -> Compared:
     last = board.at(_proximal_steps(board, stepsize, int(t)))
     bound = statement(t=t, stepsize=stepsize, D0=ONE)
     return Compared(board, board.mean_value(last), square(shared("w")) * bound)
-
-
-@worst_case_of(dane.oneround)
-def one_round(statement: Statement, *, mu: Any, eta: Any, L: Any, L_minus: Any) -> Played:
-    """One round of DANE on any smooth clients."""
-    return Played(one_round_of_dane(mu, eta, L, L_minus), statement(mu=mu, eta=eta, L=L, L_minus=L_minus))

@@ -26,7 +26,12 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     square,
     value,
 )
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    ClientGroups,
+    Differentiable,
+    FunctionClass,
+    NotSmooth,
+)
 
 
 @final
@@ -183,7 +188,8 @@ class Board:
         Strong convexity of the subproblem makes such a point its only minimiser. Raises InvalidInput without it.
         """
         weight = to_fmpq(subproblem.weight)
-        if not to_fmpq(self.functions.lowest) + weight > 0:
+        any_curvature = type(self.functions) is Differentiable and weight
+        if not any_curvature and not to_fmpq(self.functions.lowest) + weight > 0:
             least = f"clients of curvature {self.functions.lowest} and a proximal term of weight {weight}"
             raise InvalidInput("method", least, "have subproblems without, or with many, minimisers",
                                "give a larger weight, or strongly convex clients")  # fmt: skip
@@ -221,6 +227,8 @@ class Board:
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
         residuals = list(enumerate(self.residuals, 1))
+        if type(self.functions) is Differentiable:
+            pairs = []
         if type(self.functions) is not ClientGroups:
             interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
             return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in residuals]

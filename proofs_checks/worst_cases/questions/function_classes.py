@@ -121,6 +121,24 @@ class NotSmooth(FunctionClass):
 
 @final
 @dataclass(frozen=True)
+class Differentiable(FunctionClass):
+    """Differentiable functions of any curvature: between two points nothing is known.
+
+    Use it for the two sides of a lemma that assumes nothing of the functions; `worst_case` refuses it. Solutions of
+    subproblems are then any points where the subproblems' gradients vanish.
+    """
+
+    @property
+    def lowest(self) -> Any:
+        return float("-inf")
+
+    @property
+    def highest(self) -> Any:
+        return float("inf")
+
+
+@final
+@dataclass(frozen=True)
 class Quadratics(FunctionClass):
     """Quadratic functions with curvatures between mu and L, 0 <= mu <= L. Use it for least squares.
 

@@ -4,26 +4,34 @@
 all inequalities that hold, as quadratic forms.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Form,
     mean,
-    shared,
     square,
     value,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
+from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
+from fedconvex.proofs_checks.worst_cases.questions.ratios import NAMED, initial_gap
+from fedconvex.proofs_checks.worst_cases.questions.ratios import start as start_of
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
+from fedconvex.proofs_checks.worst_cases.questions.terms import (
+    LEAST,
+    DecidesWhere,
+    TermsOnBoard,
+    rounds_needed,
+)
 
-LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 LONG = 12  # of more rounds that compose, only the first is played
 MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
@@ -59,97 +67,146 @@ def pose(spec: Specification) -> Question:
 
     Raises InvalidInput where there are too many draws, or subproblems have no minimisers.
     """
-    is_distance, composable = spec.metric == "distance", spec.composable
+    is_distance, composable, one = spec.metric == "distance", spec.composable, spec.rounds == 1
     # ‖w⁺ − x*‖² depends on two moments of the draw only, as long as no function is evaluated at a drawn point.
-    by_moments = is_distance and (spec.rounds == 1 or composable) and spec.method.gradients_from != "sample"
-    draws, averaged = spec.draws, spec.metric in AVERAGES
-    if not draws.everyone and not by_moments:
-        question = None
-        if 0 < draws.clients <= MOST and draws.number ** (spec.rounds - averaged) <= MOST:
-            board = EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser)
-            question = _on_board(spec, board, spec.rounds - averaged)
+    by_moments = (is_distance and (one or composable)) or (one and spec.ratio is not None)
+    draws = spec.draws
+    small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
+    if not draws.everyone and (not by_moments or spec.method.gradients_from == "sample"):
+        question = _enumerated(spec)
         if question is not None:
             return question
-        if spec.rounds > 1 or averaged or spec.metric == "gradient_norm":
-            problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-            cure = "give fewer clients or fewer rounds, or let everyone take part"
-            raise InvalidInput("participation", spec.participation, problem, cure)
+        if spec.rounds > 1 or spec.metric in AVERAGES or spec.metric == "gradient_norm" or spec.ratio is not None:
+            raise _too_many(spec)
     only_one = composable and (spec.is_lifted or spec.rounds > LONG or not draws.everyone)
-    small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
-    made = _on_board(spec, small, 1 if only_one else spec.rounds - averaged)
-    assert made is not None
-    return made
+    try:
+        return _on_board(spec, small, 1 if only_one else spec.rounds)
+    except DecidesWhere:
+        question = _enumerated(spec)
+        if question is None:
+            raise _too_many(spec) from None
+        return question
 
 
-def _on_board(spec: Specification, board: Any, played: int) -> Question | None:
-    """The question about the first `played` rounds on this board; None where it has too many evaluations."""
-    start: Any = board.vectors("z") if spec.is_lifted else shared("w")
+def _too_many(spec: Specification) -> InvalidInput:
+    problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
+    cure = "give fewer clients or fewer rounds, or let everyone take part"
+    return InvalidInput("participation", spec.participation, problem, cure)
+
+
+class _TooLarge(Exception):
+    """More evaluations than a program should have."""
+
+
+def _enumerated(spec: Specification) -> Question | None:
+    """The question with every possible draw; None where there are too many."""
+    draws, played = spec.draws, _played(spec)
+    if not (0 < draws.clients <= MOST and draws.number**played <= MOST):
+        return None
+    try:
+        return _on_board(spec, EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser), spec.rounds)
+    except _TooLarge:
+        return None
+
+
+def _played(spec: Specification) -> int:
+    """The rounds that the metric needs."""
+    if spec.ratio is not None:
+        return rounds_needed(spec.ratio.sides, spec.rounds)
+    return spec.rounds - (spec.metric in AVERAGES)
+
+
+def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
+    """The question about the first rounds on this board. Raises DecidesWhere, and _TooLarge."""
+    enumerated = isinstance(board, EnumeratedBoard)
+    state = any_state(spec.method, board) if spec.is_lifted else own_start(spec.method)
+    start: Any = state.memory["z"] if spec.is_lifted else state.server
     if spec.metric == "descent" or (spec.dissimilarity is not None and spec.metric not in AVERAGES):
         board.at(start)  # before all others: numbers of points are part of the certificates
-    # E‖w⁺‖² = ‖E w⁺‖² + variance; E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma.
-    factor = 1 if spec.metric == "distance" else spec.clients.highest / 2
-    reached, enumerated = Form(), isinstance(board, EnumeratedBoard)
-    for chance, points, variance in outcomes(spec, board, start, played):
-        reached = reached + (_metric(spec, board, points) + variance * factor) * chance
+
+    def check() -> None:
         if enumerated and (board.points > MOST or board.pairs > MOST**2 / 4):
-            return None
-    divisor, more = _divisor(spec, board, start)
+            raise _TooLarge
+
+    # what a client's model was before it first took part: where its own function's gradient vanishes
+    stationary = Once(lambda: board.record(board.vectors("x0"), Family()).point)
+    histories = Histories(board, spec.method, spec.solver, spec.draws, state, stationary)
+    averaged = spec.metric in AVERAGES
+    needed = rounds_needed(spec.ratio.sides, rounds) if spec.ratio is not None else rounds - averaged
+    # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
+    bounded = spec.ratio is None and not enumerated and not spec.draws.everyone
+    terms = TermsOnBoard(
+        histories, rounds, needed, {"stepsize": getattr(spec.method, "stepsize", None)},
+        spec.clients.highest if bounded else None, check,
+    )  # fmt: skip
+    if averaged:
+        reached = _averaged(spec, terms)
+        divisor = _divisor_of_average(spec, terms, stationary)
+    else:
+        numerator, denominator = spec.ratio.sides if spec.ratio is not None else NAMED[spec.metric](spec)
+        if not spec.draws.everyone or needed:
+            next(terms.histories)  # rounds are played before functions are evaluated elsewhere
+        reached, divisor = _form(terms, numerator), _form(terms, denominator)
+    more = _more(spec, board, start)
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
     all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
-    no_loss = enumerated or spec.draws.everyone or spec.metric in ("distance", "lifted_distance")
-    # Without a minimiser, what is known of inf f need not determine it, except where only a descent is measured.
-    exact = all_pairs and no_loss and (board.minimiser or spec.metric == "descent")
-    return Question(spec, board, start, program, exact, played)
+    no_loss = not bounded or spec.metric == "distance"
+    # Without a minimiser, what is known of inf f need not determine it.
+    exact = all_pairs and no_loss and (board.minimiser or not _uses_infimum(spec))
+    return Question(spec, board, start, program, exact, rounds - averaged)
 
 
-def _metric(spec: Specification, board: Any, points: Sequence[Any]) -> Any:
-    """The metric of the last point; of γ^0, γ^1, … where it is an average over rounds."""
-    first, last = points[0], points[-1]
-    if spec.metric in ("mean_gap", "mean_gradient_norm"):
-        seen = [board.at(point) for point in points]
-        sizes = [board.mean_value(e) if spec.metric == "mean_gap" else square(mean(e.gradient)) for e in seen]
-        return sum((size * share for size, share in zip(sizes, spec.weights, strict=True)), start=Form())
-    if spec.metric == "distance":
-        return square(last)
-    if spec.is_lifted:
-        return square(last - _fixed_point(spec, board))
-    if spec.metric == "average_gap":
-        last = sum((point * share for point, share in zip(points, spec.weights, strict=True)), start=Family())
-    found = board.at(last)
-    if spec.metric == "descent":
-        return board.mean_value(found) - board.mean_value(board.at(first))
-    return square(mean(found.gradient)) if spec.metric == "gradient_norm" else board.mean_value(found)
+def _uses_infimum(spec: Specification) -> bool:
+    return spec.ratio.speaks_of("infimum") if spec.ratio is not None else spec.metric == "mean_gradient_norm"
 
 
-def _divisor(spec: Specification, board: Any, start: Any) -> tuple[Form, list[tuple[str, Form]]]:
-    """What the metric is divided by, and the inequalities that hold besides the board's."""
-    G, more = spec.heterogeneity, []
-    if spec.is_lifted:
-        divisor = square(start - _fixed_point(spec, board))
-    elif spec.metric == "descent":
-        divisor = square(mean(board.at(start).gradient))
-    elif spec.metric == "mean_gradient_norm":
-        first, least = board.at(start), Form() if board.minimiser else value(LEAST)
-        divisor = board.mean_value(first) - least + square(first.gradient) * G
-        if spec.spread is not None:
-            stationary = board.record(board.vectors("x0"), Family())
-            divisor = divisor + square(stationary.point - start) * spec.spread
-        if not board.minimiser:
-            # f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 where all clients share x: a gradient step stays above inf f.
-            step = 1 / (2 * board.functions.highest)
-            more = [
-                (f"{LEAST} from {place}", board.mean_value(e) - value(LEAST) - square(mean(e.gradient)) * step)
-                for place, e in board.common
-            ]
-    else:
-        divisor = square(start) + square(board.minimiser_gradients) * G
+def _form(terms: TermsOnBoard, term: Number) -> Form:
+    """A side of the ratio. Raises NotPosed for constants and for lengths that are not squared."""
+    found = terms.number(term)
+    if isinstance(found, Length):
+        raise NotPosed("metric", written(term), "is a length that is not squared", "give square(u) for norm(u)")
+    if not isinstance(found, Form):
+        raise NotPosed("metric", written(term), "is a constant", "give terms of the run in both places")
+    return found
+
+
+def _averaged(spec: Specification, terms: TermsOnBoard) -> Form:
+    """The metric of the points γ^0, γ^1, …: the start, and the averages of the answers."""
+    board, reached = terms.board, Form()
+    for history in terms.histories:
+        points = [own_start(spec.method).server, *history.averages]
+        if spec.metric == "average_gap":
+            last = sum((point * share for point, share in zip(points, spec.weights, strict=True)), start=Family())
+            found = board.mean_value(board.at(last))
+        else:
+            seen = [board.at(point) for point in points]
+            gap = spec.metric == "mean_gap"
+            sizes = [board.mean_value(e) if gap else square(mean(e.gradient)) for e in seen]
+            found = sum((size * share for size, share in zip(sizes, spec.weights, strict=True)), start=Form())
+        reached = reached + found * history.chance
+        terms.check()
+    return reached
+
+
+def _divisor_of_average(spec: Specification, terms: TermsOnBoard, stationary: Any) -> Form:
+    """What a metric of all rounds is divided by."""
+    if spec.metric != "mean_gradient_norm":
+        return _form(terms, start_of(spec.heterogeneity))
+    return _form(terms, initial_gap(spec.heterogeneity, spec.spread))
+
+
+def _more(spec: Specification, board: Any, start: Any) -> list[tuple[str, Form]]:
+    """The inequalities that hold besides the board's."""
+    more = []
+    if _uses_infimum(spec) and not board.minimiser:
+        # f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 where all clients share x: a gradient step stays above inf f.
+        step = 1 / (2 * board.functions.highest)
+        more = [
+            (f"{LEAST} from {place}", board.mean_value(e) - value(LEAST) - square(mean(e.gradient)) * step)
+            for place, e in board.common
+        ]
     if spec.dissimilarity is not None:
         gradient = board.at(start).gradient
         more.append(("dissimilarity", square(mean(gradient)) * spec.dissimilarity**2 - square(gradient)))
-    return divisor, more
-
-
-def _fixed_point(spec: Specification, board: Any) -> Any:
-    """FedSplit's z_k* = −s∇F_k(x*)."""
-    return board.minimiser_gradients * -spec.method.stepsize  # type: ignore[attr-defined]
+    return more

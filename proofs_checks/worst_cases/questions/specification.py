@@ -12,7 +12,14 @@ from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.parameters import in_arithmetic
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    ClientGroups,
+    Differentiable,
+    FunctionClass,
+    NotSmooth,
+)
+from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.ratios import SUMS, Ratio, is_about_the_end, ratio_of
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 
 T = TypeVar("T")
@@ -42,6 +49,7 @@ class Specification:
     draws: Draws
     weights: tuple[Fraction, ...]
     spread: Fraction | None
+    ratio: Ratio | None = None  # of two terms; `metric` is then its text
 
     @property
     def is_lifted(self) -> bool:
@@ -51,6 +59,8 @@ class Specification:
     @property
     def minimiser(self) -> bool:
         """Whether the mean of the clients' functions surely has a minimiser that the metric may refer to."""
+        if self.ratio is not None:
+            return self.clients.lowest >= 0 and self.ratio.speaks_of("minimiser", "infimum")
         return self.metric != "descent" and self.clients.lowest >= 0
 
     @property
@@ -66,7 +76,7 @@ def specify(
     clients: FunctionClass,
     num_clients: int | str,
     rounds: int,
-    metric: str,
+    metric: Any,
     dissimilarity: Any,
     heterogeneity: Any,
     local_solver: LocalSolver | None,
@@ -75,6 +85,10 @@ def specify(
     spread: Any = None,
 ) -> Specification:
     """The checked specification. Raises InvalidInput; see `worst_case`."""
+    ratio = None
+    if not isinstance(metric, str):
+        ratio, metric = ratio_of(metric), "ratio"
+        _check_ratio(ratio, clients, rounds, heterogeneity, spread)
     _check_subject(method, clients, metric)
     count = _count(num_clients, rounds, metric)
     _check_divisor(metric, dissimilarity, heterogeneity)
@@ -95,10 +109,23 @@ def specify(
         raise InvalidInput("participation", participation, "is not analysed for lifted_distance",
                            'give metric="distance"')  # fmt: skip
     return Specification(
-        in_rationals(method), solver, clients, count, rounds, metric,
+        in_rationals(method), solver, clients, count, rounds, metric if ratio is None else ratio.text,
         None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
-        draws, shares, None if spread is None else to_fraction(spread),
+        draws, shares, None if spread is None else to_fraction(spread), ratio,
     )  # fmt: skip
+
+
+def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneity: Any, spread: Any) -> None:
+    """Refuses a minimiser that need not exist, and the arguments that named metrics have for their divisors."""
+    if clients.lowest < 0 and ratio.speaks_of("minimiser"):
+        raise InvalidInput("clients", clients, "may have no minimiser, of which the terms speak",
+                           "give convex clients, or terms with infimum")  # fmt: skip
+    if rounds != 1 and ratio.speaks_of(*SUMS) and any(is_about_the_end(side) for side in ratio.sides):
+        raise NotPosed("metric", ratio.text, "speaks of time 1 beside sums over the rounds, where it is after a "
+                       "round", "give after(…), with time 0, for the end")  # fmt: skip
+    for name, given in (("heterogeneity", heterogeneity), ("spread", spread)):
+        if given:
+            raise InvalidInput(name, given, "has no part in a ratio of terms", "write it into the denominator")
 
 
 def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
@@ -108,15 +135,15 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
     if not isinstance(clients, FunctionClass):
         raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
                            "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
-    if isinstance(clients, NotSmooth):
+    if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     if not method.linear:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
-    if metric not in METRICS:
+    if metric not in (*METRICS, "ratio"):
         raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
     if metric == "lifted_distance" and not isinstance(method, FedSplit):
         raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
-    if metric not in ("descent", "mean_gradient_norm") and clients.lowest < 0:
+    if metric not in ("descent", "mean_gradient_norm", "ratio") and clients.lowest < 0:
         raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
                            'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
 

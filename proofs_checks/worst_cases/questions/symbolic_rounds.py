@@ -1,14 +1,13 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
-So the analysed method is the simulated one. `outcomes` plays some rounds in every way that a board distinguishes:
+So the analysed method is the simulated one. `histories` plays rounds in every way that a board distinguishes:
 `answered` a round of everyone, or of drawn clients of whom two moments are known; `drawn_round` one possible draw on an
 `EnumeratedBoard`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -22,53 +21,22 @@ from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
-    Form,
     Mixture,
     Vectors,
     drawn,
-    expected,
     mean,
-    noise,
     of_group,
-    square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, histories
-from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 
-FULL = Draw()
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
 
 
 def first_state(method: Method, server: Family) -> State:
     """The method's own first state, from the server's point."""
     return method.initial_state(server, lambda row: row)  # one vector stands for the rows of all clients
-
-
-def outcomes(
-    spec: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
-) -> Iterator[tuple[Fraction, list[Any], Form]]:
-    """The possible outcomes of some rounds: probability, points, and the variance of the last point.
-
-    The points are the start with the averages γ^t of the answers, where the metric averages over these, else with the
-    last point: the server's expected point, or FedSplit's z_k. An `EnumeratedBoard` has an outcome for every sequence
-    of draws, another board a single one; only with that can the last point be random.
-    """
-    first = State(mean(start), memory={"z": start}) if spec.is_lifted else first_state(spec.method, start)
-    play: Callable[[Any, Draw], Round] = partial(_round_of_all, spec, board)
-    ways = [(Fraction(1), FULL)]
-    if isinstance(board, EnumeratedBoard):
-        play, ways = partial(drawn_round, spec.method, spec.solver, board), list(spec.draws.every())
-    for chance, averages, last in histories(play, ways, rounds, first):
-        end = last.memory["z"] if spec.is_lifted else expected(last.server)
-        variance = square(noise(last.server)) * spec.draws.scale
-        yield chance, [start, *(averages if spec.metric in AVERAGES else [end])], variance
-
-
-def _round_of_all(spec: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
-    following, answers = answered(spec.method, spec.solver, board, state, spec.draws)
-    return following, mean(answers)
 
 
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:

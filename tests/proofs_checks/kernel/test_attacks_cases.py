@@ -7,9 +7,25 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
-from fedconvex.claims.terms import Number, after, free, infimum, named, norm, number, parameter, server, square, value
+from fedconvex.claims.terms import (
+    Number,
+    after,
+    drawn,
+    expected,
+    family,
+    free,
+    infimum,
+    mean,
+    named,
+    norm,
+    number,
+    parameter,
+    server,
+    square,
+    value,
+)
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Cases, Derivation, Iterate, Nonnegative
+from fedconvex.proofs_checks.kernel.proofs import Cases, Derivation, Hypothesis, Iterate, Nonnegative
 
 from .attacks import ONE, ZERO, a, changed, drawing, one_line, some
 
@@ -167,6 +183,73 @@ def test_invariants_of_a_case_are_checked() -> None:
     assert theorem(setting, claim, of(a, ONE, plain, plain)).claim == claim
     with pytest.raises(Refused, match="invariant"):
         theorem(setting, claim, of(a, ONE, plain, wrong))
+
+
+m, P = map(parameter, "mP")
+DRAWING = drawing()
+FEW = at_most((m - 1) * (2 - m), ZERO)  # true of integers alone
+FEW_PROOF = shows(FEW, (m - 1) * (m - 2))
+
+
+def test_a_count_that_is_below_an_integer_is_at_most_the_one_before() -> None:
+    assert theorem(DRAWING, FEW, of(m, number(2), FEW_PROOF, FEW_PROOF)).claim == FEW
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        FEW_PROOF,
+        of(m, number(Fraction(3, 2)), FEW_PROOF, FEW_PROOF),  # m ≤ 3/2 is not m ≤ 1/2
+        of(m, number(3), FEW_PROOF, FEW_PROOF),
+        of(number(2), m, FEW_PROOF, FEW_PROOF),  # only the first number is that of clients
+        of(m * 1, number(2), FEW_PROOF, FEW_PROOF),
+        of(a, number(2), FEW_PROOF, FEW_PROOF),
+        of(m, P, FEW_PROOF, FEW_PROOF),
+    ],
+    ids=["no cases", "a fraction", "another integer", "swapped", "a product", "no count", "two counts"],
+)
+def test_cases_that_are_not_of_a_count_at_an_integer_leave_no_gap(proof: Derivation) -> None:
+    with pytest.raises(Refused, match="may be negative"):
+        theorem(DRAWING, FEW, proof)
+
+
+def test_a_number_that_is_no_count_has_no_gap() -> None:
+    claim = at_most((a - 1) * (2 - a), ZERO)
+    proof = shows(claim, (a - 1) * (a - 2))
+    setting = replace(
+        DRAWING, conditions=(*DRAWING.conditions, (a, ">=", ONE)), example={**DRAWING.example, "a": ONE.args[0]}
+    )
+    with pytest.raises(Refused, match="may be negative"):
+        theorem(setting, claim, of(a, number(2), proof, proof))
+
+
+u = family("u")
+SPREAD = square(u - mean(u))
+
+
+def of_spread(scale: Number) -> tuple[Claim, Derivation]:
+    """That the average of a draw has this multiple of the clients' variance as its own, in both cases."""
+    others = ONE.max(m - 1)
+    claim = equal(expected(square(drawn(u) - mean(u))), scale * SPREAD)
+    proof = one_line(claim, ((-SPREAD / (P * others), Hypothesis("scale")),))
+    return claim, of(m, number(2), proof, proof)
+
+
+def test_the_average_of_a_draw_varies_not_at_all_where_there_is_one_client() -> None:
+    claim, proof = of_spread((m - P) / (P * ONE.max(m - 1)))
+    assert theorem(DRAWING, claim, proof).claim == claim
+    with pytest.raises(Refused, match="undecided maximum"):
+        theorem(DRAWING, claim, proof.cases.above)
+
+
+@pytest.mark.parametrize(
+    "scale", [(m - P) / P, (m - P) / (P * m), 1 / P, (m - P) / ONE.max(m - 1), (m - P) / (P * ONE.max(m - 2))]
+)
+def test_another_variance_of_a_draw_is_refused(scale: Number) -> None:
+    """Each is wrong in one of the cases."""
+    claim, proof = of_spread(scale)
+    with pytest.raises(Refused, match=r"is left|undecided"):
+        theorem(DRAWING, claim, proof)
 
 
 def test_cases_in_a_setting_without_parameters() -> None:

@@ -118,6 +118,11 @@ REFUSED = {
     "x ≥ 1 is not x > 1": ("positive", lambda x: [(x - 1, False)], lambda x: x - 1, "positive"),
     "x < 1 is not x ≤ 1/2": ("positive", lambda x: [(1 - x, True)], lambda x: Fraction(1, 2) - x, "nonnegative"),
     "x = 1 is not x > 1": ("positive", lambda x: [(x - 1, False), (1 - x, False)], lambda x: x - 1, "positive"),
+    "0 ≤ x ≤ 1 is not x > 0": ("nonnegative", lambda x: [(1 - x, False)], lambda x: x, "positive"),
+    "0 ≤ x ≤ 1 is not x < 1": ("nonnegative", lambda x: [(1 - x, False)], lambda x: 2 - 2 * x, "positive"),
+    "neither end is inside": ("nonnegative", lambda x: [(1 - x, False)], lambda x: x - x**2, "positive"),
+    "x = 0 is not x > 0": ("nonnegative", lambda x: [(-x, False)], lambda x: x, "positive"),
+    "x = 0 is not x ≥ 1": ("nonnegative", lambda x: [(-x, False)], lambda x: x - 1, "nonnegative"),
     "0 is not positive": ("positive", lambda x: [], lambda x: x - x, "positive"),
 }  # fmt: skip
 
@@ -146,6 +151,34 @@ def test_equations_and_strict_conditions_are_used() -> None:
         assert y > x
     with pytest.raises(Refused, match="does not follow"):
         assert y >= x
+
+
+def test_a_number_between_0_and_1_is_below_others_strictly() -> None:
+    """At one end the bound is strict because of the one slack, at the other because of the other."""
+    field = Field({"x": "positive", "y": "nonnegative"})
+    x, y = field.parameter("x"), field.parameter("y")
+    field.assume(1 - y, False)
+    assert field.is_positive(x + 1 - y)
+    assert field.is_positive(2 - y**2)
+    assert field.is_positive(1 - y + y**2)
+    assert not field.is_positive(x * (y - y**2))
+    field.assume(x - y - 1, False)  # one of the slacks is used up: nothing is known of the pair
+    assert field.is_positive(2 * x - y)
+    assert not field.is_positive(x - y - 1)
+
+
+def test_numbers_that_must_be_0_are_0() -> None:
+    field = Field({"x": "nonnegative", "y": "positive", "z": "nonnegative"})
+    x, y, z = (field.parameter(n) for n in "xyz")
+    field.assume(y - 1, False)
+    field.assume(1 - y, False)
+    field.assume(-x - z, False)
+    assert field.is_nonnegative(-x)
+    assert field.is_nonnegative(y**2 - 2 * y + 1 - x)
+    assert field.is_positive(2 - y - x)
+    assert not field.is_positive(x)
+    assert not field.is_positive(y - 1)
+    assert not field.is_nonnegative(-y)
 
 
 def value_of(of: Scalar, roots: dict[str, arb]) -> arb:

@@ -1,0 +1,126 @@
+"""Arithmetic with what terms mean on a board: scalars, forms, and lengths; what leaves these is refused by name."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.claims.on_runs.evaluation import exact_root
+from fedconvex.claims.terms import Number, Term, Vector, parts
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DRAWN, ONE, Family, Form, mean
+from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random
+from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+
+
+@final
+@dataclass(frozen=True)
+class Length:
+    """factor · √square, where the square is a form."""
+
+    square: Form
+    factor: Any = ONE
+
+    def __mul__(self, factor: Any) -> "Length":
+        return Length(self.square, self.factor * factor)
+
+    def __truediv__(self, divisor: Any) -> "Length":
+        return Length(self.square, self.factor / divisor)
+
+    @property
+    def squared(self) -> Form:
+        """Its square."""
+        found: Form = self.square * self.factor**2
+        return found
+
+
+def written(term: Term) -> str:
+    """The term as one line of text."""
+    from fedconvex.claims.display.letters import Display
+    from fedconvex.claims.display.plain_text import from_latex
+    from fedconvex.statements.letters import Letters
+
+    names = {p.args[0]: p.args[0] for p in parts(term) if p.head == "parameter"}
+    return from_latex(Display.of(Letters(), names).latex(term))
+
+
+def is_zero(x: Any) -> bool:
+    """Whether it is the number 0."""
+    return not isinstance(x, Form | Length | Family | WhenDrawn) and not hasattr(x, "groups") and x == 0
+
+
+def negative(x: Any) -> Any:
+    """−x."""
+    return x * -1
+
+
+def total(a: Any, b: Any, term: Term) -> Any:
+    """a + b. Raises NotPosed for a length or a constant in a sum."""
+    if is_zero(a) or is_zero(b):
+        return b if is_zero(a) else a
+    if type(term) is Vector:
+        return b + a if isinstance(b, WhenDrawn) else a + b
+    if isinstance(a, Length) or isinstance(b, Length):
+        raise NotPosed("term", written(term), "adds to a length that is not squared, which is not linear in inner "
+                       "products", "give squares of lengths: square(u) for norm(u)")  # fmt: skip
+    if isinstance(a, Form) != isinstance(b, Form):
+        raise NotPosed("term", written(term), "adds a constant to inner products or values, so that no ratio is "
+                       "invariant under scaling", "leave the constant out")  # fmt: skip
+    return a + b
+
+
+def product(a: Any, b: Any, term: Term) -> Any:
+    """a · b. Raises NotPosed where both are unknown, except for a length with itself."""
+    if isinstance(b, Form | Length):
+        a, b = b, a
+    if isinstance(b, Length) and isinstance(a, Length) and a.square == b.square:
+        return a.square * (a.factor * b.factor)
+    if isinstance(b, Form | Length):
+        raise NotPosed("term", written(term), "is a product of unknown numbers", "give a term that is linear in inner "
+                       "products and values")  # fmt: skip
+    return a * b if type(term) is Number else b * a
+
+
+def quotient(a: Any, b: Any, term: Term) -> Any:
+    """a/b. Raises NotPosed where b is unknown or 0."""
+    if isinstance(b, Form | Length):
+        raise NotPosed("term", written(term), "divides by an unknown number",
+                       "give the ratio as a pair (numerator, denominator)")  # fmt: skip
+    if not b:
+        raise NotPosed("term", written(term), "divides by 0", "give other numbers")
+    return a / b
+
+
+def power(x: Any, exponent: Any, term: Term) -> Any:
+    """A power. Raises NotPosed for unknown numbers, except for the square of a length."""
+    whole = int(exponent)
+    if whole != exponent:
+        raise NotPosed("term", written(term), "is irrational", "give a whole exponent")
+    if isinstance(x, Length) and whole == 2:
+        return x.squared
+    if isinstance(x, Form | Length) and whole != 1:
+        raise NotPosed("term", written(term), "is no linear function of inner products and values",
+                       "give squares of lengths alone")  # fmt: skip
+    return x if whole == 1 else x**whole
+
+
+def rational_root(x: Any, term: Term) -> Any:
+    """√x. Raises NotPosed where it is irrational."""
+    root = exact_root(x)
+    if type(root).__name__ == "arb":
+        raise NotPosed("term", written(term), "is irrational, and certificates have rational numbers only",
+                       "give numbers for which it is rational")  # fmt: skip
+    return root
+
+
+def mean_of(u: Any) -> Any:
+    """The mean over the clients."""
+    # what is drawn is the same for all clients already
+    return u if is_random(u) and not _deviates(u) else mean(u)
+
+
+def _deviates(u: Family) -> bool:
+    return any(k[0] not in (DRAWN, "mean") for k in u.parts)
+
+
+def random_length(term: Term) -> NotPosed:
+    """The refusal of a length after a draw."""
+    return NotPosed("term", written(term), "is the length of a vector that depends on the draw, whose expectation is "
+                    "not linear in inner products", "give its square: square(u) for norm(u)")  # fmt: skip

@@ -1,0 +1,107 @@
+"""Ratios of two terms of the claim language, and the metrics of `worst_case` that are names for such ratios."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    gradient,
+    infimum,
+    last_answers,
+    mean,
+    memory,
+    minimiser,
+    number,
+    parameter,
+    parts,
+    server,
+    square,
+    value,
+)
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
+from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+
+SUMS = ("after", "mean of rounds", "sum of rounds")
+DISTANCE = square(server(0) - minimiser)
+CURE = "give terms of the start and of the end, as (square(server(1) - minimiser), square(server(0) - minimiser))"
+
+
+@final
+@dataclass(frozen=True)
+class Ratio:
+    """numerator/denominator, with times 0 and 1 for the start and the end of the rounds."""
+
+    numerator: Number
+    denominator: Number
+
+    @property
+    def sides(self) -> tuple[Number, Number]:
+        return self.numerator, self.denominator
+
+    def speaks_of(self, *heads: str) -> bool:
+        """Whether one of these operations occurs."""
+        return any(p.head in heads for side in self.sides for p in parts(side))
+
+    @cached_property
+    def text(self) -> str:
+        """As one line."""
+        return f"({written(self.numerator)}) / ({written(self.denominator)})"
+
+
+def ratio_of(metric: Any) -> Ratio:
+    """The ratio that a pair of terms is; a single term is divided by ‖w_0 − x*‖². Raises InvalidInput."""
+    pair = (metric, DISTANCE) if type(metric) is Number else metric
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(type(side) is Number for side in pair)):
+        raise InvalidInput("metric", metric, "is no name of a metric, number of a claim, or pair of such numbers", CURE)
+    for side in pair:
+        for part in parts(side):
+            if part.head == "parameter":
+                raise NotPosed("metric", part.args[0], "is a parameter without a value", "give a number in its place")
+            if part.head in ("free", "family", "local gradients"):
+                raise NotPosed("metric", written(part), "is not made by the method's rounds from its start",
+                               "give terms of points, answers, gradients and values")  # fmt: skip
+    return Ratio(*pair)
+
+
+def is_about_the_end(term: Any) -> bool:
+    """Whether time 1 occurs outside of sums over the rounds."""
+    if type(term) not in (Number, Vector) or term.head in SUMS:
+        return False
+    return any(type(a) is int and a == 1 for a in term.args) or any(map(is_about_the_end, term.args))
+
+
+def _lifted(time: int) -> Number:
+    """FedSplit: mean_k‖z_k − z_k*‖² with z_k* = x* − s∇F_k(x*)."""
+    return square(memory("z", time) - (minimiser - parameter("stepsize") * gradient(minimiser)))
+
+
+def _slope(at: Vector) -> Number:
+    return square(mean(gradient(at)))
+
+
+def start(heterogeneity: Any) -> Number:
+    """‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²."""
+    return DISTANCE + number(heterogeneity) * square(gradient(minimiser)) if heterogeneity else DISTANCE
+
+
+def initial_gap(heterogeneity: Any, spread: Any) -> Number:
+    """f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖²."""
+    found = value(server(0)) - infimum
+    if heterogeneity:
+        found = found + number(heterogeneity) * square(gradient(server(0)))
+    return found if spread is None else found + number(spread) * square(last_answers(0) - server(0))
+
+
+NAMED: Mapping[str, Callable[[Any], tuple[Number, Number]]] = {
+    "distance": lambda spec: (square(server(1) - minimiser), start(spec.heterogeneity)),
+    "gap": lambda spec: (value(server(1)) - value(minimiser), start(spec.heterogeneity)),
+    "gradient_norm": lambda spec: (_slope(server(1)), start(spec.heterogeneity)),
+    "lifted_distance": lambda spec: (_lifted(1), _lifted(0)),
+    "descent": lambda spec: (value(server(1)) - value(server(0)), _slope(server(0))),
+}
+"""The metrics that are names for ratios of terms, of which a specification chooses the weights. Means over the rounds
+with weights of their own, and points that average answers, are named but no terms."""

@@ -1,0 +1,298 @@
+"""Terms of claims on a board: what each one means, as vectors and quadratic forms in the board's unknowns.
+
+`histories` plays the rounds: of everyone, of drawn clients of whom two moments are known, or draw by draw on an
+`EnumeratedBoard`. A number is a scalar, a form (linear in inner products and values), or a `Length`, a form's root.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import count
+from typing import Any, final
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.claims.terms import Number, Term, Vector, parts
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.participation import Draw
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    Family,
+    Form,
+    drawn,
+    expected,
+    mean,
+    noise,
+    of_group,
+    shared,
+    square,
+    value,
+)
+from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random, moment
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
+    Length,
+    mean_of,
+    negative,
+    power,
+    product,
+    quotient,
+    random_length,
+    rational_root,
+    total,
+    written,
+)
+from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, History, NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+
+LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
+ROUND = ("answers", "solutions", "residuals", "local gradients", "drawn")  # what happens in a round
+ARITHMETIC = ("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max")
+
+
+class DecidesWhere(NotPosed):
+    """A term that evaluates functions at a point that depends on the draw: all draws must be enumerated for it."""
+
+
+def _nothing() -> None:
+    pass
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TermsOnBoard:
+    """The terms' meanings in `rounds` rounds, in expectation over the draws. Time 0 is the start and time 1 the end.
+
+    Inside a sum over the rounds, and where there is one round, they are the moments before and after a round. `played`
+    are the rounds that the terms need: the last one may not matter.
+    """
+
+    histories_of: Histories
+    rounds: int
+    played: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    smooth: Any = None  # L: values at drawn points are bounded by the descent lemma, from above
+    check: Callable[[], None] = _nothing  # after each history, to stop where there are too many
+
+    @property
+    def board(self) -> Any:
+        return self.histories_of.board
+
+    @cached_property
+    def _reached(self) -> tuple[list[History], Iterator[History]]:
+        return [], self.histories_of.of(self.played)
+
+    @property
+    def histories(self) -> Iterator[History]:
+        """All histories, played when they are looked at."""
+        known, others = self._reached
+        for place in count():
+            if place == len(known):
+                new = next(others, None)
+                if new is None:
+                    return
+                known.append(new)
+            yield known[place]
+
+    @property
+    def first(self) -> History:
+        """The only history, where nothing is enumerated."""
+        return next(self.histories)
+
+    def number(self, term: Number) -> Any:
+        """A scalar, a form or a length. Raises NotPosed."""
+        return self._expected(term, None)
+
+    def vector(self, term: Vector) -> Any:
+        """The vectors, expected ones where they depend on the draw. Raises NotPosed."""
+        return self._expected(term, None)
+
+    # ---- expectations over the draws
+
+    def _expected(self, term: Term, t: int | None) -> Any:
+        if not isinstance(self.board, EnumeratedBoard):
+            found = self._of(term, self.first, t)
+            if isinstance(found, WhenDrawn):
+                return found.expected(self.histories_of.draws)
+            return expected(found) if isinstance(found, Family) else found  # of a number: what two moments say
+        if not depends_on_draws(term, t):
+            return self._of(term, self.first, t)
+        total: Any = None
+        for history in self.histories:
+            found = self._of(term, history, t)
+            if isinstance(found, Length):
+                raise random_length(term)
+            total = found * history.chance if total is None else total + found * history.chance
+            self.check()
+        return total
+
+    def _weights(self, ratio: Number) -> list[Any]:
+        r = self._scalar(ratio)
+        return [r**t for t in range(self.rounds)]
+
+    def _moment(self, t: int | None, later: int) -> int:
+        """The number of rounds before that moment."""
+        return later * self.rounds if t is None else t + later
+
+    def _round(self, t: int | None, term: Term) -> int:
+        if t is None and self.rounds > 1:
+            raise NotPosed("term", written(term), f"is about one round, of which there are {self.rounds}",
+                           "give rounds=1, or sum_of_rounds(…)")  # fmt: skip
+        return t or 0
+
+    # ---- one history
+
+    def _of(self, term: Term, history: History, t: int | None) -> Any:
+        match term.head, term.args:
+            case "named", (_, x):
+                return self._of(x, history, t)
+            case "expected", (x,):
+                return self._expected(x, t)
+            case ("+" | "-") as sign, (x, y):
+                a, b = self._of(x, history, t), self._of(y, history, t)
+                return total(a, b if sign == "+" else negative(b), term)
+            case "*", (x, y):
+                return product(self._of(x, history, t), self._of(y, history, t), term)
+            case "/", (x, y):
+                return quotient(self._of(x, history, t), self._of(y, history, t), term)
+        return (self._vector if type(term) is Vector else self._number)(term, history, t)  # type: ignore[arg-type]
+
+    def _vector(self, term: Vector, history: History, t: int | None) -> Any:
+        match term.head, term.args:
+            case "server", (later,):
+                return history.states[self._moment(t, later)].server
+            case ("shared" | "memory") as where, (name, later):
+                place = self._moment(t, later)
+                known = getattr(history.states[place], where)
+                if name not in known:
+                    raise NotPosed("term", written(term), f"is not in the state of {self.histories_of.method}",
+                                   f"it has {', '.join(sorted(known)) or 'none'}")  # fmt: skip
+                if where == "memory" and place and history.draws[0] is None and not self.histories_of.draws.everyone:
+                    # who is not drawn keeps its memory
+                    return WhenDrawn.between(history.states[place - 1].memory[name], known[name])
+                return known[name]
+            case "last answers", (later,):
+                return history.latest[self._moment(t, later)]()
+            case "answers", ():
+                return history.answers[self._round(t, term)]()
+            case "solutions", ():
+                return answered(self.histories_of.method, Exact(), self.board, history.states[self._round(t, term)])[1]
+            case "residuals", () if not isinstance(self.board, EnumeratedBoard):
+                history.answers[self._round(t, term)]()
+                return self.board.residuals[self._round(t, term)].left if self.board.residuals else Family()
+            case "minimiser", ():
+                if not self.board.minimiser:
+                    raise NotPosed("term", written(term), "need not exist for these clients",
+                                   "give convex clients, or a term without a minimiser")  # fmt: skip
+                return Family()
+            case "gradient", (at,):
+                return self.board.gradient(self._point(at, history, t))
+            case "mean", (u,):
+                found = self._of(u, history, t)
+                return found.mean(self.histories_of.draws) if isinstance(found, WhenDrawn) else mean_of(found)
+            case "drawn", (u,):
+                return self._drawn(self._of(u, history, t), history.draws[self._round(t, term)], term)
+            case "mean of rounds", (ratio, u):
+                weights = self._weights(ratio)
+                total = sum((self._of(u, history, s) * w for s, w in enumerate(weights)), start=Family())
+                return total / sum(weights)
+            case "free", (name,):
+                return shared(f"free {name}")
+            case "family", (name,):
+                return self.board.vectors(f"any {name}")
+        raise NotPosed("term", written(term), "has no meaning here", "give terms of points, gradients and values")
+
+    def _point(self, at: Vector, history: History, t: int | None) -> Any:
+        """The point at which functions are evaluated."""
+        found = self._of(at, history, t)
+        if is_random(found):
+            raise DecidesWhere("term", written(at), "depends on the draw, and functions are evaluated there: all draws "
+                               "must be enumerated", "give few clients, or let everyone take part")  # fmt: skip
+        return found
+
+    def _drawn(self, u: Any, draw: Draw | None, term: Term) -> Any:
+        if draw is None:
+            if isinstance(u, WhenDrawn):
+                raise NotPosed("term", written(term), "averages what already depends on the draw", "leave it out")
+            return mean(u) if self.histories_of.draws.everyone else drawn(u)
+        assert draw.members is not None
+        assert draw.shares is not None
+        members, total = draw.members.tolist(), int(draw.shares.sum())
+        shares = [to_fmpq(Fraction(int(n), total)) for n in draw.shares]
+        return sum((of_group(u, k) * c for k, c in zip(members, shares, strict=True)), start=Family())
+
+    def _number(self, term: Number, history: History, t: int | None) -> Any:
+        match term.head, term.args:
+            case "constant", (c,):
+                return to_fmpq(c)
+            case "parameter", (name,):
+                if name not in self.parameters:
+                    raise NotPosed("term", name, "is a parameter without a value", "give a number in its place")
+                return self.parameters[name]
+            case "inner", (u, v):
+                first = self._of(u, history, t)
+                return moment(first, first if u == v else self._of(v, history, t), self.histories_of.draws)
+            case "norm", (u,):
+                found = self._of(u, history, t)
+                if is_random(found):
+                    raise random_length(term)
+                return Length(moment(found, found, self.histories_of.draws))
+            case "value", (at,):
+                if self.smooth is None:
+                    return self.board.mean_value(self.board.at(self._point(at, history, t)))
+                point = self._of(at, history, t)
+                above = square(noise(point)) * (self.smooth / 2 * self.histories_of.draws.scale)
+                return self.board.mean_value(self.board.at(expected(point))) + above
+            case "infimum", ():
+                return Form() if self.board.minimiser else value(LEAST)
+            case "neg", (x,):
+                return negative(self._of(x, history, t))
+            case "after", (x,):
+                return self._expected(x, self.rounds)
+            case ("sum of rounds" | "mean of rounds") as head, (ratio, x):
+                weights = self._weights(ratio)
+                total = sum((self._expected(x, s) * w for s, w in enumerate(weights)), start=Form())
+                return total / sum(weights) if head == "mean of rounds" else total
+            case "^", (x, exponent):
+                return power(self._of(x, history, t), self._scalar(exponent), term)
+            case "root", (x,):
+                found = self._of(x, history, t)
+                return Length(found) if isinstance(found, Form) else rational_root(found, term)
+            case "max", (x, y):
+                a, b = self._scalar(x), self._scalar(y)
+                return max(a, b)
+        raise NotPosed("term", written(term), "has no meaning here", "give terms of points, gradients and values")
+
+    def _scalar(self, term: Number) -> Any:
+        if not is_scalar(term):
+            raise NotPosed("term", written(term), "stands where only known numbers can: in a maximum, an exponent, or "
+                           "as the ratio of weights", "give a formula in parameters")  # fmt: skip
+        return self._of(term, History(Fraction(1), (), ()), 0)
+
+
+def is_scalar(term: Number) -> bool:
+    """Whether the term is a formula in parameters."""
+    return all(type(part) is Number and part.head in ARITHMETIC for part in parts(term))
+
+
+def depends_on_draws(term: Term, t: int | None) -> bool:
+    """Whether the term, inside round t of a sum or outside, may be another one for another draw."""
+    if t:
+        return True
+    sums = ("drawn", "mean of rounds", "sum of rounds", "after")
+    return any(p.head in sums or 1 in [a for a in p.args if type(a) is int] for p in parts(term))
+
+
+def rounds_needed(terms: Iterable[Term], rounds: int) -> int:
+    """How many of the rounds matter to the terms: what is known before the last round does not need it."""
+
+    def needed(term: Any, inside: bool) -> int:
+        if type(term) not in (Vector, Number):
+            return 0
+        if term.head == "after":
+            return rounds
+        if term.head in ("mean of rounds", "sum of rounds"):
+            return rounds - 1 + needed(term.args[1], True)
+        own = 1 if term.head in ROUND or 1 in [a for a in term.args if type(a) is int] else 0
+        return max(own if inside else own * rounds, *(needed(a, inside) for a in term.args), 0)
+
+    return max(needed(term, False) for term in terms)
