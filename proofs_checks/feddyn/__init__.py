@@ -13,7 +13,6 @@
 | `theorem1`, `theorem5` | the rates up to constants |
 | `sharper_…`, `one_gradient_sharper` | sharper statements, which are not in the paper |
 | `exact_runs`, `nonconvex_measures`, `convex_tightness`, `nonconvex_tightness` | how tight the bounds are |
-| `worst_case_theorems`, `worst_case_lemmas` | the worst-case problems that the bounds are compared with |
 """
 
 from importlib import import_module

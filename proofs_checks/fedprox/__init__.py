@@ -10,7 +10,7 @@
 | `convex_rates` | (15), (16), Corollary 7, Remark 8 |
 | `theorem4_sharper`, `convex`, `curvature` | sharper forms of Theorem 4, which are not in the paper |
 | `tightness`, `extremal_clients` | how tight the bounds are |
-| `worst_case_questions` | the worst-case problems that the bounds are compared with |
+| `worst_case_questions` | the worst-case problem of (14), which no claim states |
 """
 
 from importlib import import_module

@@ -11,7 +11,7 @@
 | `regularised` | (19) and Theorem 2, refuted as printed, and corrected |
 | `exact_runs` | instances on which formulas are compared with the running code |
 | `tightness` | how tight the bounds are |
-| `worst_case_questions` | the worst-case problems that the bounds are compared with |
+| `worst_case_questions` | the worst-case problem of Corollary 1, which no claim states |
 """
 
 from importlib import import_module
