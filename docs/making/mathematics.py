@@ -34,8 +34,9 @@ def mathml(latex: str, block: bool = False) -> str:
     """The formula as MathML. Raises ValueError for what latex2mathml rejects or passes through as it is."""
     if block:  # text style saves lines of print; here it would shrink all that stands after it
         latex = re.sub(r"\\textstyle\s*", "", latex)
+    known = latex.replace(r"\arg\min", r"\operatorname{arg}\,\min")  # latex2mathml does not know \arg
     try:
-        made = str(convert(latex, display="block" if block else "inline"))
+        made = str(convert(known, display="block" if block else "inline"))
     except Exception as error:  # it raises many kinds
         raise ValueError(f"not a formula: {latex} ({error!r})") from error
     if unknown := re.search(r"\\[A-Za-z]+", made):
