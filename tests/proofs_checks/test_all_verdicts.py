@@ -78,9 +78,7 @@ def test_a_statement_is_proved_where_the_kernel_replays_its_proof(results: dict[
     for name, found in results.items():
         parts = [part.identifier for part in found.statement.stated_by if part is not found.statement]
         assert (found.theorem is not None) == (builder_of(found.statement) is not None), name
-        proved = found.theorem is not None or (
-            bool(parts) and all(results[part].theorem is not None for part in parts)
-        )
+        proved = found.theorem is not None or (bool(parts) and all(results[part].theorem is not None for part in parts))
         assert proved == (found.verdict is Verdict.PROVED), name
         if found.theorem is not None:
             assert found.theorem.claim == found.statement.claim, name
