@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
+from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks import Remarks, Result, claims, remarks, verify, verify_all
+from fedconvex.proofs_checks import Remarks, Result, claims, falsify, remarks, verify, verify_all
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Nonnegative, Proved, facts
 from fedconvex.proofs_checks.readings import UNDECIDED, Reading
 from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.witnesses import Witness
+from fedconvex.statements.assumptions import Given
+from fedconvex.statements.conditions import Condition
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.verdicts import Verdict
@@ -27,6 +30,22 @@ REFUTES = Witness("2 is more than 1", "left, right = 2, 1")
 REFUTES_NOTHING = Witness("1 is more than 2", "left, right = 1, 2")
 FROM_NOTHING = Derivation((Combine(number(0), number(1), facts((1, Nonnegative(number(1))))),))
 Verifying = Callable[..., Result]
+
+
+def half(*, gamma: Any, client_gradient: Any) -> Any:
+    return gamma * client_gradient / 2
+
+
+def twice(*, gamma: Any, client_gradient: Any) -> Any:
+    return 2 * gamma * client_gradient
+
+
+def of_floats(*, gamma: Any, client_gradient: Any) -> Any:
+    return float(gamma) * client_gradient
+
+
+def with_formula(formula: Callable[..., Any]) -> Statement:
+    return replace(OF, calculator=replace(OF.calculator, formula=formula))
 
 
 @pytest.fixture
@@ -68,12 +87,9 @@ def test_what_the_kernel_replays_is_proved(verified: Verifying) -> None:
     ({}, FROM_NOTHING, Verdict.UNKNOWN, "the kernel refuses its proof"),
     ({}, Derivation(()), Verdict.UNKNOWN, "the kernel refuses its proof"),
     ({"compared": (AGREES,)}, FROM_NOTHING, Verdict.UNKNOWN, "the kernel refuses its proof"),
-    ({"refutation": REFUTES}, None, Verdict.REFUTED, "2 is more than 1: 2 > 1"),
-    ({"refutation": REFUTES, "compared": (AGREES,)}, None, Verdict.REFUTED, "2 > 1"),
-    ({"refutation": REFUTES}, FROM_NOTHING, Verdict.REFUTED, "2 > 1"),
-    ({"refutation": REFUTES_NOTHING}, None, Verdict.UNKNOWN, "1 ≤ 2"),
-    ({"refutation": REFUTES_NOTHING, "compared": (AGREES,)}, None, Verdict.UNKNOWN, "1 ≤ 2"),
-    ({"refutation": Witness("", "left = 2.0")}, None, Verdict.UNKNOWN, "not exact"),
+    ({"refutation": REFUTES}, None, Verdict.UNKNOWN, "a program alone says nothing of the statement"),
+    ({"refutation": REFUTES, "compared": (AGREES,)}, None, Verdict.UNKNOWN, "a program alone says nothing"),
+    ({"refutation": REFUTES}, FROM_NOTHING, Verdict.UNKNOWN, "a program alone says nothing"),
     ({"refutation": REFUTES}, "its own", Verdict.UNKNOWN, "it is proved, and a counterexample is given"),
     ({"refutation": REFUTES_NOTHING}, "its own", Verdict.UNKNOWN, "it is proved, and a counterexample is given"),
 ])  # fmt: skip
@@ -91,32 +107,70 @@ def test_no_remark_makes_an_unproved_statement_hold(verified: Verifying, said: A
     assert (found.verdict, found.as_printed, found.holds) == (Verdict.UNKNOWN, UNDECIDED, UNDECIDED)
 
 
-def test_an_undecided_correction_is_not_said_to_hold(verified: Verifying) -> None:
-    corrected = {"refutation": REFUTES, "corrected": "fedprox.equation6"}
-    assert verified(None, **corrected).holds == "the corrected statement fedprox.equation6"
-    of_none = {"refutation": REFUTES, "corrected": "fedprox.definition1"}  # which is compared only
-    assert verified(None, **of_none).holds == UNDECIDED
+# ---- what refutes
+
+
+@pytest.mark.parametrize("said", [
+    {"refutation": REFUTES}, {"refutation": REFUTES, "compared": (AGREES,)}, {"breaks": lambda: None},
+])  # fmt: skip
+@pytest.mark.parametrize("of", [OF, fedprox.definition1], ids=["a claim", "no claim"])
+def test_a_program_alone_refutes_nothing(verified: Verifying, of: Statement, said: Any) -> None:
+    """Its two numbers may be any."""
+    if of.claim is not None and "breaks" in said:
+        return
+    found = verified(None, of, **said)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "a program alone says nothing of the statement" in found.reason
+
+
+@pytest.fixture(scope="module")
+def federation() -> ExactFederation:
+    """In which answers are more than half as inexact as (3) allows."""
+    found = falsify(with_formula(half), 60, tries=200)
+    assert found is not None
+    return found.federation
+
+
+def test_a_federation_refutes_the_claim_that_it_breaks(verified: Verifying, federation: ExactFederation) -> None:
+    found = verified(None, with_formula(half), breaks=lambda: federation)
+    assert found.verdict is Verdict.REFUTED
+    assert "a federation of its setting breaks its claim" in found.reason
+    both = verified(None, with_formula(half), breaks=lambda: federation, refutation=REFUTES)
+    assert both.verdict is Verdict.REFUTED
+    assert "2 > 1" in both.reason
+
+
+def test_a_federation_refutes_nothing_else(verified: Verifying, federation: ExactFederation) -> None:
+    """Not the right formula, nor another setting, nor beside a program that shows nothing, nor what is proved."""
+    wrong = with_formula(half)
+    exact = replace(wrong, assumptions=(*wrong.assumptions, Given(Condition("gamma", "<=", 0))))
+    for of, said, reason in (
+        (OF, {}, "does not break the claim"),
+        (exact, {}, "is not in the statement's setting"),
+        (wrong, {"refutation": REFUTES_NOTHING}, "the program shows no counterexample"),
+    ):
+        found = verified(None, of, breaks=lambda: federation, **said)
+        assert (found.verdict, reason in found.reason) == (Verdict.UNKNOWN, True), found.reason
+
+
+def test_what_is_proved_is_not_refuted_at_once(verified: Verifying, federation: ExactFederation) -> None:
+    found = verified(breaks=lambda: federation)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "it is proved, and a counterexample is given" in found.reason
+
+
+def test_an_undecided_correction_is_not_said_to_hold(verified: Verifying, federation: ExactFederation) -> None:
+    said = {"breaks": lambda: federation, "of": with_formula(half)}
+    assert verified(None, corrected="fedprox.equation6", **said).holds == "the corrected statement fedprox.equation6"
+    assert verified(None, corrected="fedprox.definition1", **said).holds == UNDECIDED  # which is compared only
 
 
 # ---- a proof is of the statement's own formula
 
 
-def half(*, gamma: Any, client_gradient: Any) -> Any:
-    return gamma * client_gradient / 2
-
-
-def twice(*, gamma: Any, client_gradient: Any) -> Any:
-    return 2 * gamma * client_gradient
-
-
-def of_floats(*, gamma: Any, client_gradient: Any) -> Any:
-    return float(gamma) * client_gradient
-
-
 @pytest.mark.parametrize("formula", [half, twice, of_floats])
 def test_another_formula_is_not_what_was_proved(formula: Any) -> None:
-    wrong = replace(OF, calculator=replace(OF.calculator, formula=formula))
-    results = list(verify_all([OF, wrong, OF]))
+    results = list(verify_all([OF, with_formula(formula), OF]))
     assert [found.verdict for found in results] == [Verdict.PROVED, Verdict.UNKNOWN, Verdict.PROVED]
     assert "the kernel refuses its proof" in results[1].reason
     assert results[1].theorem is None
