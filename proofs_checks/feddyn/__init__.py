@@ -7,7 +7,7 @@
 | `one_gradient` | proofs about one round of FedDynOneGD: Lemmas 13 to 21 |
 | `runs` | proofs about T rounds: Theorems 2 to 4, (18), (20) |
 | `rates_with_constants` | Theorems 1 and 5 with constants |
-| `sharper`, `sharper_rounds`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, which are not in the paper |
+| `sharper`, `sharper_rounds`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, not in the paper |
 | `remarks`, `comparisons` | notes, readings, misprints, worst known instances; the running code beside definitions |
 | `exact_runs`, `nonconvex_measures`, `convex_tightness`, `nonconvex_tightness` | how tight the bounds are |
 """

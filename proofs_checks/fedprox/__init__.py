@@ -2,8 +2,8 @@
 
 | modules | contents |
 |---|---|
-| `one_round`, `one_round_sharper` | proofs about one round: (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, sharper forms |
-| `sampling` | the average over the drawn devices: (9) to (12), (14) |
+| `one_round`, `one_round_sharper` | one round: (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, sharper forms |
+| `sampling` | (9) to (12) and (14): the average over the drawn devices |
 | `parameters` | for which parameters Theorem 4's ρ is positive: Remark 5 |
 | `rates` | proofs about T rounds: Theorem 6, Remark 8 |
 | `remarks` | notes, readings, misprints, worst known instances |

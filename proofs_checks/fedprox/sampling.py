@@ -10,7 +10,16 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, expected, gradient, mean, norm, server, square
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.fedprox.one_round import ROUND, B, K, L, here, moves, slope, steepness
-from fedconvex.proofs_checks.kernel.proofs import Derivation, Earlier, Lower, MeanLength, Nonnegative, Triangle, Upper
+from fedconvex.proofs_checks.kernel.proofs import (
+    Derivation,
+    Earlier,
+    Line,
+    Lower,
+    MeanLength,
+    Nonnegative,
+    Triangle,
+    Upper,
+)
 from fedconvex.proofs_checks.library import Parts, by, cauchy_schwarz, concluding, lipschitz, rooted, squared
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import vectors
@@ -24,7 +33,8 @@ farther: Parts = L * by(Triangle(step, deviation, deviation))  # ‖v‖ ≤ ‖
 def value_at_server(claim: Claim) -> Derivation:
     """The mean of two inequalities, with the tangents at w̄ and at w⁺; ‖u‖ ≤ ‖v‖ + ‖a‖."""
     to = vectors.any_next
-    away, lines, parts = to - average, (), (by(Upper(to, average, L)) + by(Lower(average, to, -L))) * Fraction(1, 2)
+    away, lines = to - average, tuple[Line, ...]()
+    parts = (by(Upper(to, average, L)) + by(Lower(average, to, -L))) * Fraction(1, 2)
     for name, point in (("at the mean", average), ("at the server", to)):
         change = gradient(point) - gradient(here)
         near = lipschitz(point, here, L) + squared(change - mean(change))

@@ -92,9 +92,7 @@ FAILS = Witness("a counterexample", "left = 2\nright = 1")
 def phrases(
     reading: Reading | None, verdict: Verdict = Verdict.PROVED, line_fails: bool = False, of: Statement | None = None
 ) -> tuple[str, str, str]:
-    return words(
-        of or fedprox.theorem4, Remarks(reading=reading), verdict, corrected=None, line_fails=line_fails
-    )
+    return words(of or fedprox.theorem4, Remarks(reading=reading), verdict, corrected=None, line_fails=line_fails)
 
 
 def test_false_without_a_counterexample_is_not_said() -> None:

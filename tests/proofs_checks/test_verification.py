@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import Remarks, Result, claims, remarks, verify, verify_all
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
@@ -13,7 +14,6 @@ from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Nonnegati
 from fedconvex.proofs_checks.readings import UNDECIDED, Reading
 from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.witnesses import Witness
-from fedconvex.claims.terms import number
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.verdicts import Verdict
