@@ -31,6 +31,17 @@ left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
 right = Fraction(0)  # ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰
 """,
 )
+ANY_MODEL_IN_RATES = Witness(
+    "Theorem 1's third case: θ_k⁰ = θ⁰ = 0 with stored gradients 0, two devices, one of them drawn, T = 2",
+    """
+from fractions import Fraction
+m, P, L, T, minima = 2, 1, 1, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+alpha = 30 * L * m // P  # the α of this case
+gammas = [Fraction(a, 1 + alpha) for a in minima]  # γ¹ for each drawn device: argmin L_k(θ) + ½αθ²
+left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
+right = Fraction(0)  # any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0
+""",
+)
 ANY_MODEL_OF_ONE_STEP = Witness(
     "θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0, two devices, one of them drawn, T = 2",
     """
@@ -77,7 +88,13 @@ SAID: Mapping[str, Remarks] = {
     "theorem1": Remarks(
         notes="The constants: 1240/3 with α = β, 300 with α = 30L√(m/P), and 90 with α = 30Lm/P. r = 1 + μ/α is that "
         "of the α used: in the first case 1 + μ/β. γ_T with the index below is not the last average γ^T: the text says "
-        "that it is one of γ⁰, …, γ^{T−1}, each with probability 1/T."
+        "that it is one of γ⁰, …, γ^{T−1}, each with probability 1/T. The third case needs the algorithm's input "
+        "∇L_k(θ_k⁰) = 0, as Theorem 4 does: with θ_k⁰ = θ⁰ it would promise 0 where θ⁰ is a stationary point.",
+        reading=Reading(
+            "true with the algorithm's input, false for θ_k⁰ = θ⁰",
+            "where ∇L_k(θ_k⁰) = 0, as the input of Algorithm 1 says, up to constants",
+            ANY_MODEL_IN_RATES,
+        ),
     ),
     "lemma10": Remarks(
         notes="The scaled lemmas add up to a larger κ₀, with +16L²Pm in its numerator where −16L²Pm is printed. So "

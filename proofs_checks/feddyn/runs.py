@@ -97,8 +97,16 @@ def convex_rate(claim: Claim) -> Derivation:
 
 @proof_of(feddyn.theorem3)
 def strongly_convex_rate(claim: Claim) -> Derivation:
+    return _strongly_convex(claim, (1 + mu / alpha) ** (T - 1))
+
+
+@proof_of(feddyn.theorem3otherreading)
+def strongly_convex_rate_read_otherwise(claim: Claim) -> Derivation:
+    return _strongly_convex(claim, (1 + mu / alpha) ** T - 1)
+
+
+def _strongly_convex(claim: Claim, end: Number) -> Derivation:
     constants = strongly_convex_constants.formula(mu=mu, **IN_ROUND)
-    end = constants.r ** (T - 1)
     return mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
 
 

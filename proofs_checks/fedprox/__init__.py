@@ -2,14 +2,15 @@
 
 | modules | contents |
 |---|---|
-| `one_round`, `one_round_sharper` | one round: (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, sharper forms |
+| `one_round`, `one_round_sharper` | (3) to (8), (13), (15), Theorems 4, 11, Corollaries 7, 10, sharper forms |
 | `sampling` | (9) to (12) and (14): the average over the drawn devices |
 | `parameters` | for which parameters Theorem 4's ρ is positive: Remark 5 |
 | `rates` | proofs about T rounds: Theorem 6, Remark 8 |
 | `remarks` | notes, readings, misprints, worst known instances |
 | `comparisons`, `programs` | the running code beside definitions; counterexamples as programs |
 | `tightness`, `extremal_clients` | how tight the bounds are |
-| `worst_case_questions` | worst-case problems that cannot be read off a claim |
+| `refuted` | a federation that breaks Corollary 9's claim |
+| `worst_case_questions` | the worst-case problem of (14), which no claim states |
 """
 
 from importlib import import_module

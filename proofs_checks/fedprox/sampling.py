@@ -33,7 +33,7 @@ farther: Parts = L * by(Triangle(step, deviation, deviation))  # ‖v‖ ≤ ‖
 def value_at_server(claim: Claim) -> Derivation:
     """The mean of two inequalities, with the tangents at w̄ and at w⁺; ‖u‖ ≤ ‖v‖ + ‖a‖."""
     to = vectors.any_next
-    away, lines = to - average, tuple[Line, ...]()
+    away, lines = to - average, list[Line]()
     parts = (by(Upper(to, average, L)) + by(Lower(average, to, -L))) * Fraction(1, 2)
     for name, point in (("at the mean", average), ("at the server", to)):
         change = gradient(point) - gradient(here)

@@ -4,12 +4,13 @@
 |---|---|
 | `one_round`, `one_step` | lemmas about a round and about a client's step |
 | `claimed_definitions`, `claimed_fixed_points` | proofs of (3) to (7), (11) to (13), (17), (19), Propositions 1 to 3 |
-| `claimed_theorems`, `claimed_local_steps`, `claimed_regularised`, `claimed_complexity` | Theorems 1 and 2, Corollary 1, (22) |
+| `claimed_theorems`, `claimed_local_steps` | Theorem 1, Corollary 1 |
+| `claimed_regularised`, `claimed_complexity` | Theorem 2, (22) |
 | `divergence` | a run that diverges with one local step |
 | `remarks` | notes, readings, misprints, worst known instances |
 | `counterexamples`, `programs` | federations that break a refuted claim; the same as programs that run alone |
 | `exact_runs`, `tightness` | instances beside the running code; how tight the bounds are |
-| `worst_case_questions` | worst-case problems that cannot be read off a claim |
+| `worst_case_questions` | the worst-case problem of Corollary 1, which no claim states |
 """
 
 from importlib import import_module

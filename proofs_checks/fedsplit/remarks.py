@@ -249,7 +249,8 @@ def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
             of(tightness.two_local_steps)),),
         "equation19corrected": ((
             r"\mathrm{prox}_{sf_j}\text{ of the regularised clients}",
-            "what RegularizedFedSplit runs is FedSplit on these clients", "", tightness.regularised_runs, 6),),
+            "what RegularizedFedSplit runs is FedSplit on these clients", "",
+            of(tightness.regularised_runs), 6),),
         "equation20": ((
             r"\textstyle\sum_j\sum_i\log(1+e^{-b_{ij}a_{ij}^\top x})",
             "the running code, whose clients have means over samples, with weights n_j; in balls", "(20)",

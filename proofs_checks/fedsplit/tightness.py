@@ -115,16 +115,26 @@ def _local_error(formula: Callable[..., Any], instance: tuple[int, int]) -> Pair
     return abs(reached[0] - point[0]), bound
 
 
-def regularised_runs(number: int) -> Pair:
-    """RegularizedFedSplit, and FedSplit on clients with the regularisation of (19), corrected, written out."""
+def regularised_runs(formula: Any, number: int) -> Pair:
+    """RegularizedFedSplit, and FedSplit on clients with the regularisation of (19), corrected, written out.
+
+    That the sum of these clients is the formula, less its value at 0, is compared at a point.
+    """
     H = [np.diag(exact(number, 1)), np.diag(exact(2, number + 3))]
     c = [exact(1, number), exact(-2, 3)]
     start, strength, s = exact(number - 2, 5), Fraction(1, number + 1), Fraction(2, 3)
-    eye = np.diag(exact(1, 1))
+    eye, point = np.diag(exact(1, 1)), exact(3, number - 1)
     method = fc.RegularizedFedSplit(stepsize=s, regularization=strength)
     run = fc.simulate(method, fc.Quadratic(H, c), 2, x0=start, arithmetic="exact").points
     written = fc.Quadratic([h + strength * eye for h in H], [k + strength * start for k in c])
-    return tuple(run.ravel()), tuple(fedsplit_points(written, s, start, 2).ravel())
+
+    def objective(z: Any) -> Any:
+        values = [z @ h @ z / 2 - k @ z for h, k in zip(H, c, strict=True)]
+        apart = (z - start) @ (z - start)
+        return formula(values=values, squared_distances=[apart] * len(H), regularizer=strength)
+
+    ours = (*run.ravel(), objective(point) - objective(0 * point))
+    return ours, (*fedsplit_points(written, s, start, 2).ravel(), len(H) * written.value(point))
 
 
 def regularised_points(n: int, rounds: int) -> tuple[np.ndarray, Fraction, Fraction]:

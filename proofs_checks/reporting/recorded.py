@@ -47,10 +47,11 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     """
     load(of.paper.name)
     remarks = remarks_of(of)
-    decided = (Verdict.PROVED.value, Verdict.COMPARED.value)
-    if remarks.refutation is not None or entry["verdict"] not in decided:
+    has_proof = builder_of(of) is not None
+    possible = Verdict.PROVED if has_proof else Verdict.COMPARED if remarks.compared else None
+    if remarks.refutation is not None or possible is None or entry["verdict"] != possible.value:
         return None
-    proof = evidence_of(of, derivation_of(of)) if builder_of(of) is not None else ()
+    proof = evidence_of(of, derivation_of(of)) if has_proof else ()
     compared = tuple(_unlooked(line, Role.COMPARED, Verdict.COMPARED) for line in remarks.compared)
     misprints = tuple(_unlooked(line, Role.PRINTED, Verdict.REFUTED) for line in remarks.misprints)
     counts = {"compared": len(compared), "proved": len(proof), "refuted": len(misprints)}

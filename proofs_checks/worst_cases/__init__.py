@@ -8,7 +8,10 @@ certificate proves one bound, an instance attains the other. This is the way of 
     worst_case(FedProx(mu=2), SmoothConvex(1), metric="descent", dissimilarity=3/2)              worst_case.py
       │
       │ questions/   specification     checks the arguments, resolves defaults, makes numbers exact
+      │              ratios            what the named metrics are as ratios of terms of the claim language
       │              symbolic_rounds   runs the method's own code on unknown vectors
+      │              histories         whole runs of it, draw by draw or with two moments of a draw
+      │              terms             what terms mean there, as vectors, scalars, forms and lengths
       │              board             records each evaluation; interpolation inequalities between any two
       │              enumerated_board  the same with a function per client, where all draws are enumerated
       │              question          metric, divisor N and inequalities I_i >= 0 as quadratic forms
@@ -33,15 +36,16 @@ Theorems. `certificates.proofs` writes a certificate as a `Proof` of textbook fa
 worst case at many parameter values, fits rational functions to the multipliers (`rational_fits`), runs the method again
 with `Parametric` numbers (`rational_functions`), and proves the result for all parameters (`parametric_theorem`).
 
-Looseness. `looseness.registry` has, for each statement of the papers, the worst case to compare with; `factor` divides
-the bound by it, `quotients` and `products` solve statements that compare two quantities of a round, `table` makes the
-guide's page, and `textbooks` holds the questions of textbook bounds.
+Looseness. `looseness.claimed` reads a statement's question off its claim and setting (`questions.settings`), `sums`
+finds the ratio that the claim bounds, and `asked` knows which statement has which question; `registry` and `textbooks`
+hold the few that are posed by hand. `factor` divides the bound by the worst case, `quotients` and `products` solve
+statements that compare two quantities of a round, and `table` makes the guide's page.
 
 What is trusted. Exact, and decisive: the inequalities in `questions.board`, the method's code that runs on vectors, the
-check in `certificates.certificate`, the simulation in `instances.replay` and the check in `instances.feasible_points`.
-Everything in `programs.solver`, `programs.refinement`, `certificates.search`, `instances.line_federations` and
-`instances.quadratic_clients` only proposes, in floats where that is faster: an error there makes an interval wider, or
-infinite, never wrong. No number of a solver is ever a bound.
+meaning of terms in `questions.terms` and `drawn_vectors`, the check in `certificates.certificate`, the simulation in
+`instances.replay` and the check in `instances.feasible_points`. Everything in `programs.solver`, `programs.refinement`,
+`certificates.search`, `instances.line_federations` and `instances.quadratic_clients` only proposes, in floats where
+that is faster: an error there makes an interval wider, or infinite, never wrong. No number of a solver is ever a bound.
 
 Vocabulary. A *board* is the list of evaluations of the clients' functions; a *form* is a quadratic form in unknown
 vectors plus a linear one in function values (`programs.quadratic_forms`); the *divisor* is what a metric is divided by,

@@ -111,14 +111,15 @@ def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any
 @on_the_device
 def test_claims_as_on_the_cpu(device: str) -> None:
     here, there = (
-        run(fc.FedProx(mu=9), NETWORK, CLIENTS, rounds=1, participation=participation.Uniform(2), local_solver=GD,
+        run(fc.FedProx(mu=9), NETWORK, CLIENTS, rounds=1, participation=participation.Uniform(3), local_solver=GD,
             device=name)
         for name in ("cpu", device)
     )  # fmt: skip
-    for statement in (fedprox.theorem4, fedprox.equation4, fedprox.equation6, fedprox.equation13):
+    for statement in (fedprox.theorem4, fedprox.equation4, fedprox.equation6):
         claim = statement.claim
         assert claim is not None
-        one, other = claim.on(here), claim.on(there)
+        given = {name: 1 for name in ("L", "L_minus") if name in claim.parameters}  # measuring curvatures is slow here
+        one, other = claim.on(here, **given), claim.on(there, **given)
         np.testing.assert_allclose(other.left, one.left, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(other.right, one.right, rtol=1e-6, atol=1e-12)
         assert (other.holds, other.round, other.client) == (one.holds, one.round, one.client)

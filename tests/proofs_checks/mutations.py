@@ -1,7 +1,5 @@
 """Statements with a formula that is slightly wrong: a proof that still passes does not look at the formula.
 
-    assert survivors(fedprox.theorem4) == []
-
 Changed are the formula and the left side's formula: every rational number c becomes c + 1 (an exponent, a numerator
 and a denominator as well; of a negative number, its size), every added term changes its sign, every factor is left
 out. Mutants that are equal to the formula, or to a mutant before, on all admissible arguments tried, are left out.
@@ -13,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
-from itertools import islice
 from typing import Any
 
 import flint
@@ -24,45 +21,17 @@ from statement_makers import arguments
 
 from fedconvex.claims.terms import Number
 from fedconvex.claims.terms import number as constant
-from fedconvex.proofs_checks.engines.hilbert import HilbertVector
-from fedconvex.proofs_checks.verification import Known, Result, _verified
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.functions import ceil, exp, home, log, maximum, minimum, power, sqrt
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.rendering import expression
 from fedconvex.statements.results import like, parts
 from fedconvex.statements.statement import Statement
-from fedconvex.verdicts import Verdict
 
 Formula = Callable[..., Any]
 SEVERAL = (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES)
 POINTS = 8  # at which formulas are compared
 DIGITS = 30
-KNOWN: Known = {}
-"""The right statements that the mutants' proofs rest on."""
-
-
-def survivors(statement: Statement, every: int = 1) -> list[str]:
-    """Wrong versions that are proved all the same: of every one of them, or of every so many."""
-    wrong = list(islice(mutants(statement), 0, None, every))
-    assert wrong, f"there is no wrong version of {statement.identifier}"
-    return [description for description, mutant in wrong if is_proved(mutant)]
-
-
-def is_proved(mutant: Statement) -> bool:
-    """By the proof, whatever the second transcription says."""
-    result = verified(mutant)
-    return result is not None and result.verdict is Verdict.PROVED
-
-
-def verified(mutant: Statement) -> Result | None:
-    """None where the formula does not even fit: a number where a vector was, say."""
-    try:
-        return _verified(mutant, (), KNOWN)
-    except (ArithmeticError, TypeError, ValueError, AttributeError, AssertionError):
-        return None
-    finally:
-        KNOWN.pop(mutant, None)
 
 
 def mutants(statement: Statement) -> Iterator[tuple[str, Statement]]:
@@ -148,7 +117,7 @@ def running(formula: Formula, tree: Any) -> Formula:
 def numbers_for(values: list[Any]) -> Callable[[Any], Any]:
     """How a rational number is written in the arithmetic of the values."""
     homes = {home(value) for value in values}
-    if "sympy" in homes or any(isinstance(value, HilbertVector) for value in values):
+    if "sympy" in homes:
         return lambda number: number
     if any(isinstance(value, Number) for value in values):
         return lambda number: constant(Fraction(int(number.p), int(number.q)))

@@ -23,8 +23,10 @@ def claimed() -> Iterator[Statement]:
     A parameter that nothing measures, such as the C of Lemma 11, stands for a quantity of the round that has no
     meaning as a term yet: the claim is then about any number.
     """
-    for statement in (s for paper in papers().values() for s in paper.everything):
-        if statement.claim is None:
+    everything = [s for paper in papers().values() for s in paper.everything]
+    corrected = {s.identifier.removesuffix("corrected") for s in everything if s.identifier.endswith("corrected")}
+    for statement in everything:
+        if statement.claim is None or statement.identifier in corrected:  # these are false as printed
             continue
         try:
             statement.setting  # noqa: B018 - whether it has one

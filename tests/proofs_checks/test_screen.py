@@ -3,31 +3,29 @@
 from dataclasses import replace
 
 import pytest
-import sympy
 
+from fedconvex.claims.display.plain_text import from_latex, mixed
 from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks import verify
-from fedconvex.proofs_checks.engines.hilbert import vector
-from fedconvex.proofs_checks.reporting.mathematics import from_expression, from_latex, mixed
+from fedconvex.proofs_checks.evidence import EvidenceLine
+from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting.records import record
 from fedconvex.proofs_checks.reporting.screen import LINES, screen
-from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.statements.rendering import assumptions_of, symbols
+from fedconvex.proofs_checks.verification import load
+from fedconvex.statements.rendering import assumptions_of
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import fedprox, papers
+from fedconvex.theory import papers
 
 STATEMENTS = [s for paper in papers().values() for s in paper.everything]
 
 
 def formulas(of: Statement) -> list[str]:
-    proof = proof_of(of)
+    """Those that are shown beside the lines of its proof, of which there are tests in `reporting`."""
+    load(of.paper.name)
+    said = remarks_of(of)
     assumed = [piece for a in assumptions_of(of) for piece in a.split("$")[1::2]]
-    return [
-        displayed(of).defined,
-        displayed(of).conclusion,
-        *assumed,
-        *(step.shown for step in (proof.steps if proof else ())),
-    ]
+    beside = [line.shown for line in (*said.compared, *said.misprints)]
+    return [displayed(of).defined, displayed(of).conclusion, *assumed, *beside]
 
 
 @pytest.mark.parametrize("of", STATEMENTS, ids=lambda of: of.identifier)
@@ -55,18 +53,6 @@ def test_from_latex(formula: str, line: str) -> None:
     assert from_latex(formula) == line
 
 
-def test_claims_have_the_papers_letters_and_no_code() -> None:
-    names = symbols(fedprox.PAPER.notation)
-    K, mu, L_minus = names["K"], names["mu"], names["L_minus"]
-    line = from_expression(1 / (mu - L_minus) ** 2 + 3 * sympy.sqrt(K) * mu, fedprox.PAPER.notation)
-    assert set(line) >= {"μ", "₋", "√", "·", "²"}
-    assert "**" not in line
-    assert "*" not in line
-    assert "L_minus" not in line
-    assert from_expression(sympy.Symbol("θ*") * 2, {}) == "2·θ*"  # a star in a name is no product
-    assert from_expression(2 * vector("u") - vector("v"), {}) == "(2)·[u] + (−1)·[v]"
-
-
 def test_the_screen_of_corollary7() -> None:
     text = str(verify("fedprox.corollary7"))
     assert text == screen(record(verify("fedprox.corollary7")))
@@ -80,7 +66,7 @@ def test_a_failing_line_stands_beside_the_corrected_one() -> None:
     fails = next(i for i, line in enumerate(lines) if line.startswith("fails"))
     assert "∇ℓ(θ^t)" in lines[fails]
     assert lines[fails + 1].startswith("corrected")
-    assert "∇ℓ(θ_*)" in lines[fails + 1]
+    assert "∇L_k(θ_*)" in lines[fails + 1]
 
 
 def test_a_long_result_is_cut_and_says_so() -> None:
@@ -93,9 +79,28 @@ def test_a_long_result_is_cut_and_says_so() -> None:
 
 def test_a_notebook_shows_what_the_report_shows() -> None:
     html = verify("feddyn.equation3")._repr_html_()
-    for part in ("<math", "As printed", "false: two misprints", "The proof, step by step", "verdict refuted"):
+    for part in ("<math", "As printed", "false: two misprints", "verdict refuted", "kernel"):
         assert part in html
 
 
 def test_text_with_formulas() -> None:
     assert mixed(r"for $\alpha \ge 25 L$ and $m$") == "for α ≥ 25 L and m"
+
+
+@pytest.mark.parametrize("name", ["fedprox.equation7", "fedsplit.equation17", "fedprox.definition1", "feddyn.equation3"])
+def test_what_was_done_is_counted(name: str) -> None:
+    found = record(verify(name))
+    text = screen(found)
+    assert f"is {found.verdict.upper()}" in text
+    for role, word in (("proof", "replayed by the kernel"), ("compared", "with the running code"), ("printed", "fail")):
+        number = sum(line.role == role for line in found.evidence)
+        assert (word in text) >= (number > 0), (role, text)
+    assert ("proved from" in text) is (found.verdict == "proved")
+    assert ("program" in text) is (found.witness is not None)
+
+
+def test_a_line_that_does_not_fail_is_not_said_to_fail() -> None:
+    found = record(verify("fedprox.equation6"))
+    line = EvidenceLine("a = b", "why", "(6)", "printed", "unknown", "exact numbers", "not seen to fail")
+    assert "\nfails" not in screen(replace(found, evidence=(*found.evidence, line)))
+    assert "\nfails" in screen(replace(found, evidence=(*found.evidence, replace(line, verdict="refuted"))))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
-from itertools import chain
 from math import isqrt
 from typing import Any
 
+from engine_certificates import of_clients, of_values, rich, strict, with_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_certificates import (
@@ -30,10 +30,7 @@ from small_certificates import (
     sign,
 )
 
-from fedconvex.proofs_checks.certificates import certificates_of
 from fedconvex.proofs_checks.standalone_checker import written
-from fedconvex.proofs_checks.verification import verify_all
-from fedconvex.theory import papers
 
 BORDER = {"p": (Fraction(1, 3), Fraction(2)), "x": (Fraction(0), Fraction(1, 2), Fraction(3)),
           "y": (Fraction(0), Fraction(1), Fraction(5, 2))}  # fmt: skip
@@ -90,17 +87,12 @@ def test_the_signs_above_are_accepted_at_times() -> None:
     assert holds(above_1(["+", "p", "x"], ["+", "p", "x"], positive=["p"], nonnegative=["x", "y"]))
 
 
-# ---- real certificates, tampered with: refused, or still true at every point where what is printed as granted holds
+# ---- certificates, tampered with: refused, or still true at every point where what is printed as granted holds
 
 
 @cache
 def real() -> tuple[Any, ...]:
-    names = ("fedprox.equation7", "fedprox.equation13", "fedsplit.theorem1sharper")
-    statements = {s.identifier: s for paper in papers().values() for s in (*paper, *paper.ours.values())}
-    found = (c for result in verify_all(statements[name] for name in names) for _, c in certificates_of(result))
-    flat = chain.from_iterable(c["of"] if c["kind"] == "all" else [c] for c in found)
-    small = [c for c in flat if len(json.dumps(c)) < 4000]
-    return (*small, *(true for _, true in DECEPTIONS.values()))
+    return (rich(), strict(), with_facts(), of_values(), of_clients(), *(true for _, true in DECEPTIONS.values()))
 
 
 def symbols(e: Any) -> set[str]:

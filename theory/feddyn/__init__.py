@@ -108,6 +108,9 @@ from fedconvex.theory.feddyn.theorems import nonconvex_bound as nonconvex_bound
 from fedconvex.theory.feddyn.theorems import one_gradient_rates as one_gradient_rates
 from fedconvex.theory.feddyn.theorems import rates as rates
 from fedconvex.theory.feddyn.theorems import strongly_convex_bound as strongly_convex_bound
+from fedconvex.theory.feddyn.theorems import (
+    strongly_convex_bound_read_otherwise as strongly_convex_bound_read_otherwise,
+)
 
 
 def __getattr__(name: str) -> Statement:

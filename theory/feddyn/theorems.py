@@ -134,6 +134,23 @@ def strongly_convex_bound(
 
 
 @PAPER.statement(
+    "Theorem 3, other reading", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
+    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
+)  # fmt: skip
+def strongly_convex_bound_read_otherwise(
+    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+) -> Any:
+    """Theorem 3 if its printed factor is read as 1/(r^T − 1) in the place of 1/r^{T−1}, which holds, too.
+
+    This bound is α/μ times the other one for T = 1, and falls to 1/r times it for large T. Theorem 1 needs the other
+    one: here, its O(1/r^T) would hide the factor α/μ.
+    """
+    r = named("r", 1 + mu / alpha)
+    return (20 * alpha * D0 + 400 * num_clients / num_active / alpha * G) / (power(r, T) - 1)
+
+
+@PAPER.statement(
     "Theorem 4", ClaimType.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),

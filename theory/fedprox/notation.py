@@ -67,6 +67,9 @@ PAPER = Paper(
             r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE,
             index="k", domain=r"k\in S_t",
         ),
+        "gamma_drawn": Parameter(
+            r"\gamma^t", "the largest inexactness of the devices in a given draw", least=0, most=1
+        ),
         "weights": Parameter(
             "p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE, index="k", count="N"
         ),

@@ -4,6 +4,7 @@ The formulas are the paper's, as printed. Theorem 4's ρ can be positive only wh
 (`design.can_decrease`), a stronger condition than that of Remark 5.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fedconvex.claims.claim import at_most
@@ -215,15 +216,19 @@ def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any
     return _sgd_like(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
 
 
+OF_DRAWN = replace(PAPER.notation["gammas"], means=(parameter("gamma_drawn"),))
+
+
 @PAPER.statement(
     "Corollary 9", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
-    assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()),
+    assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": OF_DRAWN},
+    states=vectors.decrease,
 )  # fmt: skip
 def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
     """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over the drawn devices of γ_k^t.
 
     With the maximum over the drawn devices, ρ^t depends on the draw over which the conclusion takes the expectation;
-    the maximum over all devices does not.
+    the maximum over all devices does not. What is claimed of a given draw: `gamma_drawn` is its γ^t.
     """
     return sum(_terms(mu, L, L_minus, B, named(r"\gamma^t", maximum(*gammas)), K))
 

@@ -98,8 +98,8 @@ def within(times: int, count: Number) -> Claim:
 
 def decay(times: Any, slope: Number) -> Number:
     """exp(−t/c), c = times·slope: the ε for which t is `times` the count slope·log(1/ε). As a power: (e^(−1/2c))^2t."""
-    rate: Number = 1 / (2 * times * slope)
-    return (-rate).exp() ** (2 * parameter("t"))
+    each: Number = (-(1 / (2 * times * slope))).exp()
+    return each ** (2 * parameter("t"))
 
 
 def slope_of(count: Number) -> Number:

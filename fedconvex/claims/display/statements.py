@@ -61,7 +61,7 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     letters, claim = statement.paper.letters, statement.claim
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
-    factors = ("UPPER", "TIGHT", "LOWER")
+    factors = ("UPPER", "TIGHT", "LOWER", "DEFINITION")
     # A claim about a factor, or a reading of what is printed with ≲ or ≈, is shown beside what is printed.
     apart = statement.claim_type.name in factors if statement.relation == "=" else statement.relation != r"\le"
     of_rounds = isinstance(statement.states, Conditional) and claim is statement.states.claim
@@ -84,7 +84,7 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     if claim is None or type(at_terms(statement.calculator)) is Vector:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
     first, *others = right.values
-    alone = statement.relation == "=" and not others
+    alone = statement.relation == "=" and not others and statement.claim_type.name != "DEFINITION"
     about = statement.states(named(statement.symbol[0], first)) if alone and isinstance(first, Number) else claim
     return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
 

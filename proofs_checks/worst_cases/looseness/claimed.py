@@ -29,7 +29,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played
 from fedconvex.proofs_checks.worst_cases.looseness.sums import (
     Addend,
-    Ratio,
+    BoundedRatio,
     is_about_one_moment,
     merged,
     moved_back,
@@ -142,7 +142,7 @@ def question_of(claim: Claim, setting: ClaimSetting, numbers: Mapping[str, Any])
 SLOPE = (square(mean(gradient(server(0)))), norm(mean(gradient(server(0)))) ** 2)
 
 
-def _decrease(ratio: Ratio, draws: Draws) -> Any:
+def _decrease(ratio: BoundedRatio, draws: Draws) -> Any:
     """ρ, where the claim is that f decreases by ρ‖∇f(w)‖² or more in a round."""
     gained, rest = merged(ratio.left), merged(ratio.right)
     ends = (value(server(1)), value(mean(answers))) if draws.everyone else (value(server(1)),)
@@ -173,7 +173,7 @@ def _starts_anywhere(claim: Claim) -> bool:
                if not speaks_of(s, "sum of rounds", "mean of rounds"))  # fmt: skip
 
 
-def _played_run(claim: Claim, at: SettingAtNumbers, ratio: Ratio, given: Mapping[str, Any]) -> Played:
+def _played_run(claim: Claim, at: SettingAtNumbers, ratio: BoundedRatio, given: Mapping[str, Any]) -> Played:
     """The bound is the coefficient of the right side's first quantity, which is the unit of the ratio."""
     unit = ratio.right[0].coefficient
     scale = ratio.left[0].coefficient if len(ratio.left) == 1 else to_fmpq(1)
@@ -205,7 +205,9 @@ def at_numbers(term: Any, given: Mapping[str, Any]) -> Any:
     return type(term)(term.head, tuple(at_numbers(a, given) for a in term.args))
 
 
-def _compared(claim: Claim, at: SettingAtNumbers, ratio: Ratio, draws: Draws, given: Mapping[str, Any]) -> Compared:
+def _compared(
+    claim: Claim, at: SettingAtNumbers, ratio: BoundedRatio, draws: Draws, given: Mapping[str, Any]
+) -> Compared:
     """The two sides on a board; with every draw where functions are evaluated at a point that depends on it."""
     try:
         return _on(_small_board(claim, at, draws, given), claim, at, ratio, draws, given)
@@ -224,7 +226,7 @@ def _small_board(claim: Claim, at: SettingAtNumbers, draws: Draws, given: Mappin
 
 
 def _on(
-    board: Any, claim: Claim, at: SettingAtNumbers, ratio: Ratio, draws: Draws, given: Mapping[str, Any]
+    board: Any, claim: Claim, at: SettingAtNumbers, ratio: BoundedRatio, draws: Draws, given: Mapping[str, Any]
 ) -> Compared:
     method, setting = in_rationals(at.method), at.setting
     solver = in_rationals(at.solver or method.local_solver)

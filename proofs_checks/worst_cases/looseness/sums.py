@@ -70,14 +70,14 @@ def plain(term: Any) -> Any:
 
 @final
 @dataclass(frozen=True)
-class Ratio:
+class BoundedRatio:
     """upper · (what is bounded) <= what it is bounded by, both sums."""
 
     left: tuple[Addend, ...]
     right: tuple[Addend, ...]
 
 
-def ratio_of(claim: Claim, numbers: Mapping[str, Any]) -> Ratio:
+def ratio_of(claim: Claim, numbers: Mapping[str, Any]) -> BoundedRatio:
     """The ratio that a claim left ≤ right bounds by 1.
 
     Where the right side subtracts what a round gains, this is the ratio of the first such gain to all that is left of
@@ -88,10 +88,10 @@ def ratio_of(claim: Claim, numbers: Mapping[str, Any]) -> Ratio:
     gains = [a.quantity for a in right if a.subtracted]
     happened = any(a.subtracted or 1 in times(a.quantity) or speaks_of(a.quantity, *ROUND) for a in left)
     if not gains or not happened:
-        return Ratio(tuple(left), tuple(right))
+        return BoundedRatio(tuple(left), tuple(right))
     gained = [Addend(a.coefficient * -1, a.quantity) for a in right if a.quantity == gains[0]]
     rest = [a for a in right if a.quantity != gains[0]] + [Addend(a.coefficient * -1, a.quantity) for a in left]
-    return Ratio(tuple(gained), tuple(rest))
+    return BoundedRatio(tuple(gained), tuple(rest))
 
 
 def times(term: Any) -> set[int]:

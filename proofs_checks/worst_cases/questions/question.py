@@ -22,8 +22,7 @@ from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
-from fedconvex.proofs_checks.worst_cases.questions.ratios import NAMED, initial_gap
-from fedconvex.proofs_checks.worst_cases.questions.ratios import start as start_of
+from fedconvex.proofs_checks.worst_cases.questions.ratios import NAMED, START, initial_gap
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     LEAST,
@@ -136,14 +135,14 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
     # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
     bounded = spec.ratio is None and not enumerated and not spec.draws.everyone
     terms = TermsOnBoard(
-        histories, rounds, needed, {"stepsize": getattr(spec.method, "stepsize", None)},
+        histories, rounds, needed, _parameters(spec),
         spec.clients.highest if bounded else None, check,
     )  # fmt: skip
     if averaged:
         reached = _averaged(spec, terms)
-        divisor = _divisor_of_average(spec, terms, stationary)
+        divisor = _form(terms, initial_gap(spec.spread is not None) if spec.metric == "mean_gradient_norm" else START)
     else:
-        numerator, denominator = spec.ratio.sides if spec.ratio is not None else NAMED[spec.metric](spec)
+        numerator, denominator = spec.ratio.sides if spec.ratio is not None else NAMED[spec.metric]
         if not spec.draws.everyone or needed:
             next(terms.histories)  # rounds are played before functions are evaluated elsewhere
         reached, divisor = _form(terms, numerator), _form(terms, denominator)
@@ -155,6 +154,13 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
     # Without a minimiser, what is known of inf f need not determine it.
     exact = all_pairs and no_loss and (board.minimiser or not _uses_infimum(spec))
     return Question(spec, board, start, program, exact, rounds - averaged)
+
+
+def _parameters(spec: Specification) -> dict[str, Any]:
+    """What the terms of the named metrics call by name."""
+    return {
+        "stepsize": getattr(spec.method, "stepsize", None), "heterogeneity": spec.heterogeneity, "spread": spec.spread,
+    }  # fmt: skip
 
 
 def _uses_infimum(spec: Specification) -> bool:
@@ -187,13 +193,6 @@ def _averaged(spec: Specification, terms: TermsOnBoard) -> Form:
         reached = reached + found * history.chance
         terms.check()
     return reached
-
-
-def _divisor_of_average(spec: Specification, terms: TermsOnBoard, stationary: Any) -> Form:
-    """What a metric of all rounds is divided by."""
-    if spec.metric != "mean_gradient_norm":
-        return _form(terms, start_of(spec.heterogeneity))
-    return _form(terms, initial_gap(spec.heterogeneity, spec.spread))
 
 
 def _more(spec: Specification, board: Any, start: Any) -> list[tuple[str, Form]]:

@@ -1,6 +1,6 @@
 """Ratios of two terms of the claim language, and the metrics of `worst_case` that are names for such ratios."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -14,7 +14,6 @@ from fedconvex.claims.terms import (
     mean,
     memory,
     minimiser,
-    number,
     parameter,
     parts,
     server,
@@ -83,25 +82,22 @@ def _slope(at: Vector) -> Number:
     return square(mean(gradient(at)))
 
 
-def start(heterogeneity: Any) -> Number:
-    """‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²."""
-    return DISTANCE + number(heterogeneity) * square(gradient(minimiser)) if heterogeneity else DISTANCE
+START = DISTANCE + parameter("heterogeneity") * square(gradient(minimiser))
+"""‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²."""
 
 
-def initial_gap(heterogeneity: Any, spread: Any) -> Number:
+def initial_gap(with_spread: bool) -> Number:
     """f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖²."""
-    found = value(server(0)) - infimum
-    if heterogeneity:
-        found = found + number(heterogeneity) * square(gradient(server(0)))
-    return found if spread is None else found + number(spread) * square(last_answers(0) - server(0))
+    found = value(server(0)) - infimum + parameter("heterogeneity") * square(gradient(server(0)))
+    return found + parameter("spread") * square(last_answers(0) - server(0)) if with_spread else found
 
 
-NAMED: Mapping[str, Callable[[Any], tuple[Number, Number]]] = {
-    "distance": lambda spec: (square(server(1) - minimiser), start(spec.heterogeneity)),
-    "gap": lambda spec: (value(server(1)) - value(minimiser), start(spec.heterogeneity)),
-    "gradient_norm": lambda spec: (_slope(server(1)), start(spec.heterogeneity)),
-    "lifted_distance": lambda spec: (_lifted(1), _lifted(0)),
-    "descent": lambda spec: (value(server(1)) - value(server(0)), _slope(server(0))),
+NAMED: Mapping[str, tuple[Number, Number]] = {
+    "distance": (square(server(1) - minimiser), START),
+    "gap": (value(server(1)) - value(minimiser), START),
+    "gradient_norm": (_slope(server(1)), START),
+    "lifted_distance": (_lifted(1), _lifted(0)),
+    "descent": (value(server(1)) - value(server(0)), _slope(server(0))),
 }
-"""The metrics that are names for ratios of terms, of which a specification chooses the weights. Means over the rounds
-with weights of their own, and points that average answers, are named but no terms."""
+"""The metrics that are names for ratios of terms, with parameters of the question. Means over the rounds with weights
+of their own, and points that average answers, are named but no terms."""

@@ -130,7 +130,7 @@ def test_a_statement_of_an_earlier_paper_has_no_verdict_to_change(run, tmp_path)
 
 def test_a_change_of_mind_is_noticed(run, tmp_path, monkeypatch):
     path = tmp_path / "verdicts.json"
-    path.write_text('{"fedprox.equation6": {"verdict": "refuted", "steps": {"proved": 1}}}')
+    path.write_text('{"fedprox.equation6": {"verdict": "refuted", "lines": {"proved": 1}}}')
     monkeypatch.setattr(recorded, "PATH", path)
     status, out, _ = run(ONE)
     assert status == 1

@@ -6,10 +6,16 @@ from fractions import Fraction
 
 import pytest
 from claim_mutants import mutants, mutated_proofs
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
+from fedconvex.claims.examples import evaluated
+from fedconvex.claims.on_runs.admissibility import offences
+from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.terms import answers, free, gradient, inner, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
+from fedconvex.proofs_checks.fedprox.refuted import only_the_exact_device_is_drawn
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Nonnegative, facts
 from fedconvex.proofs_checks.library import rooted, squared
@@ -20,7 +26,10 @@ pytestmark = pytest.mark.beyond_core
 
 importlib.import_module("fedconvex.proofs_checks.dane")  # registers the proofs
 importlib.import_module("fedconvex.proofs_checks.fedprox")
-ROUNDS = tuple(s for s in (*fedprox.PAPER.everything, *dane.PAPER.everything) if s.claim is not None)
+REFUTED = fedprox.corollary9
+ROUNDS = tuple(
+    s for s in (*fedprox.PAPER.everything, *dane.PAPER.everything) if s.claim is not None and s is not REFUTED
+)
 NAMES = [s.identifier for s in ROUNDS]
 
 
@@ -45,7 +54,7 @@ def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
 
 
 # E⟨w⁺ ± w̄, w⁺ − w̄⟩ = E⟨w⁺, w⁺ − w̄⟩ = E‖w⁺ − w̄‖², because E w⁺ = w̄: these four are no other claims.
-THE_SAME = {"fedprox.equation13": 4}
+THE_SAME = {"fedprox.equation11": 4, "fedprox.equation13": 4}
 EXACT = {"fedprox.equation15", "fedprox.equation16", "fedprox.corollary7"}  # the residuals are 0, and need no facts
 IDENTITIES = (fedprox.equation4, fedprox.PAPER.find("remark5sharper"))
 SOME = 10  # wrong claims, and wrong proofs, of a statement in every run
@@ -93,7 +102,7 @@ def test_every_changed_multiplier_is_refused(statement: Statement) -> None:
 @pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
 def test_it_needs_what_it_assumes(statement: Statement) -> None:
     """Without the bounds of curvature, of the residuals and of the dissimilarity nothing of this holds."""
-    if statement in (fedprox.equation4, fedprox.equation12):  # an equation; Jensen's inequality
+    if statement in (fedprox.equation4, fedprox.equation11, fedprox.equation12):  # of any vectors
         return
     weaker = replace(statement.setting, curvature=(None, None), dissimilarity=None, variance=None)
     if not weaker.method:
@@ -144,3 +153,47 @@ def test_the_root_of_a_sum() -> None:
     assert not refused(setting, sign, Derivation((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
     maybe = ClaimSetting(signs={"L": "real"}, example={"L": Fraction(1)})
     assert refused(maybe, sign, Derivation((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
+
+
+# Corollary 9, and the numbers of rounds
+
+
+def test_corollary_9_is_broken_for_a_possible_draw() -> None:
+    federation = only_the_exact_device_is_drawn()
+    with federation.player.rounds.arithmetic.context():
+        assert not offences(REFUTED.setting, federation)
+    assert REFUTED.claim.on(federation).holds is False
+    # The draw is possible, and its only device answers exactly; ρ^t is positive for every draw.
+    assert every_draw(federation.participation, federation.problem)[0][0] == Fraction(1, 2**128)
+    assert federation.deviations[0][1].size == 0
+    others = {name: federation.parameters[name] for name in ("mu", "L", "L_minus", "B", "K")}
+    assert all(REFUTED(**others, gammas=[gamma]) > 0 for gamma in (Fraction(0), Fraction(1, 2)))
+    # For the largest inexactness of all devices the same federation satisfies the claim, as the corrected form says.
+    assert REFUTED.claim.on(federation, gamma_drawn=Fraction(1, 2)).holds is True
+    assert fedprox.PAPER.find("corollary9corrected").claim.on(federation).holds is True
+
+
+def test_corollary_9_has_no_theorem() -> None:
+    with pytest.raises(Refused):
+        theorem_of(REFUTED)
+    corrected = builder_of(fedprox.PAPER.find("corollary9corrected"))
+    assert refused(REFUTED.setting, REFUTED.claim, corrected(REFUTED.claim))
+
+
+ROUNDS_OF = {"theorem6": 1, "remark8": 24, "remark8sharper": 1}
+numbers = st.fractions(Fraction(1, 9), 9, max_denominator=9)
+
+
+@pytest.mark.parametrize("name", ROUNDS_OF)
+@given(sizes=st.fixed_dictionaries(dict.fromkeys(("delta", "epsilon", "rho", "L", "sigma2"), numbers)),
+       rounds=st.integers(1, 2000))  # fmt: skip
+def test_the_condition_on_the_rounds_is_the_formula(name: str, sizes: dict[str, Fraction], rounds: int) -> None:
+    statement = fedprox.PAPER.find(name)
+    more = sizes["sigma2"]  # 1 + σ²/ε is the square of a rational number
+    sizes = {**sizes, "sigma2": sizes["epsilon"] * (more**2 + 2 * more)}
+    taken = {n: x for n, x in sizes.items() if n in statement.calculator.parameters}
+    left, relation, right = statement.states.conditions[0]
+    values = {**sizes, "T": Fraction(rounds)}
+    holds = evaluated(left, values) >= evaluated(right, values)
+    assert relation == ">="
+    assert holds is (rounds >= ROUNDS_OF[name] * statement(**taken))

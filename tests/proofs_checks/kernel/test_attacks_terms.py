@@ -55,11 +55,11 @@ DRAWS = {
     "square of a drawn average for every draw": false("outside an expectation", DYN, square(u), square(v)),
     "inner product for every draw": false("outside an expectation", DYN, inner(noise, server(0)), 0 * ONE, "="),
     "value for every draw": false("outside an expectation", DYN, value(server(1)), value(server(1)), "="),
-    "length for every draw": false("length of a vector that depends", DYN, norm(u), norm(v)),
-    "root of a square for every draw": false("length of a vector that dep", DYN, root(square(u)),
+    "length for every draw": false("outside an expectation", DYN, norm(u), norm(v)),
+    "root of a square for every draw": false("outside an expectation", DYN, root(square(u)),
         root(expected(square(u)))),
     "root of the expected square is E of the root": false(
-        "length of a vector that dep", DYN, root(expected(square(u))), expected(root(square(u)))),
+        "is not the claim", DYN, root(expected(square(u))), expected(root(square(u)))),
     "E n² is (E n)²": false("is not the claim", DYN, expected(square(u)), square(Vector("expected", (u,)))),
     "(E n)² is E n², powers": false("power of a number that dep", DYN, expected(square(u) ** 2),
         expected(square(u)) ** 2),
@@ -118,14 +118,14 @@ DRAWS = {
         expected(square(u))),
     "division by a random number": false("depends on the draw", DYN, 1 / square(u), ONE),
     "a negative power of a random number": false("depends on the draw", DYN, square(u) ** -1, ONE),
-    "the norm of a difference of draws": false("length of a vector", DYN, norm(server(1) - server(0)),
+    "the norm of a difference of draws": false("outside an expectation", DYN, norm(server(1) - server(0)),
         norm(server(0))),
     "a random multiplier": false("outside an expectation", DYN, ZERO, ONE, facts=((square(u), Nonnegative(ONE)),)),
-    "a random length as multiplier": false("length of a vector", DYN, ZERO, ONE,
+    "a random length as multiplier": false("outside an expectation", DYN, ZERO, ONE,
         facts=((norm(u), Nonnegative(ONE)),)),
     "a random weight": false("outside an expectation", DYN, ZERO, ONE, squares=((square(u), v),)),
     "E‖u‖‖v‖ by Cauchy–Schwarz of draws": false(
-        "length of a vector", DYN, expected(inner(u, v)), expected(norm(u) * norm(v)), facts=(
+        "is not the claim", DYN, expected(inner(u, v)), expected(norm(u) * norm(v)), facts=(
         (1, CauchySchwarz(u, v)),)),
 }  # fmt: skip
 

@@ -180,7 +180,8 @@ def test_a_symbol_is_defined_before_those_that_its_meaning_needs() -> None:
         r"\gamma^t",
     }
     rounds = statement("fedsplit.theorem2roundbyround").where
-    assert [m.partition(" = ")[0] for m in rounds] == ["q", r"L_\lambda^*"]
+    fixed_point = [r"\|z^{(1)}-z_\lambda^*\|", r"z_{\lambda,j}^*", r"x_\lambda^*"]
+    assert [m.partition(" = ")[0] for m in rounds] == ["q", r"L_\lambda^*", *fixed_point]
 
 
 def test_a_factor_is_shown_with_what_is_claimed_of_it() -> None:

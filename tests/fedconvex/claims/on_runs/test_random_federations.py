@@ -38,15 +38,8 @@ def with_settings() -> Iterator[Statement]:
         yield statement
 
 
-NEED_A_METHODS_PARAMETERS = {"fedsplit.theorem2", "fedsplit.theorem2corrected", "fedsplit.theorem2roundbyround"}
-
-
 @pytest.mark.parametrize("statement", list(with_settings()), ids=lambda s: s.identifier)
 def test_every_setting_of_the_catalogue_has_federations(statement: Statement) -> None:
-    if statement.identifier in NEED_A_METHODS_PARAMETERS:  # settings do not have them yet
-        with pytest.raises(NoFederation, match="method's parameters"):
-            next(random_federations(statement.setting))
-        return
     for federation in islice(random_federations(statement.setting), 3):
         assert offences(statement.setting, federation) == []
 
