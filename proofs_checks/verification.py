@@ -179,7 +179,7 @@ def _conclude(
     if remarks.breaks is not None or remarks.refutation is not None:
         if theorem is not None:
             return Verdict.UNKNOWN, "it is proved, and a counterexample is given: one of the two is about another claim"
-        return _refuted(of, remarks, replayed, bool(lines) and differing is None)
+        return _refuted(of, remarks, replayed)
     if differing is not None:
         return Verdict.UNKNOWN, f"the running code computes something else: {differing.detail}"
     if theorem is not None:
@@ -189,13 +189,8 @@ def _conclude(
     return (Verdict.COMPARED, BY_INSTANCES) if lines else (Verdict.UNKNOWN, "there is no proof yet")
 
 
-def _refuted(of: Statement, remarks: Remarks, replayed: Replay | None, is_compared: bool) -> tuple[Verdict, str]:
-    """REFUTED where a federation of the setting breaks the claim; a program beside it is for readers.
-
-    A statement without a claim is refuted by a program, whose numbers a comparison must find to be the formula's.
-    """
-    if of.claim is None and replayed is not None and remarks.refutation is not None and is_compared:
-        return replayed.verdict, f"{remarks.refutation.shows}: {replayed.detail}"
+def _refuted(of: Statement, remarks: Remarks, replayed: Replay | None) -> tuple[Verdict, str]:
+    """REFUTED where a federation of the setting breaks the claim; a program beside it is for readers."""
     if remarks.breaks is None or of.claim is None:
         return Verdict.UNKNOWN, "no federation breaks its claim: a program alone says nothing of the statement"
     federation = remarks.breaks()

@@ -9,7 +9,7 @@
 | `remarks` | notes, readings, misprints, worst known instances |
 | `comparisons`, `programs` | the running code beside definitions; counterexamples as programs |
 | `tightness`, `extremal_clients` | how tight the bounds are |
-| `refuted` | a federation that breaks Corollary 9's claim |
+| `counterexamples` | a federation that breaks Corollary 9's claim |
 | `worst_case_questions` | the worst-case problem of (14), which no claim states |
 """
 

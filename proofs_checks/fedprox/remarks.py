@@ -9,6 +9,7 @@ from typing import Any
 from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.fedprox import comparisons as beside
+from fedconvex.proofs_checks.fedprox.counterexamples import only_the_exact_device_is_drawn
 from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
 from fedconvex.proofs_checks.fedprox.programs import AT_REST, DRAWN_LARGEST, THEOREM4_AT_ITS_MU, rho_of_the_draw
 from fedconvex.proofs_checks.fedprox.tightness import (
@@ -81,6 +82,7 @@ SAID: Mapping[str, Remarks] = {
         "conclusion is refuted for one draw, although ρ^t > 0 for every draw. What the proof says of E_k and the drawn "
         "devices fails in the same way. With the maximum over all devices both hold. An average of ρ^t over the draws "
         "on the right-hand side, which is not printed, is not refuted by this instance: there it is about 13/32.",
+        breaks=only_the_exact_device_is_drawn,
         refutation=DRAWN_LARGEST,
         corrected="fedprox.corollary9corrected",
     ),

@@ -216,8 +216,8 @@ def test_strictly_only_for_what_is_positive() -> None:
 def test_strictly_only_inside() -> None:
     """x <= 1 does not make x positive, nor x >= 1 make x − 1 positive."""
     over = ["^", ["+", 1, "s1"], -1]
-    for strict in (True, False):
-        below, above = ({"expression": e, "strict": strict} for e in (minus(1, "x"), minus("x", 1)))
+    for strictly in (True, False):
+        below, above = ({"expression": e, "strict": strictly} for e in (minus(1, "x"), minus("x", 1)))
         one = sign("x", substitution(0, "x", "upper", 1, "s1", 1), form=over, strictly=True)
         assert not holds(alone("x", one, [below], "<"))
         one = sign(minus("x", 1), substitution(0, "x", "lower", 1, "s1", 1), form="s1", strictly=True)

@@ -87,7 +87,9 @@ def test_text_with_formulas() -> None:
     assert mixed(r"for $\alpha \ge 25 L$ and $m$") == "for α ≥ 25 L and m"
 
 
-@pytest.mark.parametrize("name", ["fedprox.equation7", "fedsplit.equation17", "fedprox.definition1", "feddyn.equation3"])
+@pytest.mark.parametrize(
+    "name", ["fedprox.equation7", "fedsplit.equation17", "fedprox.definition1", "feddyn.equation3"]
+)
 def test_what_was_done_is_counted(name: str) -> None:
     found = record(verify(name))
     text = screen(found)
