@@ -13,28 +13,27 @@
 # objective by at least $\rho\,\|\nabla f(w)\|^2$, $\rho = s - Ls^2/2$." Is that so, does your proof show it, and
 # would anybody notice a wrong constant?**
 #
-# A paper is two things: statements, and proofs whose steps a machine checks.
+# A paper is two things: statements, each with a claim, and proofs, which a small kernel replays.
 
 # %% [markdown]
 # ## The statement
 #
-# Letters with units and ranges, assumptions, and the formula, written once.
+# Letters with units and ranges, assumptions, the formula, and what is claimed of it, each written once.
 
 # %%
 from fractions import Fraction
 
-import sympy
-
 import fedconvex as fc
-from fedconvex.proofs_checks import Proof, Relation, Step, WeaklyConvex, proves, verify, worst_case
-from fedconvex.proofs_checks.engines.checks import Combination
-from fedconvex.proofs_checks.engines.facts import smooth
-from fedconvex.proofs_checks.engines.hilbert import square, vector
-from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.claims import at_most
+from fedconvex.claims.terms import gradient, mean, server, square, value
+from fedconvex.proofs_checks import Remarks, WeaklyConvex, falsify, proof_of, prove, remarks_on, verify, worst_case
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Upper
+from fedconvex.proofs_checks.library import by, concluding
+from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements import ClaimType, Paper, Parameter
 from fedconvex.statements.assumptions import Everyone, Runs, Smooth
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE
-from fedconvex.statements.rendering import symbols
 from fedconvex.verdicts import Verdict
 
 PAPER = Paper(
@@ -42,16 +41,16 @@ PAPER = Paper(
     short="My paper",
     reference="Me: One round of FedSGD (this year)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
+    letters=Letters(server="w^@"),
     notation={
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0),
     },
 )
-
-
+before, after = server(0), server(1)
 header = {
     "claim": ClaimType.UPPER, "symbol": r"\rho", "relation": "=", "units": STEPSIZE, "positive": True,
-    "conclusion": r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2",
+    "states": lambda rho: at_most(value(after), value(before) - rho * square(mean(gradient(before)))),
     "assumes": (Runs("FedGD", local_steps=1), Everyone(), Smooth()),
 }  # fmt: skip
 
@@ -73,42 +72,59 @@ print(decrease(stepsize=0.1, L=1), decrease(stepsize=Fraction(1, 10), L=1), decr
 # %% [markdown]
 # ## Before the proof: is it true?
 #
-# The exact worst case over all smooth clients, convex or not, any number of them, at a few stepsizes:
+# A search for federations that break the claim, and the exact worst case over all smooth clients, convex or not, any
+# number of them, at a few stepsizes:
 
 # %%
-worst = {}
+assert falsify(decrease, seconds=1) is None
 for s in (Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(3, 2)):
     method = fc.FedGD(stepsize=s, local_steps=1)
-    worst[s] = worst_case(method, WeaklyConvex(1, 1), "any", metric="descent")
-    print(f"s = {s}: {worst[s].lower} at worst; promised {decrease(stepsize=s, L=1)}; {worst[s].says}")
-    assert worst[s].lower == decrease(stepsize=s, L=1)
+    worst = worst_case(method, WeaklyConvex(1, 1), "any", metric="descent")
+    print(f"s = {s}: {worst.lower} at worst; promised {decrease(stepsize=s, L=1)}; {worst.says}")
+    assert worst.lower == decrease(stepsize=s, L=1)
 
 # %% [markdown]
 # ## The proof
 #
-# One step: the descent lemma, a fact from a closed list, at $w^{t+1} = w^t - s\nabla f(w^t)$. The formula comes from
-# the statement that is handed in, so that a changed formula is noticed.
+# A proof is data, from the claim: here one line with one fact, the descent lemma (`Upper`) at $w^{t+1}$ seen from
+# $w^t$. That $w^{t+1} = w^t - s\nabla f(w^t)$ is not said: the kernel runs the method's own code.
 
 
 # %%
-@proves(decrease)
-def proof(statement):
-    letters = symbols(PAPER.notation)
-    s, L = letters["stepsize"], letters["L"]
-    before, after, gradient = sympy.Symbol("f(w)"), sympy.Symbol("f(w⁺)"), vector("∇f(w)")
-    rho = statement.calculator.formula(stepsize=s, L=L)
-    claim = Relation(after, "<=", before - rho * square(gradient), Domain.of(statement))
-    descent_lemma = smooth(after, before, gradient, -s * gradient, L)
-    shown = r"f(w^{t+1}) \le f(w^t) - (s - \tfrac{L}{2}s^2)\|\nabla f(w^t)\|^2"
-    return Proof(
-        (Step(shown, "the descent lemma for f, the mean of the F_k", claim, Combination(facts=((1, descent_lemma),))),)
-    )
+@proof_of(decrease)
+def proof(claim):
+    return Derivation((concluding(claim, by(Upper(after, before))),))
 
 
 result = verify(decrease)
 assert result.verdict is Verdict.PROVED
-for found in result.evidence:
-    print(found.step.because, "→", found.outcome.verdict.name, "by", found.outcome.detail)
+assert result.theorem.claim == decrease.claim
+print(result)
+
+# %% [markdown]
+# Without an idea, search. A proof of one line is found from the claim alone:
+
+# %%
+(line,) = prove(decrease).lines
+print(f"{len(line.facts)} fact, {len(line.squares)} squares")
+
+# %% [markdown]
+# ## A remark
+#
+# What is known beside the proof decides no verdict: here one client, $Lx^2/2$ from $x = 1$, attains the bound.
+
+
+# %%
+@remarks_on(decrease)
+def remarks(statement):
+    def promised_and_actual(instance):
+        s, L = instance
+        return statement(stepsize=s, L=L) * L**2, L / 2 - L / 2 * (1 - s * L) ** 2
+
+    return Remarks(tightness=Tightness(promised_and_actual, (Fraction(1, 2), Fraction(1)), "one client, Lx²/2"))
+
+
+assert verify(decrease).tightness.quotient == 1
 
 
 # %% [markdown]
@@ -129,22 +145,15 @@ assert result.verdict is Verdict.UNKNOWN
 print(result.reason)
 
 # %% [markdown]
-# UNKNOWN: a proof that fails is no proof, and no counterexample either. That is what the worst case has, clients that
-# can be run:
+# UNKNOWN: a proof that fails is no proof, and no counterexample either. A search finds one, a federation in fractions:
 
 # %%
-half = Fraction(1, 2)
-clients, start = worst[half].federation(), worst[half].start
-after = fc.simulate(fc.FedGD(stepsize=half, local_steps=1), clients, 1, x0=start, progress=False).points[-1]
-gradient = clients.gradient(start)
-happened = (clients.value(start) - clients.value(after)) / (gradient @ gradient)
-print(f"happens {happened:.4f}, promised {float(too_much(stepsize=half, L=1)):.4f}")
-assert decrease(stepsize=half, L=1) == Fraction(3, 8)
-assert worst[half].upper < too_much(stepsize=half, L=1) == Fraction(7, 16)
-assert abs(happened - 3 / 8) < 1e-6
+broken = falsify(too_much, seconds=5)
+assert broken is not None
+print(broken)
 
 # %% [markdown]
-# **Answer.** The statement holds for any number of clients, convex or not: the proof, one step of a listed fact, is
-# checked. At $s = 1/2$, $L = 1$ it promises 3/8, exactly the worst that happens. With $Ls^2/4$ it would promise 7/16:
-# the same proof is refused, and a federation decreases by 3/8 only. In a repository the statement is a file in
-# `theory/`, the proof one in `proofs_checks/`, and `fedconvex verify` finds both.
+# **Answer.** The statement holds for any number of clients, convex or not: the kernel replays the proof, one fact. At
+# $s = 1/2$, $L = 1$ it promises 3/8, exactly the worst that happens. With $Ls^2/4$ the same proof is refused, and a
+# federation breaks the claim. In a repository the statement is a file in `theory/`, the proof one in
+# `proofs_checks/`, and `fedconvex verify` finds both; a lemma alone fits in one file, `fedconvex verify ./mypaper.py`.

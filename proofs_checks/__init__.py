@@ -1,4 +1,4 @@
-"""Whether the promises of `fedconvex.theory` hold: one module per paper, named as there, and the engines that check.
+"""Whether the promises of `fedconvex.theory` hold: a module or folder per paper, named as there, and the kernel.
 
 from fedconvex.proofs_checks import catalogue, verify
 verify("fedprox.theorem4").verdict

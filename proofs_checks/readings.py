@@ -1,8 +1,8 @@
 """What a verdict says of the paper's words: two phrases, one for the statement as printed, one for what holds.
 
-A verdict is about the reading that can be proved. Where that is not what the paper prints, the proof says so as data
-(`Reading`), and every output shows both phrases beside the verdict. "false" is never only said: a printed line that a
-step refutes, or a program, must show it.
+A verdict is about the reading that can be proved. Where that is not what the paper prints, a remark says so as data
+(`Reading`), and every output shows both phrases beside the verdict. "false" is never only said: a printed line that
+fails at given numbers, or a program, must show it.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Reading:
     Attributes:
         as_printed: of the printed words: true, false or undefined, and for which reading or because of which misprint.
         holds: what is proved instead: the reading, or the statement with its misprint repaired.
-        witness: a program that shows "false", where no printed line among the proof's steps does.
+        witness: a program that shows "false", where no line of `Remarks.misprints` does.
     """
 
     as_printed: str

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.readings import Reading
 from fedconvex.proofs_checks.witnesses import Witness
@@ -24,7 +25,8 @@ class Remarks:
         vacuous: the parameters for which the statement promises nothing.
         tightness: the worst known instance (`tightness.Tightness`).
         reading: how what is proved differs from what the paper prints, where it does.
-        refutation: a counterexample, if the statement is false as printed.
+        breaks: makes an exact federation of the statement's setting in which its claim is false.
+        refutation: the same counterexample as a program that runs alone, for readers.
         corrected: for a refuted statement, the identifier of the statement that holds instead.
         compared: comparisons of the formula with the running code.
         misprints: lines of the paper that fail as printed.
@@ -34,6 +36,7 @@ class Remarks:
     vacuous: str = ""
     tightness: Any = None
     reading: Reading | None = None
+    breaks: Callable[[], ExactFederation] | None = None
     refutation: Witness | None = None
     corrected: str | None = None
     compared: tuple[CodeComparison, ...] = ()

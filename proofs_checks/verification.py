@@ -12,6 +12,8 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.claims.display.statements import displayed
+from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import Refused, Theorem
@@ -117,14 +119,16 @@ def _verified(of: Statement) -> Result:
     start = perf_counter()
     remarks = remarks_of(of)
     theorem, refusal = _replayed(of)
+    parts = [_verified(part) for part in of.stated_by if part is not of]
     lines = [comparison.line() for comparison in remarks.compared]
     evidence = (
         *(evidence_of(of, derivation_of(of)) if theorem else ()),
+        *map(_as_line, parts),
         *lines,
         *(misprint.line() for misprint in remarks.misprints),
     )
     replayed = None if remarks.refutation is None else replay(remarks.refutation)
-    verdict, reason = _conclude(remarks, theorem, refusal, lines, replayed)
+    verdict, reason = _of_parts(parts) if parts else _conclude(of, remarks, theorem, refusal, lines, replayed)
     corrected = statement(remarks.corrected) if remarks.corrected else None
     as_printed, holds, other_reading = words(
         of, remarks, verdict,
@@ -147,14 +151,35 @@ def _replayed(of: Statement) -> tuple[Theorem | None, str]:
         return None, f"the kernel refuses its proof: {error}"
 
 
+def _as_line(part: Result) -> EvidenceLine:
+    """A statement that another one is made of, such as a theorem's case with the constant that its O(·) hides."""
+    shown, of = displayed(part.statement).formula, part.statement
+    return EvidenceLine(
+        shown, of.words, of.number, Role.PROOF.value, part.verdict.value, "kernel", f"`{of.identifier}`"
+    )
+
+
+def _of_parts(parts: list[Result]) -> tuple[Verdict, str]:
+    """PROVED where every part is."""
+    for part in parts:
+        if part.verdict is not Verdict.PROVED:
+            return Verdict.UNKNOWN, f"{part.statement.identifier} is not proved: {part.reason}"
+    return Verdict.PROVED, "all its cases are proved, with constants in the place of O(·)"
+
+
 def _conclude(
-    remarks: Remarks, theorem: Theorem | None, refusal: str, lines: list[EvidenceLine], replayed: Replay | None
+    of: Statement,
+    remarks: Remarks,
+    theorem: Theorem | None,
+    refusal: str,
+    lines: list[EvidenceLine],
+    replayed: Replay | None,
 ) -> tuple[Verdict, str]:
     differing = next((line for line in lines if line.verdict != Verdict.COMPARED.value), None)
-    if remarks.refutation is not None and replayed is not None:
+    if remarks.breaks is not None or remarks.refutation is not None:
         if theorem is not None:
             return Verdict.UNKNOWN, "it is proved, and a counterexample is given: one of the two is about another claim"
-        return replayed.verdict, f"{remarks.refutation.shows}: {replayed.detail}"
+        return _refuted(of, remarks, replayed, bool(lines) and differing is None)
     if differing is not None:
         return Verdict.UNKNOWN, f"the running code computes something else: {differing.detail}"
     if theorem is not None:
@@ -162,3 +187,24 @@ def _conclude(
     if refusal:
         return Verdict.UNKNOWN, refusal
     return (Verdict.COMPARED, BY_INSTANCES) if lines else (Verdict.UNKNOWN, "there is no proof yet")
+
+
+def _refuted(of: Statement, remarks: Remarks, replayed: Replay | None, is_compared: bool) -> tuple[Verdict, str]:
+    """REFUTED where a federation of the setting breaks the claim; a program beside it is for readers.
+
+    A statement without a claim is refuted by a program, whose numbers a comparison must find to be the formula's.
+    """
+    if of.claim is None and replayed is not None and remarks.refutation is not None and is_compared:
+        return replayed.verdict, f"{remarks.refutation.shows}: {replayed.detail}"
+    if remarks.breaks is None or of.claim is None:
+        return Verdict.UNKNOWN, "no federation breaks its claim: a program alone says nothing of the statement"
+    federation = remarks.breaks()
+    if missing := offences(of.setting, federation):
+        return Verdict.UNKNOWN, f"the counterexample is not in the statement's setting: {missing[0]}"
+    found = of.claim.on(federation)
+    if found.holds is not False:
+        return Verdict.UNKNOWN, f"the counterexample does not break the claim: {found}"
+    if replayed is not None and replayed.verdict is not Verdict.REFUTED:
+        return Verdict.UNKNOWN, f"the program shows no counterexample: {replayed.detail}"
+    shows = "" if remarks.refutation is None or replayed is None else f"{remarks.refutation.shows}: {replayed.detail}; "
+    return Verdict.REFUTED, f"{shows}a federation of its setting breaks its claim: {found}"

@@ -12,8 +12,8 @@ HEAD = """# Every statement
 
 Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the statement's claim, or
 what the calculator computes, in the paper's letters and in the order in which it is written. "Up to constants" marks
-what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. How to use the calculators is said in
-[bounds.md](bounds.md).
+what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. Where a paper prints another formula, both are
+given, and what differs is underlined. How to use the calculators is said in [bounds.md](bounds.md).
 
 A statement is called by its calculator's name or by its number:
 

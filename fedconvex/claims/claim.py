@@ -117,6 +117,7 @@ class ClaimSetting:
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
+        initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
         rests: the state before the round is a fixed point: the round leaves it as it is.
         example: values of the parameters in the domain; without them the setting might be empty.
@@ -138,6 +139,7 @@ class ClaimSetting:
     dissimilarity: Number | None = None
     variance: Number | None = None
     large_gradient: Number | None = None
+    initial_gap: Number | None = None
     starts_at_own_minima: bool = False
     rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)

@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
+from random import Random
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
 
 ROUNDS = 200
+FIRST_COUNTS = {"num_clients": 4, "num_active": 1}  # conditions such as P ≤ m leave room, and √(m/P) is rational
+TRIES = 500
+SIZES = tuple(map(Fraction, ("1/100", "1/10", "1", "1", "100", "1000")))
+COUNTS = (Fraction(1), Fraction(2), Fraction(10_000))
 
 
 def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
@@ -44,12 +49,24 @@ def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
 def example_of(setting: ClaimSetting) -> Mapping[str, Fraction]:
     """Parameters in the setting's domain; empty where none was found. The kernel checks whether they are in it."""
     values = {name: Fraction(1) for name in setting.signs}
-    # Larger counts first: conditions such as P <= m then leave room.
-    values |= {name: Fraction(4 if name == "num_clients" else 2) for name in setting.counts}
+    values |= {name: Fraction(FIRST_COUNTS.get(name, 2)) for name in setting.counts}
+    if found := _repaired(values, setting):
+        return found
+    random = Random(0)  # of other sizes, for conditions that ask for many clients or for small numbers
+    for _ in range(TRIES):
+        values = {name: random.choice(SIZES) for name in sorted(setting.signs)}
+        values |= {name: random.choice(COUNTS) for name in sorted(setting.counts)}
+        if found := _repaired(values, setting):
+            return found
+    return {}
+
+
+def _repaired(values: dict[str, Fraction], setting: ClaimSetting) -> dict[str, Fraction]:
+    """These values, with some moved until all conditions hold; empty where that fails."""
     for _ in range(ROUNDS):
         broken = next((c for c in setting.conditions if not _holds(c, values)), None)
         if broken is None:
-            return values
+            return values if all(setting.signs[name] != "positive" or x > 0 for name, x in values.items()) else {}
         left, relation, right = broken
         # One side is a parameter, which takes the value of the other side or, for a strict condition, a nearby one.
         for side, other, step in ((left, right, 1), (right, left, -1)):

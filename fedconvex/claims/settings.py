@@ -28,14 +28,16 @@ def setting_of(
     parameters: Mapping[str, Parameter],
     uses: frozenset[str],
     chosen: Mapping[str, Number] = MappingProxyType({}),
+    further: tuple[tuple[Number, str, Number], ...] = (),
 ) -> ClaimSetting:
     """What these assumptions and conditions say. Raises NotASetting.
 
     `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
     are the operations in the claim, of which "minimiser" and "infimum" assume that there is one. What is `chosen` takes
-    the place of the method's parameters of these names.
+    the place of the method's parameters of these names. `further` are conditions that are terms already. A parameter
+    that is measured as the initial gap is that.
     """
-    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": list(further), "minimiser": "minimiser" in uses}
     fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
@@ -44,7 +46,10 @@ def setting_of(
         meaning(assumption, fields)
     own = {name: x for name, x in chosen.items() if name in fields.get("method_parameters", {})}
     fields |= {"method_parameters": fields.get("method_parameters", {}) | own}
-    everything = (*conditions, *(c for a in assumptions for c in a.conditions))
+    everything = [*conditions, *(c for a in assumptions for c in a.conditions)]
+    # A condition on a quantity of the run is none on parameters; without it the claim says more.
+    vectors = {name for name, p in parameters.items() if p.means is not None}
+    everything = [c for c in everything if not vectors.intersection((c.argument, *c.names))]
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
     low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
     weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
@@ -62,6 +67,8 @@ def setting_of(
         counts=frozenset(name for name, p in found.items() if p.integer and (p.least or 0) >= 1),
         conditions=(*made.conditions, *(c for name, p in found.items() for c in _range(name, p))),
     )
+    for name in (name for name, p in found.items() if p.measured == "initial_gap"):
+        made = replace(made, initial_gap=parameter(name), bounded_below=True)
     return replace(made, example=example_of(made))
 
 
@@ -72,7 +79,8 @@ def _parameters(setting: ClaimSetting) -> set[str]:
     sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
     sides += setting.gradient_steps.values()
     sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
-                          setting.draws.active, setting.draws.clients) if x is not None]  # fmt: skip
+                          setting.initial_gap, setting.draws.active, setting.draws.clients)
+              if x is not None]  # fmt: skip
     return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
 
 
@@ -216,7 +224,9 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.SampledUniformly: _set("draws", _uniform),
     known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),
     known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
+    known.DissimilarityAlongTheRun: _set("dissimilarity", lambda a: parameter(a.B)),
     known.BoundedVariance: _set("variance", lambda a: parameter(a.sigma2)),
+    known.BoundedVarianceEverywhere: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),

@@ -1,7 +1,8 @@
 """The claim and the setting of a published statement: its own formulas, called with the terms that they are about."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.settings import setting_of
@@ -9,6 +10,19 @@ from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.notation import Parameter
+
+
+@final
+@dataclass(frozen=True)
+class Conditional:
+    """For `Statement.states`: a claim that holds under further conditions, (left, relation, right) as in a setting.
+
+    They are about parameters that the formula does not have. The claim is a function of the formula's value, or does
+    not contain it: of a number of rounds after which something is small, the conditions say that it is reached.
+    """
+
+    claim: Claim | Callable[[Any], Claim]
+    conditions: tuple[tuple[Number, str, Number], ...]
 
 
 class ClaimingStatement(Protocol):
@@ -37,9 +51,12 @@ def claim_of(statement: ClaimingStatement) -> Claim | None:
     """The claim; None where the statement does not say in the claim language what it is about."""
     if statement.states is None and statement.left is None:
         return None
+    states = statement.states.claim if isinstance(statement.states, Conditional) else statement.states
+    if isinstance(states, Claim):
+        return states
     right = at_terms(statement.calculator)
-    if callable(statement.states):
-        found: Claim = statement.states(right)
+    if callable(states):
+        found: Claim = states(right)
         return found
     left = statement.states if statement.left is None else at_terms(statement.left)
     if not any(type(p) is Vector for p in parts(left)) or statement.relation not in RELATIONS:
@@ -63,10 +80,15 @@ def setting_of_statement(statement: ClaimingStatement) -> ClaimSetting:
     notation = {**statement.notation, **parameters}
     kept = {name: notation[name] for name in {*parameters, *named} if name in notation}
     conditions = tuple(c for c in statement.calculator.all_conditions if notation[c.argument].means is None)
-    value = None if claim is None else at_terms(statement.calculator)
+    conditional = statement.states if isinstance(statement.states, Conditional) else None
+    value = (
+        None
+        if claim is None or (conditional and isinstance(conditional.claim, Claim))
+        else at_terms(statement.calculator)
+    )
     # A formula with several parts, such as μ and ρ, may choose a parameter of the method.
     chosen = {name: getattr(value, name) for name in getattr(value, "_fields", ())}
     return setting_of(
         statement.every_assumption, conditions, notation, kept,
-        uses=frozenset(p.head for p in used), chosen=chosen,
+        uses=frozenset(p.head for p in used), chosen=chosen, further=conditional.conditions if conditional else (),
     )  # fmt: skip

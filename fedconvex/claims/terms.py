@@ -113,6 +113,12 @@ class Number:
     def sqrt(self) -> "Number":
         return Number("root", (self,))
 
+    def exp(self) -> "Number":
+        return Number("exp", (self,))
+
+    def log(self) -> "Number":
+        return Number("log", (self,))
+
     def max(self, other: Any) -> "Number":
         return Number("max", (self, number(other)))
 
@@ -167,7 +173,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "after": (_N,),  # x after T rounds
     "named": (_TEXT, _N),
     "+": (_N, _N), "-": (_N, _N), "*": (_N, _N), "/": (_N, _N), "^": (_N, _N), "neg": (_N,), "root": (_N,),
-    "max": (_N, _N),
+    "max": (_N, _N), "exp": (_N,), "log": (_N,),
 }  # fmt: skip
 TIMES = (0, 1)
 

@@ -122,7 +122,7 @@ def print_step(of: "Statement", number: int) -> None:
     """Replays the proof and prints one line of it, with all that it uses. Raises InvalidInput if there is none."""
     from fedconvex.claims.display.plain_text import from_latex, mixed
     from fedconvex.proofs_checks import verify
-    from fedconvex.proofs_checks.claims import derivation_of
+    from fedconvex.proofs_checks.claims import builder_of, derivation_of
     from fedconvex.proofs_checks.reporting.derivations import shown_lines
 
     result = verify(of)
@@ -139,7 +139,7 @@ def print_step(of: "Statement", number: int) -> None:
     _say(console, f"  because {mixed(line.because)}")
     if line.role == Role.PRINTED.value:
         _say(console, "  as printed; no verdict rests on it")
-    if line.role == Role.PROOF.value:
+    if line.role == Role.PROOF.value and builder_of(of) is not None:
         for multiplier, what in shown_lines(of, derivation_of(of))[number - 1].uses:
             _say(console, f"  {from_latex(multiplier)} times: {mixed(what)}")
     _say(console, f"{line.verdict.upper()} by {line.engine}: {line.detail}", STYLES[line.verdict])

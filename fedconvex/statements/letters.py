@@ -18,6 +18,7 @@ class Letters:
     after: str = "t+1"
     start: str = "0"  # the moment before a run
     rounds: str = r"\sum_{t=0}^{T-1}"  # over the rounds of a run, T in number; the moment before each is `before`
+    sums_of_powers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # R of r: R = Σ_t r^t
     server: str = "x^@"
     shared: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by their names in the state
     memory: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -10,6 +10,7 @@ from fedconvex.claims import terms
 from fedconvex.claims.display.formulas import symbols_of
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
@@ -44,6 +45,9 @@ def formulas_in_markdown(statement: "Statement") -> list[str]:
         lines += ["where " + ", ".join(f"$\\displaystyle {meaning}$" for meaning in shown.where) + ".", ""]
     if shown.conclusion:
         lines += [f"Then $\\displaystyle {shown.conclusion}$.", ""]
+    if (both := printed_beside(statement)) is not None:
+        of = "The paper prints" if statement.corrects is None else f"The paper's {statement.corrects.number}:"
+        lines += [f"{of} $\\displaystyle {both[0]}$; here $\\displaystyle {both[1]}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
     return lines

@@ -15,6 +15,7 @@ from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.printed import Printed
 from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Statement:
     left: Calculator | None = None
     positive: bool = False  # the statement promises something only where its formula is positive
     cases: tuple[tuple[Assumption, ...], ...] = ()  # additional assumptions of each part of a formula with several
+    parts: tuple[str, ...] = ()  # the numbers of the statements that together say this one, with its constants
     states: Any = (
         None  # the left side as a term of `fedconvex.claims`, or a function from the formula's value to a claim
     )
@@ -96,6 +98,18 @@ class Statement:
         return phrases(self.identifier)
 
     @property
+    def printed(self) -> Printed | None:
+        """What the paper prints, where that is another formula; `printed_beside` marks the difference."""
+        return self.paper.printed.get(key_of(self.number))
+
+    @property
+    def corrects(self) -> "Statement | None":
+        """The paper's statement that this one corrects or sharpens: Lemma 1, of "Lemma 1, sharper"."""
+        if self.paper.ours.get(key_of(self.number)) is not self:
+            return None
+        return self.paper.statements.get(key_of(self.number.partition(",")[0]))
+
+    @property
     def words(self) -> str:
         """The statement in words: the first paragraph of the formula's docstring."""
         return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
@@ -104,6 +118,11 @@ class Statement:
     def notation(self) -> Mapping[str, Parameter]:
         """The paper's table of parameters."""
         return self.paper.notation
+
+    @property
+    def stated_by(self) -> "tuple[Statement, ...]":
+        """The statements whose claims together are this one's: itself, or its parts, such as the cases of a theorem."""
+        return tuple(self.paper.find(key_of(number)) for number in self.parts) or (self,)
 
     @property
     def every_assumption(self) -> tuple[Assumption, ...]:
@@ -172,6 +191,7 @@ class Paper:
     letters: Letters = field(default_factory=Letters)  # of vectors and functions; `notation` has the parameters'
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
+    printed: Mapping[str, Printed] = field(default_factory=dict)  # formulas that differ from what is printed, by key
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())
@@ -198,6 +218,7 @@ class Paper:
         redefines: Mapping[str, Parameter] = MappingProxyType({}),
         ours: bool = False,
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
+        parts: tuple[str, ...] = (),
         states: Any = None,
     ) -> Callable[[Callable[..., Any]], Statement]:
         """Decorates a formula and registers the statement that it belongs to.
@@ -212,6 +233,7 @@ class Paper:
             left: the formula of the left-hand side, where it has one.
             ours: the statement corrects or sharpens the paper and is not printed there.
             cases: additional assumptions of each part of the formula.
+            parts: the numbers of the statements that say what this one says with the constants that its O(·) hides.
             states: what is claimed of the formula, in the claim language: the left side as a term, or a function from
                 the formula's value to a claim. Parameters stand for the terms that the notation says they mean.
             conclusion, positive, integer: see `Statement` and `Calculator`.
@@ -225,7 +247,7 @@ class Paper:
             symbols = (symbol,) if isinstance(symbol, str) else symbol
             made = Statement(
                 self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
-                positive, tuple(map(_assumptions, cases)), states,
+                positive, tuple(map(_assumptions, cases)), parts, states,
             )  # fmt: skip
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made

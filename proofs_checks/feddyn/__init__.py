@@ -2,16 +2,13 @@
 
 | modules | contents |
 |---|---|
-| `convex`, `nonconvex`, `one_gradient`, `equations`, `sharper` | proofs as data, which the kernel replays |
-| `notation`, `expectations`, `one_gradient_notation` | symbols and vectors of one round |
-| `run_sums`, `sums_of_squares` | steps and squares that several proofs share |
-| `definitions`, `one_gradient_definitions` | (1) to (3), (7) to (9), (15), (16), compared with the running code |
-| `smoothness` | (4) to (6), (11), Lemma 6 |
-| `convex_lemmas`, `convex_round`, `strongly_convex`, `convex_rates` | Lemmas 1 to 5, 7 to 9, Theorems 2 and 3 |
-| `nonconvex_lemmas`, `nonconvex_rates` | Lemmas 10 to 12, Theorem 4 |
-| `one_gradient_lemmas`, `…_nonconvex`, `…_rounds` | FedDynOneGD: Lemmas 13 to 21, (17) to (20) |
-| `theorem1`, `theorem5` | the rates up to constants |
-| `sharper_…`, `one_gradient_sharper` | sharper statements, which are not in the paper |
+| `equations` | proofs of (2) to (6), (8), (9), (11), Lemmas 2 and 6 |
+| `convex`, `nonconvex` | proofs about one round: Lemmas 1, 3 to 5, 7 to 12 |
+| `one_gradient` | proofs about one round of FedDynOneGD: Lemmas 13 to 21 |
+| `runs` | proofs about T rounds: Theorems 2 to 4, (18), (20) |
+| `rates_with_constants` | Theorems 1 and 5 with constants |
+| `sharper`, `sharper_rounds`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, not in the paper |
+| `remarks`, `comparisons` | notes, readings, misprints, worst known instances; the running code beside definitions |
 | `exact_runs`, `nonconvex_measures`, `convex_tightness`, `nonconvex_tightness` | how tight the bounds are |
 """
 

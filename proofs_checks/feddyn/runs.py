@@ -48,6 +48,7 @@ alpha, L, mu, m, P, T = map(parameter, ("alpha", "L", "mu", "num_clients", "num_
 HERE = average(0)
 ONE = number(1)
 DISTANCE, ERROR, SPREAD = HERE - minimiser, memory("gradient", 0) - gradient(minimiser), apart(0)
+MEMORY_ERROR = memory("gradient", 0) - gradient(HERE)
 GAP = value(HERE) - value(minimiser)
 LEVEL = value(HERE) - infimum
 IN_ROUND = {"alpha": alpha, "L": L, "num_clients": m, "num_active": P}
@@ -69,15 +70,21 @@ def ended(claim: Claim, rounds: Telescope, invariants: Any, *shares: tuple[Any, 
 
 
 def mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
-    """V = ‖γ − θ*‖² + κC; Jensen's inequality for the gap at the mean of the γ^t.
+    """V = ‖γ − θ*‖² + κC falls by κ₀ times the gap."""
+    return averaged_gap(claim, by(Proved(lemma)), constants.kappa0, ONE, constants.kappa, ratio, first, second)
+
+
+def averaged_gap(
+    claim: Claim, one_round: Parts, kappa0: Any, weight: Number, kappa: Any, ratio: Number, first: Any, second: Any
+) -> Derivation:
+    """V = weight·‖γ − θ*‖² + κC; Jensen's inequality for the gap at the mean of the γ^t.
 
     `first` and `second` are the numbers by which the claim multiplies D_0 and G.
     """
-    kappa, kappa0 = constants.kappa, constants.kappa0
-    rounds = telescoped(square(DISTANCE) + kappa * square(ERROR), kappa0 * GAP, by(Proved(lemma)), ratio)
+    rounds = telescoped(weight * square(DISTANCE) + kappa * square(ERROR), kappa0 * GAP, one_round, ratio)
     share = 1 / (kappa0 * (T if ratio == ONE else (ratio**T - 1) / (ratio - 1)))
-    end = at("end", squared(DISTANCE) + kappa * squared(ERROR))
-    start = at("start", (first - share) * squared(DISTANCE) + (second - kappa * share) * squared(ERROR))
+    end = at("end", weight * squared(DISTANCE) + kappa * squared(ERROR))
+    start = at("start", (first - weight * share) * squared(DISTANCE) + (second - kappa * share) * squared(ERROR))
     shares = ((1, Jensen(HERE, ratio)), (share, Earlier("all rounds")), (share * ratio**T, end), (1, start))
     return ended(claim, rounds, convex.INVARIANTS, *shares)
 
@@ -106,7 +113,7 @@ def mean_slope(
     return ended(claim, rounds, invariants, (share, Earlier("all rounds")), (share, end), (1, start))
 
 
-def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any) -> Derivation:
+def mean_square_slope(claim: Claim, lemma: str, constants: Any, first: Any, second: Any) -> Derivation:
     kappa, kappa0 = constants.kappa, constants.kappa0
     rounds = telescoped(LEVEL + kappa * square(SPREAD), kappa0 * square(slope(0)), by(Proved(lemma)))
     begun = last_answers(0) - server(0)
@@ -116,29 +123,33 @@ def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any
 @proof_of(feddyn.theorem4)
 def nonconvex_rate(claim: Claim) -> Derivation:
     constants = nonconvex_constants.formula(**IN_ROUND)
-    return _nonconvex(claim, "feddyn.lemma10", constants, 3 * alpha / T, 30 * L**3 * m / (P * alpha * T))
+    return mean_square_slope(claim, "feddyn.lemma10", constants, 3 * alpha / T, 30 * L**3 * m / (P * alpha * T))
 
 
 @proof_of(feddyn.theorem4sharper)
 def nonconvex_rate_sharper(claim: Claim) -> Derivation:
     constants = sharper_nonconvex_constants.formula(**IN_ROUND)
     share = 1 / (constants.kappa0 * T)
-    return _nonconvex(claim, "feddyn.lemma10sharper", constants, share, constants.kappa * share)
+    return mean_square_slope(claim, "feddyn.lemma10sharper", constants, share, constants.kappa * share)
 
 
 # FedDynOneGD
 
 
-@proof_of(feddyn.equation18)
-def one_gradient_rate(claim: Claim) -> Derivation:
-    """α times (17), and the scaled Lemmas 14 and 15, leave at least one gap."""
+def one_gradient_round(mu: Number, seventeen: Parts) -> tuple[Parts, Number, Number]:
+    """α times (17), and the scaled Lemmas 14 and 15, leave at least one gap: that, κ, and the potential's ratio."""
     scales = one_gradient_scales.formula(mu=mu, **IN_ROUND)
     ratio = 1 + mu / (3 * alpha)
-    kappa = alpha * scales.scale15 / ratio
     at_best = by(Lower(HERE, minimiser, number(0)))  # the gap is not negative
     left = 2 - alpha * (scales.scale14 * 8 * L / alpha**2 + scales.scale15 * 4 * L * P / m)
-    lemmas = by(Proved("feddyn.equation17")) + scales.scale14 * by(Proved("feddyn.lemma14"))
+    lemmas = seventeen + scales.scale14 * by(Proved("feddyn.lemma14"))
     parts = alpha * (lemmas + scales.scale15 * by(Proved("feddyn.lemma15"))) + (left - 1) * at_best
+    return parts, alpha * scales.scale15 / ratio, ratio
+
+
+@proof_of(feddyn.equation18)
+def one_gradient_rate(claim: Claim) -> Derivation:
+    parts, kappa, ratio = one_gradient_round(mu, by(Proved("feddyn.equation17")))
     rounds = telescoped(alpha * square(DISTANCE) + kappa * square(ERROR), GAP, parts, ratio)
     end = at("end", alpha * squared(DISTANCE) + kappa * squared(ERROR))
     start = at("start", (10 * m / (P * alpha) - kappa) / T * squared(ERROR))
@@ -148,15 +159,18 @@ def one_gradient_rate(claim: Claim) -> Derivation:
 
 @proof_of(feddyn.equation20)
 def one_gradient_nonconvex_rate(claim: Claim) -> Derivation:
-    """4α times (19), and the scaled Lemmas 19 and 20, leave at least one ‖∇ℓ‖²."""
+    parts, z = one_gradient_nonconvex_round()
+    first, second = 4 * alpha / T, 50 * m * L / (P * alpha * T)
+    rounds = telescoped(LEVEL + z * square(MEMORY_ERROR), square(slope(0)) / (4 * alpha), parts)
+    begun = gradient(server(0))
+    return mean_slope(claim, rounds, convex.INVARIANTS, MEMORY_ERROR, begun, z, 1 / (4 * alpha), first, second)
+
+
+def one_gradient_nonconvex_round() -> tuple[Parts, Number]:
+    """4α times (19), and the scaled Lemmas 19 and 20, leave at least one ‖∇ℓ‖²: that, over 4α, and z."""
     scales = one_gradient_nonconvex_scales.formula(**IN_ROUND)
     z, scale = scales.scale20, scales.scale19
     gained = 1 / (2 * alpha) - L**2 / alpha**3 - scale * (4 / alpha**2 + 8 * L**2 / alpha**4)
     gained = gained - z * L**2 / alpha**2 * 4 * P / (2 * m - P)
     lemmas = by(Proved("feddyn.equation19")) + scale * by(Proved("feddyn.lemma19"))
-    parts = lemmas + z * by(Proved("feddyn.lemma20")) + (gained - 1 / (4 * alpha)) * squared(slope(0))
-    error = memory("gradient", 0) - gradient(HERE)
-    rounds = telescoped(LEVEL + z * square(error), square(slope(0)) / (4 * alpha), parts)
-    first, second = 4 * alpha / T, 50 * m * L / (P * alpha * T)
-    begun = gradient(server(0))
-    return mean_slope(claim, rounds, convex.INVARIANTS, error, begun, z, 1 / (4 * alpha), first, second)
+    return lemmas + z * by(Proved("feddyn.lemma20")) + (gained - 1 / (4 * alpha)) * squared(slope(0)), z

@@ -31,7 +31,8 @@ def by_number_of_clients(of_case: Derivation) -> Derivation:
 
 def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> Parts:
     """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares, by completing the square in u."""
-    return uu * squared(u + uv / uu * v) + (vv - uv**2 / uu) * squared(v)
+    both: Parts = uu * squared(u + uv / uu * v) + (vv - uv**2 / uu) * squared(v)
+    return both
 
 
 def _deviation(u: Vector) -> Vector:

@@ -2,15 +2,14 @@
 
 | modules | contents |
 |---|---|
-| `notation` | symbols and vectors of one round |
-| `definitions` | Definitions 1 to 3, Assumption 1, (1) and (2), compared with the running code |
-| `client`, `step_lengths`, `drift`, `mean_answer` | (3) to (8): from one client's answer to the mean of all answers |
-| `server` | (9) to (14) and Theorem 4: the average over the drawn devices |
-| `theorem6`, `remark5`, `bounded_variance`, `variable_inexactness` | Theorem 6, Remark 5, Theorem 11, Corollary 9 |
-| `convex_rates` | (15), (16), Corollary 7, Remark 8 |
-| `theorem4_sharper`, `convex`, `curvature` | sharper forms of Theorem 4, which are not in the paper |
+| `one_round`, `one_round_sharper` | one round: (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, sharper forms |
+| `sampling` | (9) to (12) and (14): the average over the drawn devices |
+| `parameters` | for which parameters Theorem 4's ρ is positive: Remark 5 |
+| `rates` | proofs about T rounds: Theorem 6, Remark 8 |
+| `remarks` | notes, readings, misprints, worst known instances |
+| `comparisons`, `programs` | the running code beside definitions; counterexamples as programs |
 | `tightness`, `extremal_clients` | how tight the bounds are |
-| `worst_case_questions` | the worst-case problem of (14), which no claim states |
+| `worst_case_questions` | worst-case problems that cannot be read off a claim |
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""FedProx: equations (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, by root mean squares.
+"""FedProx: equations (3) to (8), (13), (15), (16), Theorems 4 and 11, Corollaries 7 and 10, by root mean squares.
 
 With d_k = w_k − w, g_k = ∇F_k(w) and the residual e_k of an answer, ‖e‖ ≤ γ‖g‖, and the subproblem's strong convexity
 gives ‖d‖ ≤ ((1 + γ)/μ̄)‖g‖: for one client, and for the root mean squares over all clients. The clients are alike in
@@ -237,6 +237,11 @@ def of_convex_clients(claim: Claim, weight: Number) -> Derivation:
 @proof_of(fedprox.equation15)
 def convex_clients_decrease(claim: Claim) -> Derivation:
     return of_convex_clients(claim, mu)
+
+
+@proof_of(fedprox.equation16)
+def convex_clients_decrease_at_the_chosen_weight(claim: Claim) -> Derivation:
+    return of_convex_clients(claim, 6 * L * B**2)
 
 
 @proof_of(fedprox.corollary7)

@@ -86,7 +86,13 @@ def by_curvature(claim: Claim) -> Derivation:
 
 
 def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any = 0) -> Derivation:
-    """Exact answers of convex clients; `drawn` is 1/K, or 0 where everyone takes part; slack·‖∇f‖² is given away.
+    """Exact answers of convex clients; `drawn` is 1/K, or 0 where everyone takes part; slack·‖∇f‖² is given away."""
+    parts, _ = convex_clients_decrease(drawn, mu, B, ROUND.alike)
+    return Derivation((concluding(claim, parts + slack * squared(slope)),))
+
+
+def convex_clients_decrease(drawn: Number, mu: Number, B: Number, alike: Parts) -> tuple[Parts, Number]:
+    """The parts of E f(w⁺) ≤ f(w) − ρ‖∇f(w)‖², where `alike` are those of ‖g‖² ≤ B²‖∇f(w)‖², and how often these occur.
 
     The gradients at the answers lie in the ball with the segment from μ/(μ + L)·g to g as a diameter, and are no longer
     than g.
@@ -94,16 +100,16 @@ def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any =
     at_answers = gradient(answers)
     middle, radius = (2 * mu + L) / (2 * (mu + L)), L / (2 * (mu + L))
     apart, change = at_answers - middle * gradients, at_answers - gradients
-    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * ROUND.alike
-    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + ROUND.alike
+    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * alike
+    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + alike
     far = radius * B
     flat = (1 / mu - (1 - drawn) * L * middle / mu**2) / (2 * far)
     lies = flat + (1 - drawn) * L / (2 * mu**2)
     parts = (
         by(Upper(server(1), here, L)) + lies * (ball + squared(apart - mean(apart))) + drawn * (L / (2 * mu**2) * short)
-        + flat * squared(mean(apart) + far * slope) + slack * squared(slope)
+        + flat * squared(mean(apart) + far * slope)
     )  # fmt: skip
-    return Derivation((concluding(claim, parts),))
+    return parts, lies * radius**2 + drawn * L / (2 * mu**2)
 
 
 @proof_of(fedprox.PAPER.find("theorem4convex"))

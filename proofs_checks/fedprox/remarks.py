@@ -9,8 +9,8 @@ from typing import Any
 from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.fedprox import comparisons as beside
-from fedconvex.proofs_checks.fedprox.counterexamples import AT_REST, DRAWN_LARGEST, THEOREM4_AT_ITS_MU, rho_of_the_draw
 from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
+from fedconvex.proofs_checks.fedprox.programs import AT_REST, DRAWN_LARGEST, THEOREM4_AT_ITS_MU, rho_of_the_draw
 from fedconvex.proofs_checks.fedprox.tightness import (
     APART,
     FAR,

@@ -2,16 +2,14 @@
 
 | modules | contents |
 |---|---|
-| `notation` | symbols of the proofs |
-| `problem`, `fixed_points`, `least_squares` | (1) to (15), Propositions 1 to 3 |
-| `interpolation` | the inequality between two points of a strongly convex and smooth function |
-| `contraction`, `local_steps`, `complexity` | Theorem 1, Corollary 1, (22) |
-| `claimed_fixed_points`, `claimed_theorems` | (4) to (7), (13), Propositions 1 to 3 and Theorem 1, for the kernel |
-| `one_round`, `one_step` | inequalities of a round and of a client's step, for the kernel |
-| `regularised` | (19) and Theorem 2, refuted as printed, and corrected |
-| `exact_runs` | instances on which formulas are compared with the running code |
-| `tightness` | how tight the bounds are |
-| `worst_case_questions` | the worst-case problem of Corollary 1, which no claim states |
+| `one_round`, `one_step` | lemmas about a round and about a client's step |
+| `claimed_definitions`, `claimed_fixed_points` | proofs of (3) to (7), (11) to (13), (17), (19), Propositions 1 to 3 |
+| `claimed_theorems`, `claimed_local_steps`, `claimed_regularised`, `claimed_complexity` | Theorems 1 and 2, Corollary 1, (22) |
+| `divergence` | a run that diverges with one local step |
+| `remarks` | notes, readings, misprints, worst known instances |
+| `counterexamples`, `programs` | federations that break a refuted claim; the same as programs that run alone |
+| `exact_runs`, `tightness` | instances beside the running code; how tight the bounds are |
+| `worst_case_questions` | worst-case problems that cannot be read off a claim |
 """
 
 from importlib import import_module

@@ -1,74 +1,78 @@
-"""FedSplit: counterexamples to what is printed, as programs that run alone."""
+"""FedSplit: exact federations in which the claims of refuted statements are false.
 
-from fedconvex.proofs_checks.witnesses import Witness
+Each is of the statement's setting, and `claim.on(federation)` computes both sides from the rounds that the method's own
+code plays.
+"""
 
-MISPRINTED_STEP = Witness(
-    "f(u) = u²/2, s = 1, x = 0, u = 1, α = 1/2: the gradient step gives 0, the printed right side 3/2",
-    """
+from collections.abc import Mapping
 from fractions import Fraction
-# f(u) = u²/2, s = 1, x = 0: the local subproblem is h(u) = u²/2 + u²/2; one gradient step from u = 1, α = 1/2
-u, x, s, alpha = Fraction(1), Fraction(0), Fraction(1), Fraction(1, 2)
-gradient_of_f = u
-gradient_of_h = s * gradient_of_f + (u - x)
-left = u - alpha * gradient_of_h
-right = u - alpha * s * gradient_of_f + (u - x)
-""",
-    "=",
-)
-NOT_SO_CONVEX = Witness(
-    "m = 2, f_j = 0, λ = 1: F at distance 1 from its minimiser is 1/4, where λ-strong convexity asks for 1/2",
+
+from fedconvex.claims.on_runs.federations import ExactFederation
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.problems.quadratics import Quadratic
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import fedsplit
+
+ONE, HALF = Fraction(1), Fraction(1, 2)
+
+
+def one_client(curvature: int) -> Quadratic:
+    """f(x) = (curvature/2)x²."""
+    return Quadratic([[[curvature]]], [[0]])
+
+
+def gradient_step() -> ExactFederation:
+    """(17): f(u) = u²/2, s = 1, x = 0, u = 1, α = ½: the gradient step leads to 0, the printed right side is 3/2."""
+    return ExactFederation(
+        one_client(1), FedSplit(stepsize=ONE), [0], local_solver=GradientDescent(steps=1, stepsize=HALF),
+        parameters={"stepsize": ONE, "local_stepsize": HALF, "local_steps": ONE}, free={"u": [[1]]},
+    )  # fmt: skip
+
+
+def two_flat_clients() -> ExactFederation:
+    """(19): f_1 = f_2 = 0, x^(1) = 0, λ = 1, y = (1, 0) and z = (0, 0): F_λ is only ½-strongly convex."""
+    return ExactFederation(
+        Quadratic([[[0]], [[0]]], [[0], [0]]), FedGD(stepsize=ONE), [0],
+        parameters={"L": ONE, "regularizer": ONE, "num_clients": Fraction(2)},
+        free={"x^{(1)}": [0], "z": [[0], [0]], "y": [[1], [0]]},
+    )  # fmt: skip
+
+
+def weak_regularisation(times: int) -> ExactFederation:
+    """Theorem 2: f(x) = x²/2 from 1, with λ = 1/(n² − 1), n = 100·times, and 3·times rounds.
+
+    A round contracts by (n − 1)/(n + 1) only, as λ/(L^* + λ) says; the theorem's count knows nothing of λ. The gap is
+    above 0.4, where the rounds are `times` the count for ε = 1/9. So no constant is enough, nor is a power of log(1/ε).
     """
-from fractions import Fraction
-# m = 2 clients with f_1 = f_2 = 0, x^(1) = 0, λ = 1; F(z) as printed in (19), at z = (0, 0) and at y = (1, 0)
-m, strength = 2, Fraction(1)
-def F(z):
-    return sum(strength / (2 * m) * z_j**2 for z_j in z)
-z, y = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(0))
-slope = Fraction(0)  # of F at z, which is its minimiser
-left = F(z) + slope + strength / 2 * sum((b - a) ** 2 for a, b in zip(z, y))  # λ-strong convexity
-right = F(y)
-""",
-)
-TOO_SLOW = Witness(
-    "n = 200, λ = 1/(n² − 1), the largest m with λ < ε/m, f_j(x) = x²/2, ε = 1/8: after 300 rounds, a hundred times "
-    "√(L/ε), the gap is far above ε",
+    n, rounds = 100 * times, 3 * times
+    weight, stepsize = Fraction(1, n**2 - 1), Fraction(n**2 - 1, n)  # 1/√(λ(1 + λ)), a rational number
+    given = {"stepsize": stepsize, "regularizer": weight, "L": ONE, "num_clients": ONE, "t": Fraction(rounds)}
+    admitted = {"epsilon": Fraction(1, 9), "squared_distance": ONE}  # λ < ε/(m‖x^(1) − x*‖²)
+    return ExactFederation(
+        one_client(1), RegularizedFedSplit(stepsize=stepsize, regularization=weight), [1],
+        parameters=given | admitted, rounds=rounds,
+    )  # fmt: skip
+
+
+def diverging() -> ExactFederation:
+    """Corollary 1 and Theorem 1 in one run: f(x) = 9x²/2 from 1, ℓ_* = 1, L^* = 9, one local step, four rounds.
+
+    s = 1/3, α = 3/8, and a round multiplies x by −5/4, as the step αs = 1/8 of the package's solver says.
     """
-from fractions import Fraction
-# m clients with f(x) = x²/2 (L = 1), x^(1) = 1, x* = 0, ε = 1/8: the claimed count is √(L/ε) < 3, for every λ < ε/m.
-n = 200
-strength, m, epsilon = Fraction(1, n**2 - 1), (n**2 - 2) // 8, Fraction(1, 8)
-assert 0 < strength < epsilon / m
-s = (n**2 - 1) / Fraction(n)  # 1/√(λ(1 + λ))
-assert s**2 * strength * (1 + strength) == 1
-z = x = Fraction(1)  # equal clients: one stands for all
-for t in range(300):  # a hundred times the claimed count
-    v = 2 * x - z
-    prox = (strength + v / s) / (1 + strength + 1 / s)  # of s(u²/2 + λ(u − 1)²/2)
-    z = z + 2 * (prox - x)
-    x = z
-left = Fraction(int(m * x**2 / 2))  # F(x) − F*, rounded down
-right = epsilon
-""",
-)
-WIDE = Witness(
-    "one client with A = [1 0], of full rank, and b = 1: a second point minimises, too",
-    """
-A, b = (1, 0), 1
-value = lambda x: (A[0] * x[0] + A[1] * x[1] - b) ** 2
-left = value((1, 1))  # a unique minimiser (1, 0) would make this larger
-right = value((1, 0))
-""",
-    ">",
-)
-OTHER_POINT = Witness(
-    "e = 1, ℓ_* = 1, L^* = 4 and f_j(u) = u²/2: x_j^(t) = 0 makes (18) 0, and z = 9 has an error",
-    """
-from fractions import Fraction
-low, high, s = 1, 4, Fraction(1, 2)  # s = 1/√(ℓ_* L^*), so √κ = 2
-alpha = 1 / (1 + s * Fraction(low + high, 2))
-error = lambda z: abs((z - alpha * s * z) - z / (1 + s))  # one gradient step from z, and the proximal point of z
-x, z = Fraction(0), Fraction(9)
-left = error(z)
-right = (1 - Fraction(1, 2 + 1)) * abs(x - x / (1 + s))
-""",
-)
+    given = {"mu": ONE, "kappa": Fraction(9), "local_steps": ONE, "num_clients": ONE, "t": Fraction(4)}
+    return ExactFederation(
+        one_client(9), FedSplit(stepsize=Fraction(1, 3)), [1], rounds=4, parameters=given,
+        local_solver=GradientDescent(steps=1, stepsize=Fraction(1, 8)),
+    )  # fmt: skip
+
+
+def of_statements() -> Mapping[Statement, ExactFederation]:
+    """A federation for each refuted statement."""
+    return {
+        fedsplit.equation17: gradient_step(),
+        fedsplit.equation19: two_flat_clients(),
+        fedsplit.theorem2: weak_regularisation(100),
+    }

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
-from fedconvex.proofs_checks.fedsplit import exact_runs, tightness
-from fedconvex.proofs_checks.fedsplit.counterexamples import (
+from fedconvex.proofs_checks.fedsplit import counterexamples, exact_runs, tightness
+from fedconvex.proofs_checks.fedsplit.programs import (
     MISPRINTED_STEP,
     NOT_SO_CONVEX,
     OTHER_POINT,
@@ -97,6 +98,7 @@ SAID: Mapping[str, Remarks] = {
     "equation17": Remarks(
         notes="The last term of (17) is misprinted: + (u − x) for − α(u − x). The printed recursion diverges: on ½ℓu² "
         "its factor is 2 − αsℓ, at least 3/2 for the α of Corollary 1.",
+        breaks=counterexamples.gradient_step,
         refutation=MISPRINTED_STEP,
         corrected="fedsplit.equation17corrected",
     ),
@@ -114,6 +116,7 @@ SAID: Mapping[str, Remarks] = {
         notes="As printed F_λ is (λ/m)-strongly convex, not λ-strongly convex as the next sentence says; with λ/2 in "
         "place of λ/(2m) both sentences hold, and Theorem 2's interval for λ makes the price of the regularisation "
         "ε/2.",
+        breaks=counterexamples.two_flat_clients,
         refutation=NOT_SO_CONVEX,
         corrected="fedsplit.equation19corrected",
     ),
@@ -127,6 +130,7 @@ SAID: Mapping[str, Remarks] = {
         "minimiser. What the program runs is one λ and m for 300 rounds; that no multiple of the count is enough, (a) "
         "and (b) for all n and m, is argued here and not run. With the λ/(2m) that (19) prints the same run is at "
         "6.194 after 300 rounds, still above 1/8.",
+        breaks=partial(counterexamples.weak_regularisation, 100),
         refutation=TOO_SLOW,
         corrected="fedsplit.theorem2corrected",
     ),

@@ -39,6 +39,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
 # A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
 Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
+FIXED, IN_DRAW, AVERAGED = 0, 1, 2  # how a number depends on the draw
+IN_ONE_DRAW, IN_MEAN = "‖ in a draw", "E‖"  # unknowns: a length in a draw, the expectation of such lengths' product
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
 
@@ -101,12 +103,17 @@ class RoundBoard:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
         terms = (*setting_terms(self.setting), *self.terms)
-        return Field(signs, roots(terms), len(other_roots(terms)))
+        exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
+        return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
-        for left, relation, right in setting.conditions:
+        chosen = {left.args[0] for left, relation, _ in setting.conditions if _is_choice(left, relation)}
+        # The other conditions come first: they may decide the maxima in a choice, and they may be about what is chosen.
+        for left, relation, right in sorted(setting.conditions, key=lambda c: _turn(c, chosen)):
+            if _is_choice(left, relation) and field.choose(left.args[0], self.parameter_only(right)):
+                continue
             larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
             field.assume(larger - smaller, relation == ">")
             if relation == "=":
@@ -479,39 +486,40 @@ class RoundBoard:
         """The value of a term in parameters alone."""
         return self.field.scalar(self.number(term).scalar)
 
-    def _number(self, term: Number) -> tuple[Quantity, bool]:
-        """The quantity, for a number that depends on the draw its expectation, and whether it depends on the draw."""
+    def _number(self, term: Number) -> tuple[Quantity, int]:
+        """The quantity, and how it depends on the draw: FIXED, IN_DRAW (the quantity has the lengths of every draw), or
+        AVERAGED (of what depends on the draw otherwise, the quantity has the expectation).
+        """
         match term.head, term.args:
             case "constant", (c,):
-                return self.constant(c), False
+                return self.constant(c), FIXED
             case "parameter", (name,):
-                return self.constant(self.field.parameter(name)), False
+                return self.constant(self.field.parameter(name)), FIXED
             case "named", (_, x):
                 return self._number(x)
             case "inner", (u, v):
                 one, other = self.vector(u), self.vector(v)
-                return self.inner(one, other), one.is_random or other.is_random
+                return self.inner(one, other), AVERAGED if one.is_random or other.is_random else FIXED
             case "norm", (u,):
                 at = self.vector(u)
-                require(not at.is_random, "the length of a vector that depends on the draw")
-                return self.length(at), False
+                return self.length_in_draw(at), IN_DRAW if at.is_random else FIXED
             case "value", (u,):
                 at = self.vector(u)
-                return self.value(at), at.is_random
+                return self.value(at), AVERAGED if at.is_random else FIXED
             case "infimum", ():
-                return self.infimum, False
+                return self.infimum, FIXED
             case "expected", (x,):
-                return self._number(x)[0], False
+                return self.averaged(self._number(x)[0]), FIXED
             case ("+" | "-") as sign, (x, y):
                 (a, r), (b, s) = self._number(x), self._number(y)
-                return (a + b if sign == "+" else a - b), r or s
+                return (a + b if sign == "+" else a - b), max(r, s)
             case "neg", (x,):
                 a, r = self._number(x)
                 return a * -1, r
             case "*", (x, y):
                 (a, r), (b, s) = self._number(x), self._number(y)
-                require(not (r and s), "the product of two numbers that depend on the draw")
-                return self.product(a, b), r or s
+                require(FIXED in (r, s) or r == s == IN_DRAW, "the product of two numbers that depend on the draw")
+                return self.product(a, b), max(r, s)
             case "/", (x, y):
                 a, r = self._number(x)
                 return a * (1 / self.parameter_only(y)), r
@@ -519,18 +527,20 @@ class RoundBoard:
                 return self._power(x, n)
             case "^", (x, y):
                 require(self.powers.rounds, "an exponent that is no constant")
-                return self.constant(self._rounds_power(x, y)), False
+                return self.constant(self._rounds_power(x, y)), FIXED
             case "root", (Number("inner", (u, v)),) if u == v:
                 return self._number(Number("norm", (u,)))
             case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
-                return self.length(self.vector(u)), False
+                return self.length(self.vector(u)), FIXED
             case "root", (x,):
-                return self.constant(self.field.root(self.parameter_only(x))), False
+                return self.constant(self.field.root(self.parameter_only(x))), FIXED
+            case "exp", (x,):
+                return self.constant(self.field.exp(self.parameter_only(x))), FIXED
             case "max", (x, y):
                 first, second = self.parameter_only(x), self.parameter_only(y)
                 larger = first if self.field.is_nonnegative(first - second) else second
                 require(self.field.is_nonnegative(larger - first), "an undecided maximum")
-                return self.constant(larger), False
+                return self.constant(larger), FIXED
         raise Refused(f"{term.head} has no meaning in a round")
 
     def _rounds_power(self, x: Number, y: Number) -> Scalar:
@@ -544,16 +554,16 @@ class RoundBoard:
                 return found * r**more if more else found
         raise Refused("an exponent that is not T plus an integer")
 
-    def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
+    def _power(self, x: Number, n: Fraction) -> tuple[Quantity, int]:
         require(n.denominator == 1 and abs(n) <= 40, f"the exponent {n} is no small integer")
         if n < 0 or all(p.head in ("constant", "parameter", *"+-*/^", "neg", "root", "named", "max") for p in parts(x)):
-            return self.constant(self.parameter_only(x) ** int(n)), False
+            return self.constant(self.parameter_only(x) ** int(n)), FIXED
         a, random = self._number(x)
         require(not random, "a power of a number that depends on the draw")
         found = self.constant(1)
         for _ in range(int(n)):
             found = self.product(found, a)
-        return found, False
+        return found, FIXED
 
     def constant(self, c: Any) -> Quantity:
         """A number of parameters as a quantity."""
@@ -581,7 +591,28 @@ class RoundBoard:
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
         return Quantity({self.name_of_value(at): self.field.scalar(1)})
 
-    def length(self, u: Vec) -> Quantity:
+    def length_in_draw(self, u: Vec) -> Quantity:
+        """The length of a vector that may depend on the draw, in any one draw."""
+        if not u.is_random:
+            return self.length(u)
+        require(u.is_shared, "the length, in a draw, of the clients' vectors")
+        return self.length(u, IN_ONE_DRAW)
+
+    def averaged(self, of: Quantity) -> Quantity:
+        """The expectation, where it is about lengths in a draw: E‖u‖², which is ⟨u, u⟩, or E‖u‖‖v‖…, an unknown."""
+        found = Quantity()
+        for m, c in of.terms.items():
+            places = tuple(x[1] for x in m if x[0] == IN_ONE_DRAW)
+            others = Quantity({tuple(x for x in m if x[0] != IN_ONE_DRAW): c})
+            if len(places) == 2 and places[0] == places[1]:
+                u = self.lengths[int(places[0])]
+                others = self.product(others, self.inner(u, u))
+            elif places:
+                others = self._times(others, Quantity({((IN_MEAN, *places),): self.field.scalar(1)}))
+            found = found + others
+        return found
+
+    def length(self, u: Vec, kind: str = "‖") -> Quantity:
         """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
         if not u.parts:
             return Quantity()
@@ -589,14 +620,14 @@ class RoundBoard:
         first = u.parts[key]
         if self.field.is_nonzero(first):  # ‖cu‖ = |c|‖u‖
             size = first if self.field.is_positive(first) else -first
-            return Quantity({(self._length(u / first),): size})
-        return Quantity({(self._length(u),): self.field.scalar(1)})
+            return Quantity({(self._length(u / first, kind),): size})
+        return Quantity({(self._length(u, kind),): self.field.scalar(1)})
 
-    def _length(self, u: Vec) -> Unknown:
+    def _length(self, u: Vec, kind: str) -> Unknown:
         known = [k for k, v in enumerate(self.lengths) if v.key == u.key]
         if not known:
             self.lengths.append(u)
-        return ("‖", str(known[0] if known else len(self.lengths) - 1))
+        return (kind, str(known[0] if known else len(self.lengths) - 1))
 
     def name_of_value(self, at: Vec) -> Monomial:
         """The unknown value at a point."""
@@ -643,6 +674,21 @@ class RoundBoard:
         return Quantity(terms)
 
 
+def _is_choice(left: Number, relation: str) -> bool:
+    """Whether the condition says what one parameter is."""
+    return relation == "=" and left.head == "parameter"
+
+
+def _turn(condition: tuple[Number, str, Number], chosen: set[str]) -> int:
+    """Conditions without the parameters that are chosen, then those that choose them, then those that use them."""
+    left, relation, right = condition
+    return 1 if _is_choice(left, relation) else 2 if chosen & {*_names(left), *_names(right)} else 0
+
+
+def _names(term: Number) -> Iterator[str]:
+    return (part.args[0] for part in parts(term) if part.head == "parameter")
+
+
 def _integer(value: Scalar) -> int:
     require(
         value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer"
@@ -660,7 +706,7 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
         yield from (left, right)
     found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
              *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
-             setting.large_gradient, setting.draws.active, setting.draws.clients)  # fmt: skip
+             setting.large_gradient, setting.initial_gap, setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 

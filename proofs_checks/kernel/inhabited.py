@@ -52,12 +52,15 @@ def require_inhabited(setting: ClaimSetting) -> None:
     for name, bound, floor in (
         ("dissimilarity", setting.dissimilarity, Number("constant", (Fraction(1),))),
         ("variance", setting.variance, zero), ("inexactness", setting.inexactness, zero),
+        ("initial gap", setting.initial_gap, zero),
     ):  # fmt: skip
         require(bound is None or _holds(bound, ">=", floor, example), f"the {name} of the example is too small")
     for large in (most, objective_most):  # concave functions may have no minimiser, flat ones no large gradient
         relation = ">=" if setting.large_gradient is None else ">"
         require(large is None or _holds(large, relation, zero, example), "the largest curvature is too small")
     require(not setting.rests or setting.large_gradient is None, "equal clients rest where their gradient is 0")
+    # The federation starts at its minimiser, where the gap is 0 and the gradient is not large.
+    require(setting.initial_gap is None or setting.large_gradient is None, "a small gap and a large gradient")
 
 
 def _is_count(term: Number, setting: ClaimSetting) -> bool:

@@ -48,9 +48,9 @@ class Between:
 @final
 @dataclass(frozen=True)
 class Hypothesis:
-    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
-    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by; where the
-    conditions show m ≤ 1, σP = m − P.
+    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient", at a run's
+    start "initial gap"; or "scale", the equation σP(m − 1) = m − P of the number that draws without replacement
+    multiply variances by; where the conditions show m ≤ 1, σP = m − P.
     """
 
     what: str
@@ -64,6 +64,24 @@ class CauchySchwarz:
     u: Vector
     v: Vector
     sign: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Triangle:
+    """E‖times‖(‖u‖ + ‖v‖ − ‖u + v‖) ≥ 0, of the lengths in every draw."""
+
+    u: Vector
+    v: Vector
+    times: Vector
+
+
+@final
+@dataclass(frozen=True)
+class MeanLength:
+    """E‖u‖ ≤ √(E‖u‖²)."""
+
+    u: Vector
 
 
 @final
@@ -134,6 +152,8 @@ Fact = (
     | Between
     | Hypothesis
     | CauchySchwarz
+    | Triangle
+    | MeanLength
     | Idle
     | Infimum
     | Nonnegative

@@ -11,7 +11,7 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
+from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
@@ -254,7 +254,7 @@ RUN_LINES: Mapping[type, Any] = {
 
 def _is_nonnegative(board: RoundBoard, of: Quantity) -> bool:
     """Whether it is a polynomial in lengths whose coefficients are ≥ 0."""
-    return all(all(x[0] == "‖" for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
+    return all(all(x[0] in ("‖", IN_MEAN) for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
 
 
 def _shown(of: Quantity) -> str:
@@ -279,6 +279,13 @@ def _fact(board: RoundBoard, fact: Any, lines: Mapping[str, Difference], library
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Difference(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Triangle(u, v, times):
+            x, y = board.vector(u), board.vector(v)
+            longer = board.length_in_draw(x) + board.length_in_draw(y) - board.length_in_draw(x + y)
+            return Difference(board.averaged(board.product(longer, board.length_in_draw(board.vector(times)))))
+        case proofs.MeanLength(u):
+            x = board.vector(u)
+            return Difference(board.length(x) - board.averaged(board.length_in_draw(x)))
         case proofs.Infimum(at):
             point = board.vector(at)
             require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
@@ -361,6 +368,11 @@ def _assumed(board: RoundBoard, what: str) -> Difference:
         # σ is any number where m = 1, since nothing varies: there it is 0.
         others = board.field.scalar(1) if board.field.is_nonnegative(1 - clients) else clients - 1
         return Difference(board.constant(board.chances["σ"] * active * others - clients + active), exact=True)
+    if what == "initial gap" and setting.initial_gap is not None:
+        require(board.at_start, "the initial gap is that of a run's start")
+        return Difference(
+            board.constant(board.parameter_only(setting.initial_gap)) - board.value(server) + board.infimum
+        )
     g = board.gradient(server)
     mean = board.mean(g)
     square = board.inner(mean, mean)
@@ -390,7 +402,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
     for name in ("method", "method_parameters", "answers", "inexactness", "gradient_steps", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
-    for name in ("dissimilarity", "variance", "large_gradient"):
+    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
     for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")

@@ -116,9 +116,12 @@ class Field:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
         others: how many symbols to keep for roots of other formulas.
+        exponentials: how many for values of the exponential function.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
+    def __init__(
+        self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0, exponentials: int = 0
+    ):
         self.roots = frozenset(rooted)
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
@@ -127,6 +130,9 @@ class Field:
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.chosen: dict[str, Scalar] = {}  # parameters that equal formulas in others
+        self.signs |= {f"exp[{i}]": "positive" for i in range(exponentials)}
+        self.exponents: dict[str, Scalar] = {}  # of the symbols for values of the exponential function
         self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -135,6 +141,7 @@ class Field:
         self.one = self.context.constant(1)
         self.primes = [(k, int(n[1:])) for k, n in enumerate(self.signs) if n[1:].isdigit() and n[0] == "√"]
         self.known: list[tuple[Scalar, bool]] = []  # >= 0, or > 0 where True
+        self.unsolved: list[tuple[Scalar, bool]] = []  # those of them that bound no symbol
         self._orders: list[Substitutions] = []
         self._cache: dict[tuple[str, str, bool], bool] = {}
 
@@ -148,9 +155,25 @@ class Field:
 
     def parameter(self, name: str) -> Scalar:
         """The parameter itself."""
+        if name in self.chosen:
+            return self.chosen[name]
         if name in self.roots:
             return self.symbol(f"√{name}") ** 2
         return self.symbol(name)
+
+    def choose(self, name: str, of: Scalar) -> bool:
+        """From here on writes the formula for the parameter that equals it. False where it may not.
+
+        Both are the same number, so that what is known of one holds of the other.
+        """
+        if (
+            name in self.chosen
+            or name not in self.symbols
+            or (of.above * of.below).degrees()[[*self.signs].index(name)]
+        ):
+            return False
+        self.chosen[name] = of
+        return True
 
     def symbol(self, name: str) -> Scalar:
         require(name in self.symbols, f"{name} is no parameter of the setting")
@@ -208,6 +231,17 @@ class Field:
         self.squares[name] = of
         return self.symbol(name)
 
+    def exp(self, of: Scalar) -> Scalar:
+        """The symbol that stands for exp(x), which is positive: all else that is known is exp(x) ≥ 1 + x."""
+        for name, inside in self.exponents.items():
+            if inside == of:
+                return self.symbol(name)
+        name = f"exp[{len(self.exponents)}]"
+        made = self.symbol(name)
+        self.exponents[name] = of
+        self.assume(made - 1 - of, False)
+        return made
+
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
         require(len(terms) == 1 and 0 < int(terms[0][1]) < 1 << 20, f"√({of}) is no root of a positive monomial")
@@ -241,6 +275,8 @@ class Field:
         seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
         if not seen:
             self.known.append((difference, strictly))
+            if difference and not Substitutions(self, self.known[-1:]).steps:
+                self.unsolved.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
 
@@ -267,8 +303,17 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            self._cache[key] = self._shown_by_some(value, strictly)
+            self._cache[key] = self._is_multiple(value, strictly) or self._shown_by_some(value, strictly)
         return self._cache[key]
+
+    def _is_multiple(self, value: Scalar, strictly: bool) -> bool:
+        """Whether the value is the difference of a condition that bounds no symbol, times a visibly positive number."""
+        for known, strict in self.unsolved:
+            factor = self.made(product(value.above, known.below), product(value.below, known.above))
+            sides_are_positive = is_positive(factor.above, self.signs) and is_positive(factor.below, self.signs)
+            if (strict or not strictly) and sides_are_positive:
+                return True
+        return False
 
     def _shown_by_some(self, value: Scalar, strictly: bool) -> bool:
         """Whether the conditions, used up in some order, show the sign; the last order that showed one comes first."""

@@ -9,7 +9,7 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.display.formulas import symbols_of
 from fedconvex.claims.display.letters import RELATIONS, Display
-from fedconvex.claims.terms import Number, expected, later, number
+from fedconvex.claims.terms import Number, expected, family, later, local_step, norm, number
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.statements.statement import Statement
@@ -87,6 +87,11 @@ def _line(line: proofs.Line, display: Display, where: str) -> ShownLine:
         case proofs.Iterate(potential, ratio, error, facts, squares):
             shown = _in_a_round(potential, number(0), ratio, error, display, telescopes=False)
             reason = "in every round, one after another; "
+        case proofs.LocalSteps(to, ratio, family_name, facts, squares):
+            point = family(family_name)
+            after, before = norm(local_step(point) - to), norm(point - to)
+            shown = rf"{display.latex(after)} \le {display.latex(_times(ratio, before))}"
+            reason = "in every local step, one after another; "
     uses = tuple(_uses(facts, squares, display))
     name = f"“{line.name}”: " if line.name else ""
     return ShownLine(shown, name + where + reason + _summary([what for _, what in uses]), uses)
@@ -137,6 +142,10 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"the assumed {what}" if what != "scale" else "the definition of $\\sigma$"
         case proofs.CauchySchwarz(u, v, _):
             return f"Cauchy-Schwarz for ${show(u)}$ and ${show(v)}$"
+        case proofs.Triangle(u, v, times):
+            return f"the triangle inequality for ${show(u)}$ and ${show(v)}$ times ${show(norm(times))}$"
+        case proofs.MeanLength(u):
+            return f"Jensen's inequality for the length of ${show(u)}$"
         case proofs.Idle(u):
             return f"the idle clients' ‖${show(u)}$‖² ≥ 0"
         case proofs.Infimum(at):

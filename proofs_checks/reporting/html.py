@@ -31,6 +31,10 @@ def says(record: Record) -> list[Html]:
     """The statement in words and as a formula, and what it assumes."""
     parts = [tag("p", mixed(record.words)), formula(record.formula)]
     parts += [tag("p", "Then:"), formula(record.conclusion)] if record.conclusion else []
+    if record.printed:
+        printed, here = record.printed
+        parts += [tag("p", "The paper prints, with the difference underlined:"), formula(printed)]
+        parts += [tag("p", "and here stands:"), formula(here)]
     if record.assumptions:
         assumed = [tag("li", tag("p", mixed(assumption))) for assumption in record.assumptions]
         parts.append(tag("div", tag("h3", "Assumes"), tag("ul", *assumed)))

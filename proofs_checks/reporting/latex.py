@@ -36,6 +36,9 @@ def _statement(record: Record) -> str:
     lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
     lines += [words(record.words), displayed(record.formula)]
     lines += [f"Then ${record.conclusion}$."] if record.conclusion else []
+    if record.printed:
+        lines += ["The paper prints, with the difference underlined:", displayed(record.printed[0])]
+        lines += ["and here stands:", displayed(record.printed[1])]
     lines.append(f"As printed: {words(record.as_printed)}. Holds: {words(record.holds)}.")
     lines += [f"A counterexample to the other reading: {words(record.other_reading)}."] if record.other_reading else []
     if record.assumptions:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.display.phrases import setting_phrases
+from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.tightness import Tightness
@@ -27,6 +28,8 @@ class Record:
     words: str
     formula: str  # LaTeX
     conclusion: str  # LaTeX; "" where the formula itself is the conclusion
+    printed: tuple[str, ...]  # the paper's formula and ours where they differ, with marks, as LaTeX
+    printed_plainly: tuple[str, ...]  # the same as plain text
     assumptions: tuple[str, ...]
     verdict: str
     as_printed: str
@@ -68,7 +71,8 @@ class Record:
             raise ValueError("other fields than a record's")
         evidence = tuple(EvidenceLine(**line) for line in data["evidence"])
         return cls(**{**data, "evidence": evidence, "assumptions": tuple(data["assumptions"]),
-                      "kernel": tuple(data["kernel"])})  # fmt: skip
+                      "kernel": tuple(data["kernel"]), "printed": tuple(data["printed"]),
+                      "printed_plainly": tuple(data["printed_plainly"])})  # fmt: skip
 
 
 def record(result: "Result") -> Record:
@@ -81,6 +85,8 @@ def record(result: "Result") -> Record:
         words=of.words,
         formula=displayed(of).defined,
         conclusion=displayed(of).conclusion,
+        printed=printed_beside(of) or (),
+        printed_plainly=printed_beside(of, plain=True) or (),
         assumptions=tuple(assumptions_of(of)),
         verdict=result.verdict.value,
         as_printed=result.as_printed,

@@ -33,6 +33,9 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
     yield "formula", from_latex(record.formula)
     if record.conclusion:
         yield "then", from_latex(record.conclusion)
+    if record.printed:
+        yield "paper", record.printed_plainly[0]
+        yield "here", record.printed_plainly[1]
     if record.assumptions:
         yield "assumes", "; ".join(map(mixed, record.assumptions))
     if record.verdict in (Verdict.UNKNOWN.value, Verdict.ASSUMED.value):
@@ -48,7 +51,7 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
         for other in _corrected(line, record):
             yield "corrected", from_latex(other.shown)
     if record.witness:
-        yield "fails", f"{record.witness['shows']}: {record.witness['found']}"
+        yield "fails", record.reason
     if record.corrected:
         yield "corrected", f"{record.corrected['identifier']}: {record.corrected['words']}"
         yield "", from_latex(record.corrected["formula"])

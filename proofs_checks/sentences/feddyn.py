@@ -32,7 +32,7 @@ from fedconvex.methods.scaffold import Scaffold
 from fedconvex.participation import Schedule
 from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Lower, Nonnegative
 from fedconvex.proofs_checks.library import Lemma, Parts, by, concluding, lemma, with_example
-from fedconvex.proofs_checks.sentences.findings import Compared, Evidence, Proves, SentenceVerdict, decides
+from fedconvex.proofs_checks.sentences.findings import Comparison, Evidence, Proves, SentenceVerdict, decides
 from fedconvex.proofs_checks.sentences.instances import SHORT, UNLIKE, bias, exact, line, run, squared
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.theory import feddyn
@@ -48,8 +48,8 @@ FEDDYN = ClaimSetting(method="FedDyn", method_parameters={"alpha": alpha}, signs
 def local_minima_are_inconsistent(linear: tuple[int, int] = (1, -3)) -> Iterator[Evidence]:
     problem = line((1, 3), linear)
     at = exact(Fraction(sum(linear), 4))
-    yield Compared("the gradient of the mean", problem.gradient(at)[0], "=", 0)
-    yield Compared("that of the first device", problem.client_gradients(at)[0][0], "!=", 0)
+    yield Comparison("the gradient of the mean", problem.gradient(at)[0], "=", 0)
+    yield Comparison("that of the first device", problem.client_gradients(at)[0][0], "!=", 0)
 
 
 @decides("feddyn.improves_over_scaffold", PROVED, most=2)
@@ -69,14 +69,14 @@ def unaffected_by_heterogeneity(apart: int = 1, rounds: int = 3) -> Iterator[Evi
     points = [run(FedDyn(alpha=2), problem, rounds, participation=Schedule(list(s))).points[-1] for s in schedules]
     expected_gap = sum(alike.value(x) for x in points) / len(points)
     same = run(FedDyn(alpha=2), alike, rounds, participation=Schedule(list(schedules[0]))).points[-1]
-    yield Compared(f"expected suboptimality after {rounds} rounds, and of devices that do not differ", expected_gap,
+    yield Comparison(f"expected suboptimality after {rounds} rounds, and of devices that do not differ", expected_gap,
                    ">", alike.value(same))  # fmt: skip
 
 
 @decides("feddyn.fedprox_does_not_align", SHOWN, problem=line((1, 3), (1, 3)))
 def fedprox_does_not_align(problem: Any = UNLIKE) -> Iterator[Evidence]:
-    yield Compared("‖x_∞ − x*‖² of FedProx", bias(FedProx(mu=2), problem), ">", 0)
-    yield Compared("of FedDyn", bias(FedDyn(alpha=2), problem), "=", 0)
+    yield Comparison("‖x_∞ − x*‖² of FedProx", bias(FedProx(mu=2), problem), ">", 0)
+    yield Comparison("of FedDyn", bias(FedDyn(alpha=2), problem), "=", 0)
 
 
 @decides("feddyn.consensus_is_kept", ON_INSTANCES, stored=(5, 0))
@@ -92,7 +92,7 @@ def consensus_is_kept(stored: tuple[int, ...] = ()) -> Iterator[Evidence]:
     after = fraction_array(rounds_of(FedDyn(alpha=2), UNLIKE, numbers, None).advance(state).memory["gradient"])
     for k in (0, 1):
         moved = squared(after[k] - before[k])
-        yield Compared(f"‖θ_k^t − θ^{{t−1}}‖²/α² of device {k + 1}", moved, "=", 0)
+        yield Comparison(f"‖θ_k^t − θ^{{t−1}}‖²/α² of device {k + 1}", moved, "=", 0)
 
 
 @decides("feddyn.limits_are_stationary", PROVED, rests=False)
@@ -111,7 +111,7 @@ def server_state(num_clients: int = 2) -> Iterator[Evidence]:
     problem = line([1, 3][:num_clients], [1, -2][:num_clients])
     state = run(FedDyn(alpha=2), problem, 1).state
     total = sum(fraction_array(state.memory["gradient"]))
-    yield Compared("h and the sum of the stored gradients", fraction_array(state.shared["h"])[0], "!=", total[0])
+    yield Comparison("h and the sum of the stored gradients", fraction_array(state.shared["h"])[0], "!=", total[0])
     claim = equal(shared("h", 1), mean(memory("gradient", 1)))
     proof = Derivation((concluding(claim, Parts()),), (("shared h", mean(memory("gradient", 0))),))
     yield Proves("h is the mean", Lemma(with_example(FEDDYN), claim, proof))
@@ -133,7 +133,7 @@ def second_vector_is_unavoidable(option: Any = 2, steps: int = 3, rounds: int = 
     for t in range(rounds):
         found = run(method, UNLIKE, t + 1)
         known = (found.points[t] - found.points[t + 1]) / (steps * SHORT)
-        yield Compared(
+        yield Comparison(
             f"‖c − (θ^{t} − θ^{t + 1})/(Ks)‖²", squared(fraction_array(found.state.shared["c"]) - known), "=", 0
         )
 
@@ -147,10 +147,14 @@ def alpha_and_the_rate(alphas: tuple[int, int] = (120, 60)) -> Iterator[Evidence
         return found
 
     start = {"D0": Fraction(1), "G": Fraction(1)}
-    short, long = (ratio(T, feddyn.convex_bound, **start) for T in (1000, 2000))
-    yield Compared(f"the ratio of Theorem 2's bounds for α = {alphas}, T = 1000 and 2000", short, "=", long)
+    for name, bound, given in (
+        ("2", feddyn.convex_bound, start),
+        ("4", feddyn.nonconvex_bound, {"delta": Fraction(1), "spread": Fraction(1)}),
+    ):
+        short, long = (ratio(T, bound, **given) for T in (1000, 2000))
+        yield Comparison(f"the ratio of Theorem {name}'s bounds for α = {alphas}, T = 1000 and 2000", short, "=", long)
     short, long = (ratio(T, feddyn.strongly_convex_bound, mu=1, **start) for T in (1000, 2000))
-    yield Compared("of Theorem 3's, at T = 2000 and a thousand times that at T = 1000", long, ">", 1000 * short)
+    yield Comparison("of Theorem 3's, at T = 2000 and a thousand times that at T = 1000", long, ">", 1000 * short)
 
 
 @decides("feddyn.alphas_of_figure1", SentenceVerdict.OPEN, active=100)
@@ -163,9 +167,9 @@ def alphas_of_figure1(active: int = 10) -> Iterator[Evidence]:
             return False
         return True
 
-    yield Compared("Theorem 4 admits α = 1 for L = 1/200", admits(1, Fraction(1, 200)), "=", True)
-    yield Compared("for L = 1/100", admits(1, Fraction(1, 100)), "=", False)
-    yield Compared("α = 0.001 for L = 0.00001", admits(Fraction(1, 1000), Fraction(1, 10**5)), "=", False)
+    yield Comparison("Theorem 4 admits α = 1 for L = 1/200", admits(1, Fraction(1, 200)), "=", True)
+    yield Comparison("for L = 1/100", admits(1, Fraction(1, 100)), "=", False)
+    yield Comparison("α = 0.001 for L = 0.00001", admits(Fraction(1, 1000), Fraction(1, 10**5)), "=", False)
 
 
 @decides("feddyn.one_step_if_losses_differ", REFUTED, second=2)
@@ -173,9 +177,9 @@ def one_step_if_losses_differ(second: int = 1) -> Iterator[Evidence]:
     problem = line((1, second), (1, -2))
     at = exact(0)
     first, other = problem.client_gradients(at)
-    yield Compared("the gradients at 0 of both devices", first[0], "!=", other[0])
+    yield Comparison("the gradients at 0 of both devices", first[0], "!=", other[0])
     for steps in (2, 10):
-        yield Compared(f"‖x_∞ − x*‖², e = {steps}", bias(FedGD(stepsize=SHORT, local_steps=steps), problem), "=", 0)
+        yield Comparison(f"‖x_∞ − x*‖², e = {steps}", bias(FedGD(stepsize=SHORT, local_steps=steps), problem), "=", 0)
 
 
 @decides("feddyn.fedsplit_with_partial_participation", REFUTED, exponent=1)

@@ -17,7 +17,7 @@ from fedconvex.participation import Schedule
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.kernel.proofs import Lower, Nonnegative
 from fedconvex.proofs_checks.library import Lemma, by, jensen, lemma, squared
-from fedconvex.proofs_checks.sentences.findings import Compared, Evidence, Proves, SentenceVerdict, decides
+from fedconvex.proofs_checks.sentences.findings import Comparison, Evidence, Proves, SentenceVerdict, decides
 from fedconvex.proofs_checks.sentences.instances import SHORT, UNLIKE, bias, exact, line, run
 from fedconvex.theory import fedprox
 
@@ -41,7 +41,7 @@ def variance(gradients: Gradients) -> Fraction:
 @decides("fedprox.dropping_is_more_heterogeneous", REFUTED, gradients=(1, 4, 4))
 def dropping_is_more_heterogeneous(gradients: Gradients = (1, 1, 4)) -> Iterator[Evidence]:
     everyone, left = dissimilarity(gradients), dissimilarity(gradients[:2])
-    yield Compared(f"B² without the third of the gradients {gradients}, and with it", left, "<", everyone)
+    yield Comparison(f"B² without the third of the gradients {gradients}, and with it", left, "<", everyone)
 
 
 @decides("fedprox.dropping_is_biased", SHOWN, linear=(1, 3, 2))
@@ -50,9 +50,9 @@ def dropping_is_biased(linear: Gradients = (1, 3, 5)) -> Iterator[Evidence]:
     curvatures = (1, 3, 2)
     method = FedGD(stepsize=SHORT, local_steps=1)
     problem = line(curvatures, linear)
-    yield Compared("f′ where FedGD stops", problem.gradient(_stop(method, problem))[0], "=", 0)
+    yield Comparison("f′ where FedGD stops", problem.gradient(_stop(method, problem))[0], "=", 0)
     without = _stop(method, line(curvatures[:2], linear[:2]))
-    yield Compared("without the third device", problem.gradient(without)[0], "!=", 0)
+    yield Comparison("without the third device", problem.gradient(without)[0], "!=", 0)
 
 
 def _stop(method: Any, problem: Any) -> Any:
@@ -66,7 +66,7 @@ def more_iterations(stepsize: Any = 1) -> Iterator[Evidence]:
     for steps in (1, 2):
         x = _answer(steps, stepsize, mu=1)
         reached.append(abs(Fraction(3, 2) * x - 1 + x))
-    yield Compared("γ after two steps and after one", reached[1], ">", reached[0])
+    yield Comparison("γ after two steps and after one", reached[1], ">", reached[0])
 
 
 def _answer(steps: int, stepsize: Any, mu: Any, curvature: Any = Fraction(3, 2)) -> Any:
@@ -79,7 +79,7 @@ def _answer(steps: int, stepsize: Any, mu: Any, curvature: Any = Fraction(3, 2))
 def proximal_term_restricts(mu: int = 5) -> Iterator[Evidence]:
     """½x²/100 − x from 0, two steps of size 1."""
     near, far = (_answer(2, 1, weight, Fraction(1, 100)) for weight in (Fraction(1, 100), mu))
-    yield Compared(f"|w_k − w^t| at μ = {mu} and at μ = 1/100", abs(far), ">", abs(near))
+    yield Comparison(f"|w_k − w^t| at μ = {mu} and at μ = 1/100", abs(far), ">", abs(near))
 
 
 @decides("fedprox.subproblems_are_convex", PROVED, least=Fraction(1, 2))
@@ -100,13 +100,13 @@ def fedavg_is_special(mu: int = 0) -> Iterator[Evidence]:
         solver = GradientDescent(steps=steps, stepsize=SHORT)
         ours = run(FedProx(mu=mu), UNLIKE, 3, local_solver=solver).points
         theirs = run(FedGD(stepsize=SHORT, local_steps=steps), UNLIKE, 3).points
-        yield Compared(f"the points of three rounds agree, e = {steps}", bool((ours == theirs).all()), "=", True)
+        yield Comparison(f"the points of three rounds agree, e = {steps}", bool((ours == theirs).all()), "=", True)
 
 
 @decides("fedprox.constant_gamma", REFUTED, curvatures=(2, 2))
 def constant_gamma(curvatures: Gradients = (1, 2)) -> Iterator[Evidence]:
     first, second = (abs(h * _answer(3, SHORT, 0, h) - 1) for h in curvatures)
-    yield Compared(f"γ after three steps, curvatures {curvatures}", first, "!=", second)
+    yield Comparison(f"γ after three steps, curvatures {curvatures}", first, "!=", second)
 
 
 @decides("fedprox.decreasing_stepsize", REFUTED, linear=(0, 1))
@@ -119,8 +119,8 @@ def decreasing_stepsize(linear: Gradients = (0, 0)) -> Iterator[Evidence]:
             run(method, problem, 1, participation=Schedule([[device]]), x0=[best + far]).points[1][0] - best
             for far in (0, 1)
         )
-        yield Compared(f"the move from x* if device {device + 1} is drawn", abs(stays), "=", 0)
-        yield Compared("‖x⁺ − x*‖/‖x − x*‖", abs(moves), "<=", Fraction(1, 2))
+        yield Comparison(f"the move from x* if device {device + 1} is drawn", abs(stays), "=", 0)
+        yield Comparison("‖x⁺ − x*‖/‖x − x*‖", abs(moves), "<=", Fraction(1, 2))
 
 
 @decides("fedprox.B_is_at_least_one", PROVED, factor=2)
@@ -132,8 +132,8 @@ def B_is_at_least_one(factor: int = 1) -> Iterator[Evidence]:
 
 @decides("fedprox.B_measures_dissimilarity", REFUTED, second=(2, 4))
 def B_measures_dissimilarity(first: Gradients = (1, 3), second: Gradients = (10, 14)) -> Iterator[Evidence]:
-    yield Compared(f"B² for gradients {first} and {second}", dissimilarity(first), ">", dissimilarity(second))
-    yield Compared("their variances", variance(first), "<", variance(second))
+    yield Comparison(f"B² for gradients {first} and {second}", dissimilarity(first), ">", dissimilarity(second))
+    yield Comparison("their variances", variance(first), "<", variance(second))
 
 
 @decides("fedprox.B_of_iid_data", REFUTED, point=1)
@@ -142,31 +142,31 @@ def B_of_iid_data(point: int = 0, sizes: tuple[int, ...] = (1, 10, 40)) -> Itera
     for n in sizes:
         slopes = {n * point - (2 * ones - n): Fraction(comb(n, ones), 2**n) for ones in range(n + 1)}
         likely = sum(p * q for a, p in slopes.items() for b, q in slopes.items() if a * a + b * b >= (a + b) ** 2)
-        yield Compared(f"P(B² ≥ 2), n = {n}", Fraction(likely), ">=", Fraction(1, 2))
+        yield Comparison(f"P(B² ≥ 2), n = {n}", Fraction(likely), ">=", Fraction(1, 2))
 
 
 @decides("fedprox.mu_bar_is_not_necessary", SHOWN, mu=Fraction(9, 100))
 def mu_bar_is_not_necessary(mu: Fraction = Fraction(1, 20)) -> Iterator[Evidence]:
     """−x²/20 and ½x²: the subproblems' gradients vanish at μx/(h + μ)."""
     curvatures = (Fraction(-1, 10), Fraction(1))
-    yield Compared("μ and L₋", mu, "<", -curvatures[0])
-    yield Compared("the curvature of f", sum(curvatures) / 2, ">", 0)
+    yield Comparison("μ and L₋", mu, "<", -curvatures[0])
+    yield Comparison("the curvature of f", sum(curvatures) / 2, ">", 0)
     kept = sum(mu / (h + mu) for h in curvatures) / 2
-    yield Compared("‖w^{t+1}‖/‖w^t‖", abs(kept), "<", 1)
+    yield Comparison("‖w^{t+1}‖/‖w^t‖", abs(kept), "<", 1)
 
 
 @decides("fedprox.variance_is_more_restrictive", SHOWN, curvatures=(2, 2))
 def variance_is_more_restrictive(curvatures: Gradients = (1, 3)) -> Iterator[Evidence]:
     for w in (10, 1000):
         gradients = tuple(h * w for h in curvatures)
-        yield Compared(f"B(w)² at w = {w}", dissimilarity(gradients), "<=", Fraction(5, 4))
-        yield Compared("the variance of the gradients", variance(gradients), ">=", w**2)
+        yield Comparison(f"B(w)² at w = {w}", dissimilarity(gradients), "<=", Fraction(5, 4))
+        yield Comparison("the variance of the gradients", variance(gradients), ">=", w**2)
 
 
 @decides("fedprox.remark5_is_sufficient", REFUTED, K=18)
 def remark5_is_sufficient(K: int = 2) -> Iterator[Evidence]:
     """B = 1 and γ = 0."""
-    yield Compared("B² and K", 1, "<", K)
+    yield Comparison("B² and K", 1, "<", K)
     mu, L, low = parameter("mu"), parameter("L"), parameter("L_minus")
     setting = ClaimSetting(
         signs={"mu": "positive", "L": "positive", "L_minus": "nonnegative"}, conditions=((mu, ">", low),)
@@ -200,8 +200,8 @@ def candidates_for_mu(factor: Any = Fraction(2, 3)) -> Iterator[Evidence]:
 def increase_mu(problem: Any = UNLIKE) -> Iterator[Evidence]:
     errors = [bias(FedProx(mu=mu), problem) for mu in (1, 4, 16, 64, 256)]
     for before, after in pairwise(errors):
-        yield Compared("‖x_∞ − x*‖² at four times the μ", after, "<", before)
-    yield Compared("at μ = 256", errors[-1], ">", 0)
+        yield Comparison("‖x_∞ − x*‖² at four times the μ", after, "<", before)
+    yield Comparison("at μ = 256", errors[-1], ">", 0)
 
 
 @decides("fedprox.same_as_sgd", PROVED, power=1)
@@ -217,7 +217,7 @@ def same_as_sgd(power: int = 2) -> Iterator[Evidence]:
 def worse_than_sgd(rounds: int = 30) -> Iterator[Evidence]:
     problem = line((1, 3), (1, -3))
     prox, descent = (run(method, problem, rounds).points[-1] for method in (FedProx(mu=1), FedSGD(stepsize=SHORT)))
-    yield Compared(f"f after {rounds} rounds of FedProx, of gradient descent", problem.value(prox), ">",
+    yield Comparison(f"f after {rounds} rounds of FedProx, of gradient descent", problem.value(prox), ">",
                    problem.value(descent))  # fmt: skip
 
 
@@ -225,7 +225,7 @@ def worse_than_sgd(rounds: int = 30) -> Iterator[Evidence]:
 def corollary9_proof(drawn: tuple[int, ...] = (0,)) -> Iterator[Evidence]:
     """Two devices with ‖∇F_k‖ = 1 and γ = (0, 1)."""
     gammas = (0, 1)
-    yield Compared("E_k[(1 + γ_k)‖∇F_k‖] and (1 + max γ_k)E_k‖∇F_k‖ over the drawn",
+    yield Comparison("E_k[(1 + γ_k)‖∇F_k‖] and (1 + max γ_k)E_k‖∇F_k‖ over the drawn",
                    Fraction(sum(1 + g for g in gammas), 2), ">", 1 + max(gammas[k] for k in drawn))  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def table1(devices: int = 1000) -> Iterator[Evidence]:
     rows = (("MNIST", devices, 69035, 69), ("FEMNIST", 200, 18345, 92),
             ("Shakespeare", 143, 517106, 3616), ("Sent140", 772, 40783, 53))  # fmt: skip
     for name, count, samples, average in rows:
-        yield Compared(f"rounding of {name}", abs(Fraction(samples, count) - average), "<=", Fraction(1, 2))
+        yield Comparison(f"rounding of {name}", abs(Fraction(samples, count) - average), "<=", Fraction(1, 2))
 
 
 @decides("fedprox.mu_replaces_epochs", REFUTED, other=2)
@@ -246,12 +246,12 @@ def mu_replaces_epochs(other: int = 4) -> Iterator[Evidence]:
         problem = line((1, h), (0, h))
         steps, prox = FedGD(stepsize=Fraction(1, 8), local_steps=2), FedProx(mu=mu)
         what = f"where FedGD and FedProx stop, h = {h}, μ = {mu}"
-        yield Compared(what, _stop(steps, problem)[0], relation, _stop(prox, problem)[0])
+        yield Comparison(what, _stop(steps, problem)[0], relation, _stop(prox, problem)[0])
 
 
 @decides("fedprox.variance_lower_bound", REFUTED, gradients=(0, 20))
 def variance_lower_bound(gradients: Gradients = (2, 2)) -> Iterator[Evidence]:
-    yield Compared(f"the variance of the gradients {gradients}, and B²", variance(gradients), "<",
+    yield Comparison(f"the variance of the gradients {gradients}, and B²", variance(gradients), "<",
                    dissimilarity(gradients))  # fmt: skip
     g = gradient(free("w"))
     claim = equal(square(g - mean(g)), square(g) - square(mean(g)))
@@ -264,6 +264,6 @@ def mu_large_enough(gamma: Any = 1, mu: int = 10**6) -> Iterator[Evidence]:
     problem = Quadratic(H=[[[1]]], c=[[1]])
     w = exact(0)
     residual = abs(problem.gradient(w)[0] + mu * 0)
-    yield Compared("‖∇h(w; w)‖ and γ‖∇h(w; w)‖", residual, "<=", gamma * abs(problem.gradient(w)[0]))
-    yield Compared("f(w) − f(w̄)", problem.value(w) - problem.value(w), "=", 0)
-    yield Compared("‖∇f(w)‖", abs(problem.gradient(w)[0]), ">", 0)
+    yield Comparison("‖∇h(w; w)‖ and γ‖∇h(w; w)‖", residual, "<=", gamma * abs(problem.gradient(w)[0]))
+    yield Comparison("f(w) − f(w̄)", problem.value(w) - problem.value(w), "=", 0)
+    yield Comparison("‖∇f(w)‖", abs(problem.gradient(w)[0]), ">", 0)

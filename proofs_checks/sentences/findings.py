@@ -34,7 +34,7 @@ class SentenceVerdict(Enum):
 
 @final
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """left relation right, for numbers without rounding: integers, fractions, truth values."""
 
     what: str
@@ -52,6 +52,8 @@ class Compared:
         return bool(RELATIONS[self.relation](self.left, self.right))
 
     def __str__(self) -> str:
+        if isinstance(self.right, bool):
+            return f"{self.what}: {'yes' if self.left else 'no'}"
         return f"{self.what}: {shown(self.left)} {SIGNS[self.relation]} {shown(self.right)}"
 
 
@@ -81,7 +83,7 @@ RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"} | {sign: sign for sign in ("<", "=", ">")}
 
-Evidence = Compared | Proves
+Evidence = Comparison | Proves
 Check = Callable[..., Iterator[Evidence]]
 
 

@@ -24,6 +24,14 @@ means, and gives the verdict of a check with its evidence: numbers without round
 | not decidable as said | the reason is given, with what can be computed |
 
 Each check is also run on a changed sentence, which it must reject.
+
+```python
+from fedconvex.proofs_checks.sentences import finding
+from fedconvex.theory.sentences import sentences
+
+for sentence in sentences("fedsplit"):
+    print(sentence.identifier, finding(sentence).verdict.value)
+```
 """
 
 

@@ -26,6 +26,7 @@ from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import Simulator
+from fedconvex.theory import fedprox
 
 on_a_gpu = [
     pytest.mark.gpu,
@@ -105,6 +106,22 @@ def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any
     np.testing.assert_allclose(vector(moved), vector(here.model), rtol=1e-9, atol=1e-11)
     columns = [c for c in here.to_frame() if "error" not in c]
     np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
+
+
+@on_the_device
+def test_claims_as_on_the_cpu(device: str) -> None:
+    here, there = (
+        run(fc.FedProx(mu=9), NETWORK, CLIENTS, rounds=1, participation=participation.Uniform(2), local_solver=GD,
+            device=name)
+        for name in ("cpu", device)
+    )  # fmt: skip
+    for statement in (fedprox.theorem4, fedprox.equation4, fedprox.equation6, fedprox.equation13):
+        claim = statement.claim
+        assert claim is not None
+        one, other = claim.on(here), claim.on(there)
+        np.testing.assert_allclose(other.left, one.left, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(other.right, one.right, rtol=1e-6, atol=1e-12)
+        assert (other.holds, other.round, other.client) == (one.holds, one.round, one.client)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Iterate, LocalSteps, Telescope
 
 BY = (Fraction(6, 7), Fraction(8, 7))
 
@@ -41,14 +41,19 @@ def _changed(term: Any) -> Iterator[Any]:
 
 def mutated_proofs(proof: Derivation) -> Iterator[Derivation]:
     """The proof with one multiplier of a fact, or one weight of a square, an eighth larger."""
-    for case in ("above", "below") if proof.cases else ():
-        for changed in mutated_proofs(getattr(proof.cases, case)):
-            yield replace(proof, cases=replace(proof.cases, **{case: changed}))
-    for place, line in enumerate(proof.lines):
-        if type(line) is Combine:
-            for name in ("facts", "squares"):
-                pairs = getattr(line, name)
-                for k, (multiplier, what) in enumerate(pairs):
-                    larger = (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])
-                    lines = (*proof.lines[:place], replace(line, **{name: larger}), *proof.lines[place + 1 :])
-                    yield replace(proof, lines=lines)
+    if (cases := proof.cases) is not None:
+        for which in ("above", "below"):
+            for changed in mutated_proofs(getattr(cases, which)):
+                yield replace(proof, cases=replace(cases, **{which: changed}))
+    for lines in ("of_round", "lines"):
+        before = getattr(proof, lines)
+        for place, line in enumerate(before):
+            for changed_line in _changed_lines(line):
+                yield replace(proof, **{lines: (*before[:place], changed_line, *before[place + 1 :])})
+
+
+def _changed_lines(line: Any) -> Iterator[Any]:
+    for name in ("facts", "squares") if type(line) in (Combine, Telescope, Iterate, LocalSteps) else ():
+        pairs = getattr(line, name)
+        for k, (multiplier, what) in enumerate(pairs):
+            yield replace(line, **{name: (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])})

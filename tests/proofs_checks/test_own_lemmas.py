@@ -10,6 +10,7 @@ from fedconvex.claims import ClaimSetting, at_most
 from fedconvex.claims.terms import free, gradient, number, parameter, square, value
 from fedconvex.commands.errors import WRONG_INPUT, run
 from fedconvex.commands.main import app
+from fedconvex.commands.verify_file import symbol_of
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Nonnegative, Upper
@@ -76,6 +77,15 @@ def test_a_proved_lemma(verified) -> None:
     assert "claims" in out
     assert "assumes" in out
     assert "broken by" not in out
+
+
+def test_greek_parameters_are_shown_as_letters(verified) -> None:
+    head = HEAD.replace('"L"', '"alpha_0"')
+    _, out, _ = verified(PROVED, head=head)
+    claims = next(line for line in out.splitlines() if line.startswith("claims"))
+    assert "(1/(2 α₀)) ‖∇F_k(x)‖²" in claims
+    assert "alpha" not in out
+    assert [symbol_of(name) for name in ("mu", "L", "num_clients", "muon")] == [r"\mu", "L", "num_clients", "muon"]
 
 
 def test_a_false_lemma_has_a_federation(verified) -> None:

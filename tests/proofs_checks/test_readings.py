@@ -10,17 +10,20 @@ import flint
 import pytest
 
 from fedconvex.proofs_checks import papers_with_proofs, verify
-from fedconvex.proofs_checks.witnesses import Witness, replay
-from fedconvex.proofs_checks.proof import Proof, Role
-from fedconvex.proofs_checks.readings import UNDECIDED, Reading, is_ours, words
+from fedconvex.proofs_checks.evidence import CodeComparison
+from fedconvex.proofs_checks.readings import COMPARED, UNDECIDED, Reading, is_ours, words
+from fedconvex.proofs_checks.remarks import Remarks, remarks_of
 from fedconvex.proofs_checks.reporting.recorded import recorded
-from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.statements.statement import Statement
+from fedconvex.proofs_checks.verification import load
+from fedconvex.proofs_checks.witnesses import Witness, replay
+from fedconvex.statements.statement import ClaimType, Statement
 from fedconvex.theory import fedprox, papers, statement
 from fedconvex.verdicts import Verdict
 
-PROOFS = {s.identifier: proof for paper in papers().values() for s in paper if (proof := proof_of(s)) is not None}
-READ = {identifier for identifier, proof in PROOFS.items() if proof.reading is not None}
+for paper in papers_with_proofs():
+    load(paper)
+SAID = {s.identifier: remarks_of(s) for name in papers_with_proofs() for s in papers()[name]}
+READ = {identifier for identifier, said in SAID.items() if said.reading is not None}
 REPAIRED = re.compile(
     r"misprint|\bread as\b|\b(is|are) proved as\b|would be false|"
     r"[Tt]wo readings|can be read|[Rr]ead literally|[Pp]rinted with|prints \S+ for"
@@ -34,31 +37,30 @@ ABOUT_ELSE = {
 }  # fmt: skip
 
 
-def without_reading(of: Statement, proof: Proof) -> str:
-    """Why a proof should have a reading as data and has none; "" where nothing is missing."""
-    if proof.reading is not None or proof.refutation is not None or of.identifier in ABOUT_ELSE:
+def without_reading(of: Statement, said: Remarks) -> str:
+    """Why a statement should have a reading as data and has none; "" where nothing is missing."""
+    if said.reading is not None or said.refutation is not None or of.identifier in ABOUT_ELSE:
         return ""
-    if found := REPAIRED.search(proof.notes):
+    if found := REPAIRED.search(said.notes):
         return f"its note says “{found.group()}”"
     own = of.number.removeprefix("Equation ")
-    fails = [s for s in proof.steps if s.role is Role.PRINTED and s.place == own]
-    return f"a printed line of {own} is quoted" if fails and recorded()[of.identifier]["steps"].get("refuted") else ""
+    return f"a printed line of {own} fails" if any(line.place == own for line in said.misprints) else ""
 
 
-@pytest.mark.parametrize("identifier", PROOFS)
+@pytest.mark.parametrize("identifier", SAID)
 def test_a_repaired_reading_is_data(identifier: str) -> None:
-    assert not without_reading(statement(identifier), PROOFS[identifier])
+    assert not without_reading(statement(identifier), SAID[identifier])
 
 
 @pytest.mark.parametrize("identifier", sorted(READ))
 def test_a_reading_that_is_taken_away_is_missed(identifier: str) -> None:
-    assert without_reading(statement(identifier), replace(PROOFS[identifier], reading=None))
+    assert without_reading(statement(identifier), replace(SAID[identifier], reading=None))
 
 
 def test_there_are_readings_and_exceptions_to_them() -> None:
     assert len(READ) > 15
     assert not READ & ABOUT_ELSE.keys()
-    assert all(REPAIRED.search(PROOFS[identifier].notes) for identifier in ABOUT_ELSE)
+    assert all(REPAIRED.search(SAID[identifier].notes) for identifier in ABOUT_ELSE)
 
 
 # false only with a counterexample
@@ -66,48 +68,80 @@ def test_there_are_readings_and_exceptions_to_them() -> None:
 
 @pytest.mark.parametrize("identifier", sorted(READ))
 def test_false_is_shown(identifier: str) -> None:
-    entry, reading = recorded()[identifier], PROOFS[identifier].reading
+    said = SAID[identifier]
+    assert said.reading is not None
+    lines = [misprint.line().verdict for misprint in said.misprints]
+    if "false" in said.reading.as_printed:
+        assert said.reading.witness is not None or Verdict.REFUTED.value in lines
+    if said.reading.witness is not None:
+        assert replay(said.reading.witness).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("identifier", sorted(READ))
+def test_a_reading_of_what_is_proved_is_recorded(identifier: str) -> None:
+    entry, reading = recorded()[identifier], SAID[identifier].reading
     assert reading is not None
-    assert (entry["as_printed"], entry["holds"]) == (reading.as_printed, reading.holds)
-    if "false" in reading.as_printed:
-        lines = [s for s in PROOFS[identifier].steps if s.role is Role.PRINTED]
-        assert reading.witness is not None or lines
-    if reading.witness is not None:
-        assert replay(reading.witness).verdict is Verdict.REFUTED
+    if entry["verdict"] == Verdict.PROVED.value:
+        assert (entry["as_printed"], entry["holds"]) == (reading.as_printed, reading.holds)
 
 
 HOLDS = Witness("nothing", "left = 1\nright = 2")
 FAILS = Witness("a counterexample", "left = 2\nright = 1")
 
 
-def said(reading: Reading | None, verdict: Verdict = Verdict.PROVED, line_fails: bool = False) -> tuple[str, str, str]:
-    of = fedprox.theorem4
-    proof = replace(PROOFS["fedprox.theorem4"], reading=reading)
-    return words(of, proof, verdict, corrected=None, line_fails=line_fails, by_instances=False)
+def phrases(
+    reading: Reading | None, verdict: Verdict = Verdict.PROVED, line_fails: bool = False, of: Statement | None = None
+) -> tuple[str, str, str]:
+    return words(of or fedprox.theorem4, Remarks(reading=reading), verdict, corrected=None, line_fails=line_fails)
 
 
 def test_false_without_a_counterexample_is_not_said() -> None:
-    assert said(Reading("false", "otherwise"))[0] == UNDECIDED
-    assert said(Reading("true here, false there", "here", HOLDS))[0] == UNDECIDED
-    assert said(Reading("false", "otherwise", HOLDS), line_fails=True)[0] == UNDECIDED
-    assert said(Reading("false", "otherwise", FAILS)) == ("false", "otherwise", "a counterexample: 2 > 1")
-    assert said(Reading("false", "otherwise"), line_fails=True)[0] == "false"
+    assert phrases(Reading("false", "otherwise"))[0] == UNDECIDED
+    assert phrases(Reading("true here, false there", "here", HOLDS))[0] == UNDECIDED
+    assert phrases(Reading("false", "otherwise", HOLDS), line_fails=True)[0] == UNDECIDED
+    assert phrases(Reading("false", "otherwise", FAILS)) == ("false", "otherwise", "a counterexample: 2 > 1")
+    assert phrases(Reading("false", "otherwise"), line_fails=True)[0] == "false"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.ASSUMED, Verdict.REFUTED])
 def test_what_is_not_proved_is_not_said_to_hold(verdict: Verdict) -> None:
-    as_printed, holds, _ = said(Reading("true", "as printed"), verdict)
+    as_printed, holds, _ = phrases(Reading("true", "as printed"), verdict)
     assert "true" not in as_printed
     assert holds in (UNDECIDED, "if the assumed steps do")
 
 
 def test_a_corrected_statement_holds_only_if_it_is_proved() -> None:
     of = statement("fedsplit.equation17")
-    proof = PROOFS[of.identifier]
     for verdict, holds in ((Verdict.PROVED, "the corrected statement fedsplit.equation17corrected"),
                            (Verdict.UNKNOWN, UNDECIDED), (None, UNDECIDED)):  # fmt: skip
-        found = words(of, proof, Verdict.REFUTED, corrected=verdict, line_fails=True, by_instances=False)
+        found = words(of, SAID[of.identifier], Verdict.REFUTED, corrected=verdict, line_fails=True)
         assert found[:2] == ("false", holds)
+
+
+def test_what_is_compared_is_not_said_to_hold() -> None:
+    """A definition is one; of every other formula its truth is not decided by instances."""
+    definition, theorem = fedprox.definition1, fedprox.theorem4
+    assert definition.claim_type is ClaimType.DEFINITION
+    assert phrases(None, Verdict.COMPARED, of=definition) == ("a definition", COMPARED, "")
+    assert phrases(None, Verdict.COMPARED, of=theorem) == (UNDECIDED, COMPARED, "")
+    assert phrases(Reading("true", "as printed"), Verdict.COMPARED, of=theorem) == (UNDECIDED, COMPARED, "")
+    reading = Reading("true here, false there", "here", FAILS)
+    assert phrases(reading, Verdict.COMPARED, of=theorem)[:2] == (UNDECIDED, COMPARED)
+    assert phrases(Reading("false", "otherwise", FAILS), Verdict.COMPARED, of=theorem)[0] == "false"
+    assert phrases(Reading("false", "otherwise"), Verdict.COMPARED, of=theorem)[0] == UNDECIDED
+
+
+def test_what_is_proved_without_a_reading_is_true_as_printed() -> None:
+    assert phrases(None) == ("true", "as printed", "")
+    assert phrases(None, of=fedprox.theorem4sharper) == ("not in the paper", "as stated", "")
+    asymptotic = replace(fedprox.theorem4, claim_type=ClaimType.ASYMPTOTIC)
+    assert phrases(None, of=asymptotic) == ("true", "as printed, up to constants", "")
+
+
+def test_a_misprint_that_does_not_show_makes_no_reading_false() -> None:
+    same = CodeComparison("a", "b", "(1)", lambda n: (n, n), as_printed=True)
+    assert same.line().verdict == Verdict.UNKNOWN.value
+    assert phrases(Reading("false: a misprint", "otherwise"), line_fails=False)[0] == UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -127,7 +161,7 @@ def test_corollary7_is_false_for_theorem4() -> None:
     assert (result.as_printed, result.holds) == ("false for Theorem 4's ρ", "of the algorithm, not of Theorem 4's ρ")
     chosen = fedprox.corollary7(L=Fraction(1), B=2, K=16)
     rho = fedprox.rho(mu=chosen.mu, L=1, L_minus=0, B=2, gamma=0, K=16)
-    reading = PROOFS["fedprox.corollary7"].reading
+    reading = SAID["fedprox.corollary7"].reading
     assert reading is not None
     assert reading.witness is not None
     program = replay(reading.witness)

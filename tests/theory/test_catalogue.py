@@ -127,6 +127,12 @@ def test_a_missing_statement_would_be_noticed() -> None:
 # which are no argument of the formula. Those on an argument itself are only these.
 NOT_TOLD = {
     "feddyn.equation13": {"mu <= L"},  # mu is no argument
+    "feddyn.theorem1convex": {"alpha = 30*L*sqrt(num_clients)/sqrt(num_active)"},  # α is not in the bound
+    "feddyn.theorem1nonconvex": {"alpha = 30*L*num_clients/num_active"},
+    "feddyn.theorem1stronglyconvex": {"alpha = Max(30*L, 5*mu*num_clients/num_active)"},
+    "feddyn.theorem5convex": {"alpha = 50*L*sqrt(num_clients)/sqrt(num_active)"},
+    "feddyn.theorem5nonconvex": {"alpha = 50*L*num_clients/num_active"},
+    "feddyn.theorem5stronglyconvex": {"alpha = Max(50*L, 50*mu*num_clients/num_active)"},
     "fedprox.equation15": {"K >= 4*B**2"},
     "fedprox.equation16": {"K >= 4*B**2"},
     "fedprox.remark8": {"K >= 4 + 4*sigma2/epsilon"},

@@ -77,6 +77,14 @@ from fedconvex.theory.feddyn.problem import three_points_strongly as three_point
 from fedconvex.theory.feddyn.problem import virtual_gradient_step as virtual_gradient_step
 from fedconvex.theory.feddyn.problem import virtual_objective as virtual_objective
 from fedconvex.theory.feddyn.problem import virtual_step as virtual_step
+from fedconvex.theory.feddyn.rates import convex_rate_bound as convex_rate_bound
+from fedconvex.theory.feddyn.rates import nonconvex_rate_bound as nonconvex_rate_bound
+from fedconvex.theory.feddyn.rates import one_gradient_convex_rate_bound as one_gradient_convex_rate_bound
+from fedconvex.theory.feddyn.rates import one_gradient_nonconvex_rate_bound as one_gradient_nonconvex_rate_bound
+from fedconvex.theory.feddyn.rates import (
+    one_gradient_strongly_convex_rate_bound as one_gradient_strongly_convex_rate_bound,
+)
+from fedconvex.theory.feddyn.rates import strongly_convex_rate_bound as strongly_convex_rate_bound
 from fedconvex.theory.feddyn.sharper import convex_bound_sharper as convex_bound_sharper
 from fedconvex.theory.feddyn.sharper import lemma1_sharper as lemma1_sharper
 from fedconvex.theory.feddyn.sharper import lemma4_sharper as lemma4_sharper

@@ -22,6 +22,7 @@ from fedconvex.statements.notation import (
 )
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.feddyn import vectors
+from fedconvex.theory.feddyn.printed import PRINTED
 
 PER_CURVATURE: Units = (-1, 2)
 KAPPA: Units = (-2, 4)  # of the factor of C_t, a squared gradient, in a squared length
@@ -32,12 +33,13 @@ PAPER = Paper(
     reference="Acar et al.: Federated Learning Based on Dynamic Regularization (ICLR 2021)",
     convention="l = (1/m) sum_k L_k, a plain mean; with weights, L_k is num_clients * weights[k] times the client's",
     letters=Letters(
-        before="t-1", after="t", rounds=r"\sum_{t=1}^T", server=r"\theta^@", shared={"h": "h^@"},
-        memory={"gradient": r"\nabla L_k(\theta_k^@)", "h": "h_k^@"}, last_answers=r"\theta_k^@",
+        before="t-1", after="t", rounds=r"\sum_{t=1}^T", sums_of_powers={"r": "R"}, server=r"\theta^@",
+        shared={"h": "h^@"}, memory={"gradient": r"\nabla L_k(\theta_k^@)", "h": "h_k^@"}, last_answers=r"\theta_k^@",
         answers=r"\tilde\theta_k^@", solutions=r"\tilde\theta_k^@", residuals="e_k^@", minimiser=r"\theta_*",
         function="L_k", objective=r"\ell", mean=r"\frac{1}{m}\sum_k", drawn=r"\frac{1}{P}\sum_{k\in P_t}",
         expectation="E",
     ),
+    printed=PRINTED,
     notation={
         "alpha": Parameter(r"\alpha", "weight of the dynamic regulariser", CURVATURE, above=0, measured="alpha"),
         "L": Parameter("L", "smoothness of every L_k", CURVATURE, above=0, measured="smoothness"),

@@ -42,21 +42,49 @@ class Rates(NamedTuple):
     nonconvex: Any
 
 
-# Theorems 1 and 5 have the same three formulas with another β and r.
+# Theorems 1 and 5 have the same three formulas, with another β and r in the first.
+
+
+def strongly_convex_rate(*, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, beta: Any, r: Any) -> Any:
+    """(1/r^T)(β D0 + (m/P) G/β)."""
+    return (beta * D0 + num_clients / num_active * G / beta) / power(r, T)
+
+
+def convex_rate(*, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+    """(1/T)√(m/P)(L D0 + G/L)."""
+    return sqrt(num_clients / num_active) * (L * D0 + G / L) / T
+
+
+def nonconvex_rate(*, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
+    """(1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²)."""
+    return (L * (num_clients / num_active) * delta + L**2 * spread) / T
+
+
 def _rates(
     L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any, beta: Any, r: Any
 ) -> Rates:
-    ratio = num_clients / num_active
+    drawn = {"num_clients": num_clients, "num_active": num_active, "T": T}
     return Rates(
-        (beta * D0 + ratio * G / beta) / power(r, T),
-        sqrt(ratio) * (L * D0 + G / L) / T,
-        (L * ratio * delta + L**2 * spread) / T,
+        strongly_convex_rate(D0=D0, G=G, beta=beta, r=r, **drawn),
+        convex_rate(L=L, D0=D0, G=G, **drawn),
+        nonconvex_rate(L=L, delta=delta, spread=spread, **drawn),
     )
+
+
+def beta_of_rates(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+    """β = max(5(m/P)μ, 30L), the α of Theorem 1's first case."""
+    return named(r"\beta", maximum(5 * num_clients * mu / num_active, 30 * L))
+
+
+def beta_of_one_gradient_rates(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+    """β = max(50(m/P)μ, 50L), the α of Theorem 5's first case."""
+    return named(r"\beta", maximum(50 * num_clients * mu / num_active, 50 * L))
 
 
 @PAPER.statement(
     "Theorem 1", ClaimType.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), cases=CASES,
+    parts=("Theorem 1, strongly convex", "Theorem 1, convex", "Theorem 1, nonconvex"),
 )  # fmt: skip
 def rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
@@ -66,7 +94,7 @@ def rates(
     (1/r^T)(β D0 + (m/P) G/β) with β = max(5(m/P)μ, 30L), r = 1 + μ/β; (1/T)√(m/P)(L D0 + G/L);
     (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). Each for its own α; for one much larger it fails.
     """
-    beta = named(r"\beta", maximum(5 * num_clients * mu / num_active, 30 * L))
+    beta = beta_of_rates(L=L, mu=mu, num_clients=num_clients, num_active=num_active)
     return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / beta))
 
 
@@ -122,11 +150,11 @@ def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T:
 @PAPER.statement(
     "Theorem 5", ClaimType.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED),
-    cases=ONE_GRADIENT_CASES,
+    cases=ONE_GRADIENT_CASES, parts=("Theorem 5, strongly convex", "Theorem 5, convex", "Theorem 5, nonconvex"),
 )  # fmt: skip
 def one_gradient_rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> Rates:
     """FedDynOneGD's rates, up to constants: those of Theorem 1 with β = max(50(m/P)μ, 50L), r = 1 + μ/(3β)."""
-    beta = named(r"\beta", maximum(50 * num_clients * mu / num_active, 50 * L))
+    beta = beta_of_one_gradient_rates(L=L, mu=mu, num_clients=num_clients, num_active=num_active)
     return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / (3 * beta)))

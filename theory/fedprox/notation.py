@@ -15,6 +15,7 @@ from fedconvex.statements.notation import (
 )
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedprox import vectors
+from fedconvex.theory.fedprox.printed import PRINTED
 
 PAPER = Paper(
     name="fedprox",
@@ -25,6 +26,7 @@ PAPER = Paper(
         server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
         minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
     ),
+    printed=PRINTED,
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
@@ -38,6 +40,7 @@ PAPER = Paper(
         ),
         "epsilon": Parameter(r"\epsilon", "accuracy, of the squared norm of the gradient", SQUARED_GRADIENT, above=0),
         "delta": Parameter(r"\Delta", "initial suboptimality f(w0) - f*", VALUE, least=0, measured="initial_gap"),
+        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "rho": Parameter(r"\rho", "guaranteed decrease of f per squared gradient norm", STEPSIZE, above=0),
         # quantities of the definitions and of the proofs
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
@@ -71,7 +74,9 @@ PAPER = Paper(
             "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
         ),
         "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
-        "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
+        "mean_value": Parameter(
+            r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE, means=value(vectors.average)
+        ),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
         "mean_new_gradient": Parameter(
             r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR,
@@ -80,13 +85,21 @@ PAPER = Paper(
         "mean_residual": Parameter(
             r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR, means=mean(residuals)
         ),
-        "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
-        "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
-        "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
-        "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
-        "mean_square_deviation": Parameter(
-            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
+        "lipschitz": Parameter(
+            "L_0", "local Lipschitz constant of f", GRADIENT, least=0, means=vectors.lipschitz(vectors.any_next)
         ),
-        "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0),
+        "mean_step": Parameter(
+            r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0, means=norm(vectors.mean_step)
+        ),
+        "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
+        "deviation": Parameter(
+            r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0,
+            means=norm(vectors.any_next - vectors.average),
+        ),
+        "mean_square_deviation": Parameter(
+            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0,
+            means=vectors.deviation,
+        ),
+        "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0, means=vectors.sampling_error),
     },
 )  # fmt: skip

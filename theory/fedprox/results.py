@@ -6,6 +6,8 @@ The formulas are the paper's, as printed. Theorem 4's ρ can be positive only wh
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import number, parameter
 from fedconvex.statements.assumptions import (
     BoundedNegativeCurvature,
     BoundedVariance,
@@ -18,12 +20,13 @@ from fedconvex.statements.assumptions import (
     InexactnessOfEach,
     LargeGradient,
     NotStationary,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
 )
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import ceil, maximum, named, sqrt
+from fedconvex.statements.functions import ceil, maximum, minimum, named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
@@ -118,6 +121,11 @@ def rho_terms(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> t
     return _terms(mu, L, L_minus, B, gamma, K)
 
 
+# Theorem 4's ρ as a function, for Theorem 6's condition: `iterations` has a parameter that is called rho.
+def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    return sum(_terms(mu, L, L_minus, B, gamma, K))
+
+
 class Margins(NamedTuple):
     """The two numbers that must be positive for ρ > 0, by Remark 5."""
 
@@ -128,18 +136,15 @@ class Margins(NamedTuple):
 @PAPER.statement(
     "Remark 5", ClaimType.CONDITION, symbol=(r"1-\gamma B", r"1-B/\sqrt K"), relation="=", units=(NUMBER, NUMBER),
     conclusion=r"\rho > 0 \Rightarrow \text{both are positive}",
+    states=vectors.for_every_weight(lambda both: at_most(parameter("mu") * vectors.theorem4(_rho), minimum(*both))),
 )  # fmt: skip
 def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
     """For ρ of Theorem 4 to be positive, both 1 − γB and 1 − B/√K must be.
 
-    Necessary, not sufficient, although the paper's text announces the conditions as sufficient.
+    Necessary, not sufficient, although the paper's text announces the conditions as sufficient. What is claimed is more
+    than the implication: μρ is at most either of them, for every μ > L₋.
     """
     return Margins(1 - gamma * B, 1 - B / sqrt(K))
-
-
-# Theorem 6's condition ρ ≤ Theorem 4's ρ, as a function: `iterations` has a parameter that is called rho.
-def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
-    return sum(_terms(mu, L, L_minus, B, gamma, K))
 
 
 @PAPER.statement(
@@ -150,6 +155,7 @@ def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
         SampledIID(),
         Condition("rho", "<=", _rho),
     ),
+    states=vectors.accurate_after(lambda delta, epsilon: delta / (parameter("rho") * epsilon)),
 )  # fmt: skip
 def iterations(*, delta: Any, rho: Any, epsilon: Any) -> Any:
     """The rounds after which the mean of ‖∇f(w^t)‖² is at most ε: the least integer T ≥ 1 with T ≥ Δ/(ρε).
@@ -183,20 +189,30 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 
 
+def _sgd_like(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+    return L * delta / epsilon + L * delta * sigma2 / epsilon**2
+
+
 @PAPER.statement(
     "Remark 8", ClaimType.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID(),
         Condition("K", ">=", lambda sigma2, epsilon: 4 * (1 + sigma2 / epsilon)),
+        ProximalWeight(lambda L, sigma2, epsilon: 6 * L * (1 + sigma2 / epsilon)),
+    ),
+    states=vectors.accurate_after(
+        lambda delta, epsilon: 24 * _sgd_like(delta=delta, epsilon=epsilon, **vectors.named_parameters("L", "sigma2")),
+        (parameter("L"), ">", number(0)),
     ),
 )  # fmt: skip
 def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
     """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.
 
-    With Corollary 7's μ ≈ 6LB² and K ≥ 4B², B = √(1 + σ²/ε).
+    With Corollary 7's μ ≈ 6LB² and K ≥ 4B², B = √(1 + σ²/ε). Accuracy is that of Theorem 6: after 24 times as many
+    rounds the mean of the E‖∇f(w^t)‖² is at most ε.
     The paper prints L_α here; the same expression with LΔ stands in the text before it.
     """
-    return L * delta / epsilon + L * delta * sigma2 / epsilon**2
+    return _sgd_like(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
 
 
 @PAPER.statement(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from fedconvex.claims.claim import Claim, equal
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import (
     BoundedNegativeCurvature,
     BoundedVariance,
@@ -22,10 +24,10 @@ from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
-from fedconvex.theory.fedprox.design import rho_of_everyone
+from fedconvex.theory.fedprox.design import coefficients, rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
-from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice, dissimilarity_from_variance
+from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice, dissimilarity_from_variance, rho
 
 ANYWHERE = (Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL)
 EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
@@ -124,12 +126,25 @@ def _kept(mu: Any, L: Any, B: Any) -> Any:
     return named("q", (2 * mu + L - L * B) / (2 * (mu + L)))
 
 
+def _scaled_rho(slack: Any) -> Claim:
+    """μρ = slack − (c₁L₋ + c₂ + c₃)/μ̄ − c₃L₋/μ̄²."""
+    mu, L_minus, K = map(parameter, ("mu", "L_minus", "K"))
+    c = coefficients.formula(L=parameter("L"), L_minus=L_minus, B=parameter("B"), gamma=parameter("gamma"), K=K)
+    mu_bar, b, c3 = named(r"\bar\mu", mu - L_minus), named("b", c.c1 * L_minus + c.c2 + c.c3), named("c_3", c.c3)
+    return equal(mu * vectors.theorem4(rho.calculator.formula), slack - b / mu_bar - c3 * L_minus / mu_bar**2)
+
+
 @PAPER.statement(
     "Remark 5, sharper", ClaimType.CONDITION, symbol=r"1-\gamma B-B(1+\gamma)\sqrt{2/K}", relation="=", units=NUMBER,
     conclusion=r"\rho > 0 \text{ for some } \mu \Leftrightarrow \text{this is positive}", ours=True,
+    states=vectors.for_every_weight(_scaled_rho),
 )  # fmt: skip
 def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
-    """Some μ makes Theorem 4's ρ positive if and only if 1 − γB − B(1 + γ)√(2/K) is positive, whatever L and L₋ are."""
+    """Some μ makes Theorem 4's ρ positive if and only if 1 − γB − B(1 + γ)√(2/K) is positive, whatever L and L₋ are.
+
+    What is claimed is more: for every μ > L₋, μρ is this number less b/μ̄ and c₃L₋/μ̄², μ̄ = μ − L₋, where b and c₃ are
+    not negative and do not depend on μ. So μρ is never larger, and as close as one likes for large μ.
+    """
     return slack_of_rho.formula(B=B, gamma=gamma, K=K)
 
 
@@ -146,8 +161,15 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     return ConvexChoice(L * B, 1 / (4 * L * B))
 
 
+def _rounds(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+    return 4 * L * delta / epsilon * _dissimilarity(sigma2=sigma2, epsilon=epsilon)
+
+
 @PAPER.statement(
-    "Remark 8, sharper", ClaimType.UPPER, symbol="T", units=NUMBER, ours=True,
+    "Remark 8, sharper", ClaimType.UPPER, symbol="T", relation=r"\ge", units=NUMBER, ours=True,
+    states=vectors.accurate_after(
+        lambda delta, epsilon: _rounds(delta=delta, epsilon=epsilon, **vectors.named_parameters("L", "sigma2"))
+    ),
     assumes=(
         *EXACT, BoundedVarianceEverywhere(), SampledIID(), Condition("L", ">", 0),
         ProximalWeight(lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
@@ -155,12 +177,12 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     ),
 )  # fmt: skip
 def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
-    """The expected number of rounds before ‖∇f(w^t)‖² is first below ε, for convex clients solved exactly, μ = LB and
-    K >= 4B devices, with B = √(1 + σ²/ε): at most 4(LΔ/ε)√(1 + σ²/ε).
+    """The rounds after which the mean of the E‖∇f(w^t)‖² is at most ε, for convex clients solved exactly, μ = LB and
+    K >= 4B devices, with B = √(1 + σ²/ε): any number T >= 4(LΔ/ε)√(1 + σ²/ε).
 
     Remark 8 has no root.
     """
-    return 4 * L * delta / epsilon * _dissimilarity(sigma2=sigma2, epsilon=epsilon)
+    return _rounds(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
 
 
 @PAPER.statement(

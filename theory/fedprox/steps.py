@@ -4,9 +4,10 @@ Each calculator returns the right-hand side as printed. Use them to see which st
 are not squared unless the name says so; μ̄ = μ − L_minus.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from fedconvex.claims.terms import norm, parameter, residuals
+from fedconvex.claims.terms import expected, norm, parameter, residuals, server
 from fedconvex.claims.terms import value as value_at
 from fedconvex.statements.assumptions import (
     BoundedNegativeCurvature,
@@ -14,6 +15,7 @@ from fedconvex.statements.assumptions import (
     Dissimilarity,
     ExactSolutions,
     Inexactness,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -26,6 +28,11 @@ from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL
 
+SMOOTH = (Runs("FedProx"), Smooth(), Inexactness())
+MEAN_DEVIATION = replace(
+    PAPER.notation["deviation"], latex=r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|",
+    means=expected(norm(server(1) - vectors.average)),
+)  # fmt: skip
 LOCAL = (Runs("FedProx"), BoundedNegativeCurvature(), PROXIMAL, Inexactness())
 ENOUGH = Condition("K", ">=", lambda B: 4 * B * B)
 CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID(), ENOUGH)
@@ -125,9 +132,15 @@ def mean_decrease(*, value: Any, mu: Any, L: Any, L_minus: Any, B: Any, gamma: A
     return value - decrease * gradient**2
 
 
-@PAPER.statement("Equation (9)", ClaimType.UPPER, symbol="f(w^{t+1})", units=VALUE)
+@PAPER.statement(
+    "Equation (9)", ClaimType.UPPER, symbol="f(w^{t+1})", units=VALUE, assumes=SMOOTH,
+    states=value_at(vectors.any_next),
+)  # fmt: skip
 def value_bound(*, mean_value: Any, lipschitz: Any, deviation: Any) -> Any:
-    """The value at the server's point: f(w̄^{t+1}) + L₀‖w^{t+1} − w̄^{t+1}‖, L₀ the local Lipschitz constant of f."""
+    """The value at the server's point: f(w̄^{t+1}) + L₀‖w^{t+1} − w̄^{t+1}‖, L₀ the local Lipschitz constant of f.
+
+    Claimed, as (10), (11) and (14), with the bound on L₀ that the paper prints after it, and of any point w^{t+1}.
+    """
     return mean_value + lipschitz * deviation
 
 
@@ -137,22 +150,28 @@ def local_lipschitz(*, L: Any, gradient: Any, mean_step: Any, step: Any) -> Any:
     return gradient + L * (mean_step + step)
 
 
-@PAPER.statement("Equation (10)", ClaimType.UPPER, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", units=VALUE)
+@PAPER.statement(
+    "Equation (10)", ClaimType.UPPER, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", units=VALUE,
+    assumes=(*SMOOTH, SampledIID()), states=expected(value_at(server(1))),
+)  # fmt: skip
 def expected_value_bound(*, mean_value: Any, Q: Any) -> Any:
     """The expected value at the server's point: f(w̄^{t+1}) + Q_t."""
     return mean_value + Q
 
 
 @PAPER.statement(
-    "Equation (11)", ClaimType.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(),),
-    redefines=PAPER.relettered(deviation=r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|"),
+    "Equation (11)", ClaimType.UPPER, symbol="Q_t", units=VALUE, assumes=(*SMOOTH, SampledIID()),
+    redefines={"deviation": MEAN_DEVIATION}, states=vectors.sampling_error,
 )  # fmt: skip
 def Q_bound(*, L: Any, gradient: Any, mean_step: Any, deviation: Any, mean_square_deviation: Any) -> Any:
     """Q_t ≤ (‖∇f(w^t)‖ + 2L‖w̄^{t+1} − w^t‖) E‖w^{t+1} − w̄^{t+1}‖ + L E‖w^{t+1} − w̄^{t+1}‖²."""
     return (gradient + 2 * L * mean_step) * deviation + L * mean_square_deviation
 
 
-@PAPER.statement("Equation (12)", ClaimType.UPPER, symbol=r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|", units=LENGTH)
+@PAPER.statement(
+    "Equation (12)", ClaimType.UPPER, symbol=MEAN_DEVIATION.latex, units=LENGTH,
+    assumes=(Runs("FedProx"), Inexactness(), SampledIID()), states=MEAN_DEVIATION.means,
+)  # fmt: skip
 def deviation_bound(*, mean_square_deviation: Any) -> Any:
     """The mean deviation is at most the root of the mean squared one."""
     return sqrt(mean_square_deviation)
@@ -173,6 +192,7 @@ def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K:
     symbol="Q_t",
     units=VALUE,
     assumes=(Smooth(), *LOCAL, Dissimilarity(), SampledIID()),
+    states=vectors.sampling_error,
 )
 def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
     """The increase of f by sampling devices: Q_t ≤ (B(1+γ)√2/(μ̄√K) + LB²(1+γ)²(2√(2K)+2)/(μ̄²K))‖∇f(w^t)‖²."""
@@ -195,7 +215,8 @@ def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> An
 
 @PAPER.statement(
     "Equation (16)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=(*CONVEX, Condition("L", ">", 0)),
+    assumes=(*CONVEX, Condition("L", ">", 0), ProximalWeight(lambda L, B: 6 * L * B**2)),
+    states=vectors.read_as_at_most,
 )  # fmt: skip
 def convex_decrease_chosen(*, value: Any, L: Any, B: Any, gradient: Any) -> Any:
     """Equation (15) at μ = 6LB²: about f(w^t) − ‖∇f(w^t)‖²/(24LB²)."""

@@ -8,14 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.statements import Conditional
 from fedconvex.claims.terms import (
     Vector,
     answers,
     expected,
+    free,
     gradient,
     mean,
+    mean_of_rounds,
     named,
     norm,
+    parameter,
     server,
     solutions,
     square,
@@ -30,6 +34,16 @@ mean_step = average - here
 moves = answers - here
 errors = solutions - answers
 deviation = expected(square(server(1) - average))
+# Where the paper has the local Lipschitz constant L₀ between w̄ and w⁺, claims have the bound on it that follows (9).
+any_next = free("w^{t+1}")  # any point, so that of any draw
+
+
+def lipschitz(next_point: Vector) -> Any:
+    """L₀ = ‖∇f(w)‖ + L(‖w̄ − w‖ + ‖w⁺ − w‖)."""
+    return named("L_0", norm(slope) + parameter("L") * (norm(mean_step) + norm(next_point - here)))
+
+
+sampling_error = named("Q_t", expected(lipschitz(server(1)) * norm(server(1) - average)))
 
 
 def drift(weight: Any) -> Vector:
@@ -60,6 +74,28 @@ def chosen_decrease(choice: Any) -> Claim:
 def certain_decrease(rho: Any) -> Claim:
     """The same where everyone takes part, so that nothing is random."""
     return at_most(value(server(1)), value(here) - rho * square(slope))
+
+
+def theorem4(rho: Callable[..., Any]) -> Any:
+    """Theorem 4's ρ, a formula, at the parameters of its setting."""
+    return named(r"\rho", rho(**named_parameters("mu", "L", "L_minus", "B", "gamma", "K")))
+
+
+def for_every_weight(claim: Callable[[Any], Claim]) -> Conditional:
+    """A claim about parameters, for every μ > L₋."""
+    return Conditional(claim, ((parameter("mu"), ">", parameter("L_minus")),))
+
+
+def accurate_after(rounds: Callable[..., Any], *conditions: Any) -> Conditional:
+    """The mean of the E‖∇f(w^t)‖² over the rounds t < T is at most ε for T ≥ the formula, at Δ and ε."""
+    delta, epsilon, T = named_parameters("delta", "epsilon", "T").values()
+    claim = at_most(mean_of_rounds(square(slope)), epsilon, rounds="T")
+    return Conditional(claim, ((T, ">=", rounds(delta=delta, epsilon=epsilon)), *conditions))
+
+
+def named_parameters(*names: str) -> dict[str, Any]:
+    """The parameters of these names, to call a formula with."""
+    return {name: parameter(name) for name in names}
 
 
 def dissimilar(bound: Any) -> Claim:

@@ -4,20 +4,31 @@ from typing import Any
 
 from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import log, maximum
+from fedconvex.statements.functions import log, maximum, total_of
 from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
-from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER
+from fedconvex.theory.fedsplit.convergence import OF_GRADIENT_DESCENT, SMALL_REGULARIZER
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER, about
+from fedconvex.theory.fedsplit.vectors import (
+    STEP,
+    first_regularized_distance,
+    first_squared_distance,
+    strongly_convex,
+    within_both,
+)
 
-FROM_REGULARIZED = {
-    "initial_distance": Parameter(
-        r"\|z^{(1)}-z_\lambda^*\|",
-        "distance of the first z from the regularised problem's fixed point, over all clients",
-        LENGTH,
-        least=0,
-    )
-}
+FROM_REGULARIZED = about(
+    {
+        "initial_distance": Parameter(
+            r"\|z^{(1)}-z_\lambda^*\|",
+            "distance of the first z from the regularised problem's fixed point, over all clients",
+            LENGTH,
+            least=0,
+        )
+    },
+    initial_distance=first_regularized_distance,
+    squared_distance=first_squared_distance,
+)
 REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions())
 
 
@@ -28,6 +39,8 @@ REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), Exac
     relation="=",
     units=LENGTH,
     redefines=AT_U,
+    assumes=OF_GRADIENT_DESCENT,
+    states=STEP,
     ours=True,
 )
 def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
@@ -43,6 +56,7 @@ def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsiz
     units=VALUE,
     assumes=(Convex(), Smooth()),
     redefines=AT_Z,
+    states=strongly_convex,
     ours=True,
 )
 def corrected_regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
@@ -50,14 +64,14 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 
     With the printed λ/(2m) the modulus of strong convexity is λ/m.
     """
-    terms = zip(values, squared_distances, strict=True)
-    return sum(value + regularizer / 2 * distance for value, distance in terms)
+    return total_of(lambda value, distance: value + regularizer / 2 * distance, values, squared_distances)
 
 
 @PAPER.statement(
     "Theorem 2, corrected", ClaimType.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
     assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), redefines=FROM_REGULARIZED,
+    states=within_both,
     ours=True,
 )  # fmt: skip
 def regularized_rounds(
@@ -76,7 +90,8 @@ def regularized_rounds(
     Theorem 2's s = 1/√(λL_λ) has the smallest q, √κ_λ = √(L_λ/λ); z_λ* is the regularised problem's fixed point. The
     count grows like 1/√λ without limit as λ → 0. With λ = ε/(2m‖x^(1) − x*‖²) it has
     √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2. (`num_clients` and `squared_distance`
-    are in the condition only.)
+    are in the condition only.) The claim is that after t rounds the gap is at most ½mλ‖x^(1) − x*‖² + ½ε for the ε of
+    which t is the count: less than ε for Theorem 2's λ.
     """
     smoothness = L + regularizer
     q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from fedconvex.claims.terms import Number, Vector
+from fedconvex.claims.terms import Number, Vector, gradient, square, value
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -18,6 +18,8 @@ from fedconvex.statements.notation import (
     Shape,
 )
 from fedconvex.statements.statement import Paper
+from fedconvex.theory.fedsplit.printed import PRINTED
+from fedconvex.theory.fedsplit.vectors import BLOCKS, ON_THE_WAY, START, SUBPROBLEM_CENTER
 
 PAPER = Paper(
     name="fedsplit",
@@ -25,12 +27,15 @@ PAPER = Paper(
     reference="Pathak, Wainwright: FedSplit: an algorithmic framework for fast federated optimization (NeurIPS 2020)",
     convention="F = sum_j f_j, a plain sum; with weights, f_j is num_clients * weights[j] times the client's function",
     letters=Letters(
-        start="1", server="x^{(@)}", memory={"z": "z_j^{(@)}"}, answers="z_j^{(t+1/2)}", last_answers="z_j^{(t+1/2)}",
+        start="1", server="x^{(@)}", memory={"z": "z_j^{(@)}"}, shared={"anchor": "x^{(1)}"},
+        answers="z_j^{(t+1/2)}", last_answers="z_j^{(t+1/2)}",
         solutions=r"\mathrm{prox}_{sf_j}(2x^{(t)}-z_j^{(t)})", residuals="e_j",
         local_gradients=r"\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^{(t)}))", minimiser="x^*", function="f_j",
+        local_step="G_j",
         objective="F", share=r"\frac{1}{m}", mean=r"\frac{1}{m}\sum_{j=1}^m", drawn=r"\frac{1}{m}\sum_{j=1}^m",
         client="j", rounds=r"\sum_{t=1}^T", expectation="",
     ),
+    printed=PRINTED,
     notation={
         "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),
         "L": Parameter("L^*", "smoothness of every f_j", CURVATURE, above=0, measured="smoothness"),
@@ -50,7 +55,8 @@ PAPER = Paper(
             measured="stacked_distance",
         ),
         "start_distance": Parameter(
-            r"\|x_j-\mathrm{prox}_{sf_j}(x_j)\|", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
+            r"\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
+            "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
             least=0,
         ),
         "squared_distance": Parameter(
@@ -89,5 +95,11 @@ def about(letters: Mapping[str, Parameter] = MappingProxyType({}), **terms: Vect
 OF_GRADIENT_STEPS = {
     "stepsize": Parameter("s", "stepsize of the local gradient steps", STEPSIZE, above=0, measured="stepsize")
 }
-AT_U = PAPER.relettered(u="u^{(t)}", x="x_j^{(t)}", gradient=r"\nabla f_j(u^{(t)})")  # in (17)
-AT_Z = PAPER.relettered(values="f_@(z_@)")  # in (19)
+# in (17), where t counts the gradient steps of a round
+AT_U = about(
+    PAPER.relettered(u="u^{(t)}", x="x_j^{(t)}", gradient=r"\nabla f_j(u^{(t)})"),
+    u=ON_THE_WAY, x=SUBPROBLEM_CENTER, gradient=gradient(ON_THE_WAY),
+)  # fmt: skip
+AT_Z = about(  # in (19)
+    PAPER.relettered(values="f_@(z_@)"), values=value(BLOCKS), squared_distances=square(BLOCKS - START)
+)

@@ -6,16 +6,29 @@ Points and gradients are numbers or vectors (entry by entry). The objective is t
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fedconvex.claims.terms import answers, gradient, local_gradients, mean, memory, named, server
+from fedconvex.claims.terms import (
+    answers,
+    family,
+    free,
+    gradient,
+    local_gradients,
+    local_step,
+    mean,
+    memory,
+    minimiser,
+    named,
+    server,
+)
 from fedconvex.statements.assumptions import AtFixedPoint, Convex, ExactSolutions, ProximalStepsize, Runs
 from fedconvex.statements.functions import average, maximum, minimum, total
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER, about
-from fedconvex.theory.fedsplit.vectors import vanishes
+from fedconvex.theory.fedsplit.vectors import orthogonal_to_consensus, vanishes
 
 # In (5) the clients' gradients are those of all their local steps.
 ON_THE_WAY = replace(PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m")
+ANYWHERE = free("x")
 FEDPROX = (Runs("FedProx"), ProximalStepsize(), ExactSolutions())
 
 
@@ -35,8 +48,9 @@ def consensus_objective(*, values: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, redefines=OF_GRADIENT_STEPS
-)
+    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
+    states=local_step(ANYWHERE), redefines=about(OF_GRADIENT_STEPS, x=ANYWHERE, gradient=gradient(ANYWHERE)),
+)  # fmt: skip
 def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""
     return x - stepsize * gradient
@@ -79,16 +93,22 @@ def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     return total(points, lambda point: x - point) / stepsize
 
 
-@PAPER.statement("Equation (11)", ClaimType.DEFINITION, symbol="0", relation="=", units=GRADIENT)
+@PAPER.statement(
+    "Equation (11)", ClaimType.DEFINITION, symbol="0", relation="=", units=GRADIENT,
+    states=orthogonal_to_consensus, redefines=about(blocks=family("v")),
+)  # fmt: skip
 def normal_cone_residual(*, blocks: Any) -> Any:
     """v is in E^⊥, the normal cone at a consensus point, exactly if the sum of its blocks vanishes."""
-    return sum(blocks)
+    return total(blocks)
 
 
-@PAPER.statement("Equation (12)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT)
+@PAPER.statement(
+    "Equation (12)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
+    redefines=about(gradients=gradient(minimiser)),
+)  # fmt: skip
 def inclusion_residual(*, gradients: Any) -> Any:
     """At a consensus point, 0 ∈ ∇F(x) + N_E(x) exactly if this vanishes: Σ_j ∇f_j(x)."""
-    return sum(gradients)
+    return total(gradients)
 
 
 @PAPER.statement(

@@ -17,7 +17,7 @@ from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
 from fedconvex.theory.fedsplit.corrected import FROM_REGULARIZED, REGULARIZED
 from fedconvex.theory.fedsplit.notation import PAPER, about
-from fedconvex.theory.fedsplit.vectors import first_distance, reaches
+from fedconvex.theory.fedsplit.vectors import error_of_each, first_distance, reaches, reaches_value, start_distance
 
 
 @PAPER.statement(
@@ -42,6 +42,7 @@ def distance_bound_any_stepsize(
 @PAPER.statement(
     "Corollary 1, sharper", ClaimType.TIGHT, symbol="b", units=LENGTH, ours=True,
     assumes=(*FEDSPLIT, GradientStepsFromCenter(lambda kappa: contraction.formula(kappa=kappa))),
+    states=error_of_each, redefines=about(start_distance=start_distance),
 )  # fmt: skip
 def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
     """The error of e gradient steps with Corollary 1's stepsize: (1 − 2/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
@@ -54,7 +55,7 @@ def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any)
 
 @PAPER.statement(
     "Theorem 2, round by round", ClaimType.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
-    assumes=REGULARIZED, redefines=FROM_REGULARIZED, ours=True,
+    assumes=REGULARIZED, redefines=FROM_REGULARIZED, ours=True, states=reaches_value,
 )  # fmt: skip
 def regularized_gap_bound(
     *, t: Any, stepsize: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any

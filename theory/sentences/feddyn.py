@@ -21,8 +21,8 @@ SENTENCES = (
         "links",
         "The expected suboptimality after some rounds is the same for devices with the same mean function, however "
         "different they are.",
-        "Theorems 1 to 3 have the term (m/P)(1/α)(1/m)Σ‖∇L_k(θ_*)‖², which is the heterogeneity; and it is there for "
-        "a reason: started at the minimiser, FedDyn leaves it if the devices differ.",
+        "The bounds for convex devices have the term (m/P)(1/α)(1/m)Σ‖∇L_k(θ_*)‖², which is the heterogeneity. They "
+        "need such a term: started at the minimiser, FedDyn leaves it if the devices differ.",
     ),
     Sentence(
         "feddyn.fedprox_does_not_align", "Related work, page 3",

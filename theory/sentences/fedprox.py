@@ -20,7 +20,8 @@ SENTENCES = (
         "fedprox.more_iterations", "Section 3, before Definition 1",
         "additional local iterations corresponding to more exact local solutions",
         "More local gradient steps make γ smaller.",
-        "True for stepsizes below 2/(L + μ); for larger ones the local steps diverge and γ grows.",
+        "True for convex subproblems and stepsizes below 2/(L + μ); for larger ones the local steps may diverge, and γ "
+        "grows.",
     ),
     Sentence(
         "fedprox.chosen_with_probability", "Algorithms 1 and 2",
@@ -43,8 +44,9 @@ SENTENCES = (
         "restricting the local updates to be closer to the initial (global) model without any need to manually set "
         "the number of local epochs",
         "With a given number of local gradient steps of a given size, a larger μ leaves the device closer to w^t.",
-        "True of exact solutions, where (6) has ‖w_k^{t+1} − w^t‖ ≤ ‖∇F_k(w^t)‖/μ for convex devices. A stepsize s "
-        "with sμ > 4 takes two steps farther than without the term; keep s below 2/(L + μ).",
+        "True of exact solutions, where (6) has ‖w_k^{t+1} − w^t‖ ≤ ‖∇F_k(w^t)‖/μ for convex devices. Two steps of "
+        "size s with sμ > 4 end farther from w^t than without the term where F_k is nearly linear; local steps need "
+        "s below 2/(L + μ).",
     ),
     Sentence(
         "fedprox.subproblems_are_convex", "Section 3.2",
@@ -91,7 +93,8 @@ SENTENCES = (
     Sentence(
         "fedprox.mu_bar_is_not_necessary", "Section 4.2, after Theorem 4",
         "we require μ̄ > 0, which is a sufficient but not necessary condition for FedProx to converge",
-        "There are devices and a μ < L₋ for which FedProx with γ = 0 converges to the minimiser.",
+        "There are devices and a μ < L₋ for which FedProx converges to the minimiser. (Definition 1 calls a point at "
+        "which the subproblem's gradient vanishes a 0-inexact solution.)",
     ),
     Sentence(
         "fedprox.variance_is_more_restrictive", "Section 4.2, after Theorem 4",

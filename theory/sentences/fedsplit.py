@@ -67,8 +67,8 @@ SENTENCES = (
     Sentence(
         "fedsplit.geometric_convergence", "Section 3.3, before Theorem 1",
         "our method enjoys geometric convergence to the optimum, even with inexact proximal implementations",
-        "FedSplit converges when the clients take one local step at Corollary 1's parameters, which the figures also "
-        "use: s = 1/√(ℓ_*L^*), α = 1/(1 + s(ℓ_* + L^*)/2), from the center of the proximal term.",
+        "FedSplit converges when the clients take one local step at Corollary 1's parameters: s = 1/√(ℓ_*L^*), "
+        "α = 1/(1 + s(ℓ_* + L^*)/2), from the center of the proximal term.",
         "Theorem 1 needs one b for all rounds, and Corollary 1 bounds the error of a round by the distance of that "
         "round, which may grow. With exact proximal steps Theorem 1 holds. The library's local solvers minimise "
         "f_j + ‖· − v‖²/(2s), the paper's s f_j + ‖· − v‖²/2: pass `GradientDescent(stepsize=α*s)` for the paper's α.",

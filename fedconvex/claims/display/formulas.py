@@ -54,14 +54,14 @@ def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str,
             return None
     else:
         return None
+    whole = value if isinstance(value, tuple) else (value,)
+    if any(p.head == "log" for v in whole if isinstance(v, Number | Vector) for p in parts(v)):
+        return None
     symbols = symbols_of(known)
     several = {name: p for name, p in calculator.parameters.items() if p.shape in SEVERAL}
     symbols |= {f"{name}[{p.index}]": p.latex_symbol(p.index) for name, p in several.items()}
     collector = _Collector(several, Display.of(letters, symbols), {}, {})
-    values = tuple(
-        collector.collected(v if isinstance(v, Vector) else number(v))
-        for v in (value if isinstance(value, tuple) else (value,))
-    )
+    values = tuple(collector.collected(v if isinstance(v, Vector) else number(v)) for v in whole)
     return Formula(values, Display.of(letters, {**symbols, **collector.symbols}), collector.meanings)
 
 

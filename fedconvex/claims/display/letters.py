@@ -95,6 +95,8 @@ class Display(Typesetting):
         for inside in reversed(part.args):
             if type(inside) in (Vector, Number):
                 at._define(inside, found)
+        if part.head == "mean of rounds" and (symbol := self._symbol_of_weight(part.args[0])):
+            found.setdefault(symbol, self._weight_of_rounds(part.args[0]))
         if part.head == "named":
             symbol, meaning = self._definition(part)
             atom = part.args[1].head in ("memory", "shared")  # named so by the paper, which is no definition
@@ -229,6 +231,8 @@ class Display(Typesetting):
 
     def _expected(self, inside: Term) -> Shown:
         sign = self.letters.expectation
+        if inside.head == "expected":  # of what is an expectation already
+            return self._expected(inside.args[0])
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
@@ -250,12 +254,18 @@ class Display(Typesetting):
     def _sum_of_rounds(self) -> str:
         return self.letters.rounds.replace("T", self.total)
 
+    def _symbol_of_weight(self, ratio: Number) -> str:
+        return self.letters.sums_of_powers.get(ratio.args[0], "") if ratio.head == "named" else ""
+
+    def _weight_of_rounds(self, ratio: Number) -> str:
+        return f"{self._sum_of_rounds} {self._weight(ratio)}"
+
     def _weight(self, ratio: Number) -> str:
         base = self.show(ratio)
         return f"{base.text if base.level == ATOM else brackets(base.text)}^{script(self.letters.before)}"
 
     def _mean_of_rounds(self, ratio: Number, inside: Term) -> Shown:
-        total = self.total if _is_one(ratio) else f"{self._sum_of_rounds} {self._weight(ratio)}"
+        total = self.total if _is_one(ratio) else self._symbol_of_weight(ratio) or self._weight_of_rounds(ratio)
         over = self._over_rounds(ratio, inside).text
         return Shown(rf"\frac{{1}}{{{total}}} {over}", PRODUCT)
 

@@ -48,6 +48,8 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     ):
         if bound is not None:
             yield f"{phrase.replace('@', display.latex(bound))} {at}"
+    if setting.initial_gap is not None:
+        yield rf"the objective at the start is at most ${display.latex(setting.initial_gap)}$ above its infimum"
     if setting.starts_at_own_minima:
         yield "each client's first model is a stationary point of its own function"
     for left, relation, right in setting.conditions:

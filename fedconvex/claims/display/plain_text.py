@@ -12,6 +12,7 @@ SIGNS = GREEK | {
     "sim": " ~ ", "mid": " | ", "forall": " for all ", "cdot": "·", "times": "×", "dots": "…", "ldots": "…",
     "Rightarrow": " ⇒ ", "Leftrightarrow": " ⇔ ", "iff": " ⇔ ", "to": " → ", "nabla": "∇", "ell": "ℓ", "sum": "Σ",
     "infty": "∞", "top": "ᵀ", "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "max": " max", "min": " min",
+    "inf": " inf", "perp": "⊥",
     "arg": " arg ", "log": " log ", "|": "‖", "{": "{", "}": "}", "_": "_", ",": " ", ";": " ", " ": " ", "!": "",
     "quad": "   ", "qquad": "   ", "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "",
     "textstyle": "", "displaystyle": "",
@@ -29,6 +30,7 @@ TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 def from_latex(latex: str) -> str:
     """A formula in LaTeX as one line. A command that is not known stays as it is, so that nothing is lost."""
     latex = re.sub(r"(\\text\{[^{}]* )\}", r"\1}\\quad ", latex)  # the space that ends a word
+    latex = re.sub(r"\\text\{ ", r"\\quad\\text{", latex)  # the one before it
     return _spaced(_row(iter(TOKEN.findall(latex))))
 
 

@@ -1,6 +1,7 @@
 r"""How a statement is displayed: its claim where it has one, else its formula beside its symbol.
 
-A statement about a factor, such as FedProx's ρ, shows the factor's formula and then what is claimed with it.
+A statement about a factor, such as FedProx's ρ, or about a number of rounds shows the formula and then what is claimed
+with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.display.formulas import Formula, formula, symbols_of
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.plain_text import from_latex
-from fedconvex.claims.statements import at_terms
+from fedconvex.claims.statements import Conditional, at_terms
 from fedconvex.claims.terms import Number, Vector, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
@@ -63,7 +64,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     factors = ("UPPER", "TIGHT", "LOWER")
     # A claim about a factor, or a reading of what is printed with ≲ or ≈, is shown beside what is printed.
     apart = statement.claim_type.name in factors if statement.relation == "=" else statement.relation != r"\le"
-    of_factor = callable(statement.states) and apart
+    of_rounds = isinstance(statement.states, Conditional) and claim is statement.states.claim
+    of_factor = of_rounds or (callable(statement.states) and apart)
     if claim is not None and not of_factor:
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
@@ -73,7 +75,10 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     parts = zip(beside, _latex(right, statement.calculator), strict=True)
     formulas = tuple(f"{symbol} {_related(statement.relation, part)}" for symbol, part in parts)
     if right is None:
-        return Displayed(formulas, statement.conclusion)
+        if claim is None:
+            return Displayed(formulas, statement.conclusion)
+        display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
+        return Displayed(formulas, display.latex(claim), _where(display, [claim], formulas))
     terms: list[Any] = [*(left.values if left else ()), *right.values]
     # Of a vector, the formula itself says what is claimed: that it is 0.
     if claim is None or type(at_terms(statement.calculator)) is Vector:

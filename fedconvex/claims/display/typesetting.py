@@ -56,6 +56,10 @@ class Typesetting:
                 return self._product(term) if _distributes(term) else self._power(base, exponent)
             case "root", (x,):
                 return Shown(rf"\sqrt{{{self.show(x).text}}}", POWER)
+            case "exp", (x,):
+                return Shown(f"e^{script(self._low(x).text)}", POWER)
+            case "log", (x,):
+                return self._function(r"\log", [x])
             case "max", (x, y) if y == -x:
                 return Shown(bars(self.show(x).text), POWER)
             case "max", _:

@@ -12,12 +12,13 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, number_at
 from fedconvex.claims.on_runs.federations import ExactFederation
-from fedconvex.claims.on_runs.paths import minimiser_of
+from fedconvex.claims.on_runs.paths import everywhere, minimiser_of
 from fedconvex.claims.terms import Number
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw, Full, Uniform, Weighted
 from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
+from fedconvex.runs.rounds import Rounds
 
 
 def offences(setting: ClaimSetting, federation: ExactFederation) -> list[str]:
@@ -128,9 +129,36 @@ def _points(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]
         after = federation.player.after(before, Draw(), len(federation.earlier))[0]
         if any(x != 0 for x in after.state.flat() - before.state.flat()):
             yield "the state is no fixed point"
+    if setting.initial_gap is not None:
+        gap = gap_of(rounds, federation.moments[0].state.server)
+        if not holds(number_at(setting.initial_gap, values), ">=", gap):
+            yield "the objective at the start is too far above its infimum"
     if setting.dissimilarity is None and setting.variance is None and setting.large_gradient is None:
         return
-    gradients = rounds.clients.gradients(federation.moments[-1].state.server)
+    for server in _servers(federation):
+        yield from _gradients(setting, federation, server)
+
+
+def gap_of(rounds: Rounds, point: Array) -> Any:
+    """f − f_* at the point. Raises NotOnThisRun where f has no minimiser."""
+    values = rounds.clients.values
+    return np.dot(rounds.weights, values(point) - values(minimiser_of(rounds)))
+
+
+def _servers(federation: ExactFederation) -> Iterator[Array]:
+    """The server's points before the round that is looked at, and before the further ones of a run, for all draws."""
+    begun = federation.moments[-1]
+    yield begun.state.server
+    if federation.rounds > 1:
+        outcomes = every_draw(federation.participation, federation.problem) or []
+        earlier = len(federation.earlier)
+        for path in federation.player.paths(begun, everywhere(outcomes), earlier, federation.rounds - 1):
+            yield from (moment.state.server for moment in path.moments[1:])
+
+
+def _gradients(setting: ClaimSetting, federation: ExactFederation, server: Array) -> Iterator[str]:
+    rounds, values = federation.player.rounds, federation.parameters
+    gradients = rounds.clients.gradients(server)
     mean = np.dot(rounds.weights, gradients)
     square, squares = (mean * mean).sum(), np.dot(rounds.weights, (gradients * gradients).sum(-1))
     if setting.dissimilarity is not None:

@@ -171,6 +171,8 @@ class Values:
                 return self._root(self.of(x, path, time))
             case "^", (x, exponent):
                 return self._power(self.of(x, path, time), self.of(exponent, path, time))
+            case ("exp" | "log") as function, (x,):
+                return self._exponential(function, self.of(x, path, time))
             case "max", (x, y):
                 return self._largest(self.of(x, path, time), self.of(y, path, time))
         return self._either(term, path, time)
@@ -263,6 +265,15 @@ class Values:
         if x < 0:
             raise NotOnThisRun("root", x, "is not a real number", "give other parameters")
         return exact_root(x)
+
+    def _exponential(self, function: str, x: Any) -> Any:
+        if self._numeric:
+            return getattr(np, function)(x)
+        if x == (0 if function == "exp" else 1):
+            return self.arithmetic.scalar(1 if function == "exp" else 0)
+        if function == "log" and not x > 0:
+            raise NotOnThisRun("log", x, "is not a real number", "give other parameters")
+        return getattr(_ball(x), function)()
 
     def _product(self, a: Any, b: Any) -> Any:
         product = a * b

@@ -15,7 +15,7 @@ import numpy as np
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.on_runs.admissibility import offences, rational
+from fedconvex.claims.on_runs.admissibility import gap_of, offences, rational
 from fedconvex.claims.on_runs.choices import Choices
 from fedconvex.claims.on_runs.draws import MOST, every_draw
 from fedconvex.claims.on_runs.evaluation import number_at
@@ -28,6 +28,7 @@ from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation, Uniform, Weighted
 from fedconvex.problems.quadratics import Quadratic
+from fedconvex.runs.rounds import rounds_of
 
 
 def random_federations(setting: ClaimSetting, claim: Claim | None = None, seed: Any = 0) -> Iterator[ExactFederation]:
@@ -113,12 +114,15 @@ class _Builder:
         return [part / sum(parts_of) for part in parts_of]
 
     def federation(self) -> ExactFederation:
+        if self.claim is not None and self.values.get(self.claim.rounds, 0) > MOST_ROUNDS:
+            raise NoFederation("too many rounds")
         H = self._hessians()
         start = self.choices.vector(self.d, 3)
         identical = self.choices.pick((True, False, False, False))
         if identical:
             H = [H[0]] * self.m
         c, models = self._linear_terms(H, np.array(start, dtype=object), identical)
+        c = self._closer(H, c, np.array(start, dtype=object))
         problem = Quadratic(H, c, self.weights)
         scheme = self._participation()
         outcomes = every_draw(scheme, problem)
@@ -194,6 +198,16 @@ class _Builder:
         models = self.choices.pick(("server", "any", "any"))
         first = [start if models == "server" else np.array(self.choices.vector(self.d, 3)) for _ in range(self.m)]
         return points, first
+
+    def _closer(self, H: list[Array], c: list[Array], start: Array) -> list[Array]:
+        """The same with shorter gradients at the start, where that is too far above the objective's infimum."""
+        most = self.at(self.setting.initial_gap)
+        if most is None:
+            return c
+        rounds = rounds_of(self.method, Quadratic(H, c, self.weights), "exact", None)
+        gap = rational(gap_of(rounds, rounds.arithmetic.array(start)))
+        share = root_below(most / gap) if gap > most else Fraction(1)
+        return [h @ start + share * (linear - h @ start) for h, linear in zip(H, c, strict=True)]
 
     def _gradients(self, identical: bool) -> list[Array]:
         """The clients' gradients at the server's point, as dissimilar as the setting allows, or less."""

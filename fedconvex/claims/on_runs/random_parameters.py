@@ -34,6 +34,8 @@ def parameters_of(setting: ClaimSetting, choices: Choices) -> dict[str, Fraction
     for _ in range(REPAIRS):
         broken = next((c for c in setting.conditions if not _keeps(c, values)), None)
         if broken is None:
+            if any(sign == "positive" and values[name] <= 0 for name, sign in setting.signs.items()):
+                raise NoFederation("a parameter that must be positive is not")
             return values
         left, relation, right = broken
         for side, other, upwards in ((left, right, True), (right, left, False)):

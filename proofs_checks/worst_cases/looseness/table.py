@@ -62,10 +62,10 @@ with BROKEN: by a state that perhaps no run reaches), and the command's exit sta
 * FedSplit's and Rockafellar's worst cases are in units of the bound.
 """
 BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
-LEMMAS = """## Steps of the proofs
+LEMMAS = """## Lemmas
 
 One round, from any state in which the server's h is the mean of the clients' memories. The numbers are quotients of
-the two sides. `Proof.tightness` bounds them from the other direction: how much of a bound some instance uses.
+the two sides. `Remarks.tightness` bounds them from the other direction: how much of a bound some instance uses.
 
 """
 BEYOND = """

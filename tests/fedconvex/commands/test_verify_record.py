@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 
 SOME = ("fedprox.equation6", "fedprox.equation7")
+LINES = "fedprox.equation7: proved (lines: 8 proved; as printed: false: w_k^t is printed for w^t"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -49,7 +50,7 @@ def test_a_new_verdict_is_recorded_and_the_others_stay(run: Run, verdicts: Path)
     assert run(*SOME)[0] == 1  # one is not recorded
     status, out, _ = run(SOME[1], "--record")
     assert status == 0
-    assert "recorded: fedprox.equation7: proved (steps: 7 proved; as printed: false: w_k^t is printed for w^t" in out
+    assert f"recorded: {LINES}" in out
     assert list(json.loads(verdicts.read_text("utf-8"))) == [*SOME, "lost.lemma1"]
     assert run(*SOME)[0] == 0
     assert len(verdicts.read_text("utf-8").splitlines()) == 3 + 2  # one statement a line
@@ -58,7 +59,7 @@ def test_a_new_verdict_is_recorded_and_the_others_stay(run: Run, verdicts: Path)
 def test_a_changed_verdict_is_named_with_the_one_before(run: Run, verdicts: Path) -> None:
     verdicts.write_text(verdicts.read_text("utf-8").replace('"verdict": "proved"', '"verdict": "refuted"'))
     status, out, _ = run(SOME[0], "--record")
-    assert (status, "fedprox.equation6: proved (steps: " in out, "; before: refuted (steps: " in out) == (0, True, True)
+    assert (status, "fedprox.equation6: proved (lines: " in out, "; before: refuted (lines: " in out) == (0, True, True)
     assert run(SOME[0])[0] == 0
 
 
@@ -77,8 +78,7 @@ def test_a_cached_result_is_not_recorded(run: Run, verdicts: Path) -> None:
 def test_all_statements_replace_all_entries(verdicts: Path) -> None:
     lines = recorded.record_verdicts(results(SOME), replace_all=True)
     assert lines == [
-        "fedprox.equation7: proved (steps: 7 proved; as printed: false: w_k^t is printed for w^t; "
-        "holds: with w^t for w_k^t in the first line); new",
+        f"{LINES}; holds: with w^t for w_k^t in the first line); new",
         "lost.lemma1: dropped, there is no such statement",
     ]
     assert list(recorded.recorded()) == list(SOME)

@@ -8,7 +8,7 @@ import pytest
 from fedconvex.commands.errors import NO_ANSWER, WRONG_INPUT, run
 from fedconvex.commands.main import app
 from fedconvex.proofs_checks.sentences import findings
-from fedconvex.proofs_checks.sentences.findings import Compared, SentenceCheck, SentenceVerdict
+from fedconvex.proofs_checks.sentences.findings import Comparison, SentenceCheck, SentenceVerdict
 from fedconvex.theory.sentences import sentences
 
 
@@ -39,7 +39,7 @@ def test_a_check_that_fails_has_its_exit_status(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> Iterator[Any]:
-        yield Compared("one and two", 1, ">", 2)
+        yield Comparison("one and two", 1, ">", 2)
 
     findings.check_of(sentences("feddyn")[0])
     wrong = SentenceCheck(fails, SentenceVerdict.SHOWN, {"any": 0})

@@ -1,16 +1,24 @@
 """Polynomials as sums of squares with rational weights: exact, and with a certificate that anyone can check."""
 
+from typing import Any
+
 import sympy
 
 from fedconvex.proofs_checks import standalone_checker
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import square_of
+from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.proof import Relation
 from fedconvex.verdicts import Verdict
 
 x, y, z = sympy.symbols("x y z", real=True)
 HALF = sympy.Rational(1, 2)
 SCHUR_LIKE = Relation(x * y + y * z + z * x, "<=", x**2 + y**2 + z**2)
+
+
+def square_of(number: Any) -> Fact:
+    return Fact(number**2, "a square")
+
+
 SQUARES = tuple((HALF, square_of(a - b)) for a, b in ((x, y), (y, z), (z, x)))
 
 

@@ -1,13 +1,18 @@
 """FedDyn's claims: the kernel accepts each proof, and refuses it for every claim that differs in one place."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 from operator import attrgetter
 
 import pytest
 
+import fedconvex as fc
 from fedconvex.claims.claim import Claim, equal
+from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import answers, drawn, gradient, last_answers, mean, memory, server
+from fedconvex.methods import Method
+from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import feddyn as _proofs  # noqa: F401 # registers the proofs
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
@@ -20,7 +25,6 @@ from tests.proofs_checks.claim_mutants import mutants, mutated_proofs
 pytestmark = pytest.mark.beyond_core
 
 PROVED = [s for s in feddyn.PAPER.everything if builder_of(s) is not None]
-ONE_ROUND = [s for s in PROVED if not s.claim.of_run]
 VECTORS = {f"feddyn.{key}" for key in ("equation2", "equation3", "equation8", "equation9", "equation15", "equation16",
                                        "lemma2", "lemma13")}  # fmt: skip
 
@@ -46,9 +50,27 @@ def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     assert theorem_of(statement).claim == statement.claim
 
 
-def test_the_statements_about_one_round_are_proved() -> None:
-    assert len(ONE_ROUND) >= 43
-    assert {s.identifier for s in ONE_ROUND} >= VECTORS
+def test_all_statements_but_two_definitions_are_proved() -> None:
+    definitions = {feddyn.equation1, feddyn.equation7}
+    assert {part for s in feddyn.PAPER.everything for part in s.stated_by} == {*PROVED, *definitions}
+    assert {s.identifier for s in PROVED} >= VECTORS
+
+
+CONSTANTS = {feddyn.theorem1: (Fraction(1240, 3), 300, 90), feddyn.theorem5: (Fraction(151, 15), 50, 200)}
+
+
+@pytest.mark.parametrize("statement", CONSTANTS, ids=IDS)
+@pytest.mark.parametrize("mu", [Fraction(1, 50), Fraction(9, 10)])
+def test_the_cases_of_a_rate_are_multiples_of_it(statement: Statement, mu: Fraction) -> None:
+    """Under its assumptions, those of the case, and no others."""
+    given = {"L": Fraction(1), "mu": mu, "num_clients": Fraction(9), "num_active": Fraction(1), "T": 3,
+             "D0": Fraction(2), "G": Fraction(5), "delta": Fraction(3), "spread": Fraction(7)}  # fmt: skip
+    for rate, case, constant, part in zip(
+        statement(**given), statement.cases, CONSTANTS[statement], statement.stated_by, strict=True
+    ):
+        taken = {name: given[name] for name in part.calculator.parameters}
+        assert part(**taken) == constant * rate
+        assert {*case} <= {*part.assumptions} <= {*statement.assumptions, *case}
 
 
 def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
@@ -56,7 +78,7 @@ def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
     return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, builder(c))]
 
 
-@pytest.mark.parametrize("statement", ONE_ROUND, ids=IDS)
+@pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement.claim))
     assert number >= 2 or statement is feddyn.equation3
@@ -64,12 +86,12 @@ def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> N
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("statement", ONE_ROUND, ids=IDS)
+@pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_every_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     assert not accepted_mutants(statement, every=1)
 
 
-@pytest.mark.parametrize("statement", [s for s in ONE_ROUND if s.identifier not in VECTORS], ids=IDS)
+@pytest.mark.parametrize("statement", [s for s in PROVED if s.identifier not in VECTORS], ids=IDS)
 def test_a_proof_that_differs_in_one_multiplier_is_refused(statement: Statement) -> None:
     """So every fact and every square in it is needed."""
     proofs = list(mutated_proofs(builder_of(statement)(statement.claim)))
@@ -108,3 +130,24 @@ def test_without_stationary_first_models_the_stored_gradients_are_not_the_models
     setting = replace(statement.setting, starts_at_own_minima=False)
     with pytest.raises(Refused, match="memory gradient differs from its invariant at the start"):
         theorem(setting, statement.claim, builder_of(statement)(statement.claim), known)
+
+
+@pytest.mark.parametrize(
+    ("statement", "method"),
+    [
+        (feddyn.theorem1nonconvex, fc.FedDyn(alpha=Fraction(60))),
+        (feddyn.theorem4, fc.FedDyn(alpha=Fraction(60))),
+        (feddyn.theorem5nonconvex, fc.FedDynOneGD(alpha=Fraction(100))),
+    ],
+    ids=lambda x: getattr(x, "identifier", ""),
+)
+def test_from_first_models_at_the_server_the_rates_without_convexity_are_false(
+    statement: Statement, method: Method
+) -> None:
+    """θ⁰ = 0 minimises the mean of ½(θ − 1)² and ½(θ + 1)²: with θ_k⁰ = θ⁰ the bounds are 0. One device is drawn."""
+    problem = fc.Quadratic([[[1]], [[1]]], [[1], [-1]])
+    parameters = {"L": 1, "num_clients": 2, "num_active": 1, "T": 2, "alpha": method.alpha}
+    given = {name: Fraction(x) for name, x in parameters.items()}
+    run = ExactFederation(problem, method, [0], Uniform(1), given, rounds=2, first_models=[[0], [0]])
+    assert statement.claim.on(run).holds is False
+    assert statement.claim.on(replace(run, first_models=[[1], [-1]])).holds is True

@@ -20,6 +20,7 @@ from fedconvex.claims.terms import (
     number,
     parameter,
     server,
+    shared,
 )
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.fedsplit import claimed_fixed_points, one_round, one_step
@@ -27,7 +28,7 @@ from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Root
 from fedconvex.proofs_checks.library import Lemma, Parts, concluding
 from fedconvex.theory import fedsplit
-from fedconvex.theory.fedsplit.vectors import vanishes
+from fedconvex.theory.fedsplit.vectors import REGULARIZED_FIXED_POINT, vanishes
 
 pytestmark = pytest.mark.beyond_core
 
@@ -79,6 +80,8 @@ def test_the_kernel_proves_the_claim(statement) -> None:
 
 def test_these_statements_are_proved() -> None:
     names = {"equation4", "equation5", "equation6", "equation7", "equation13", "proposition1", "proposition2"}
+    names |= {"equation3", "equation11", "equation12", "equation17corrected", "equation18", "equation19corrected"}
+    names |= {"corollary1", "corollary1sharper", "theorem1", "theorem1sharper", "theorem2roundbyround"}
     assert {s.identifier for s in PROVED} >= {f"fedsplit.{name}" for name in (*names, "proposition3")}
 
 
@@ -186,19 +189,46 @@ def test_a_mean_is_not_a_minimiser_of_functions_that_are_not_convex() -> None:
     assert refused(replace(lemma.setting, curvature=(number(-1), None)), lemma.claim, lemma.proof)
 
 
-# ---- refused: Theorem 1
+# ---- refused: bounds, and equations that hold everywhere
+
+
+def says_the_same(claim: Claim, other: Claim) -> bool:
+    """The start is the same before and after a round; and x^(1) − x_λ* is orthogonal to z_λ* − x_λ*, of mean 0."""
+    inside = REGULARIZED_FIXED_POINT.args[1]
+    mirrored = Vector("+", inside.args)
+    found = claim.right.put(shared("anchor", 1), shared("anchor", 0)).put(mirrored, inside)
+    return (claim.left, found) == (other.left, other.right)
 
 
 @pytest.mark.beyond_core  # takes seconds
-@pytest.mark.parametrize("name", ["theorem1", "theorem1sharper"])
-def test_another_bound_after_t_rounds_is_refused(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround",
+             "equation3", "equation11", "equation17corrected", "equation19corrected"],
+)  # fmt: skip
+def test_another_claim_is_refused(name: str) -> None:
     statement = getattr(fedsplit, name)
     builder = builder_of(statement)
     tried = 0
     for claim in mutants(statement.claim):
+        if name == "theorem2roundbyround" and says_the_same(claim, statement.claim):
+            continue
         tried += 1
         assert refused(statement.setting, claim, builder(claim)), claim
-    assert tried >= 10
+    assert tried >= (2 if name.startswith("equation") else 8)
+
+
+def test_the_gap_after_other_rounds_is_refused() -> None:
+    """Theorem 2 round by round has one power, of 2t: not of t, and not at another stepsize's fixed point."""
+    statement = fedsplit.theorem2roundbyround
+    proof = builder_of(statement)(statement.claim)
+    t = parameter("t")
+    fewer = replace(statement.claim, right=statement.claim.right.put(2 * t, t))
+    assert fewer != statement.claim
+    assert refused(statement.setting, fewer, proof)
+    assert refused(statement.setting, statement.claim, proof.cases.above)
+    assert refused(statement.setting, statement.claim, replace(proof.cases.below, of_round=()))
+    convex_no_more = replace(statement.setting, curvature=(number(-1), statement.setting.curvature[1]))
+    assert refused(convex_no_more, statement.claim, proof)
 
 
 def test_both_cases_are_needed() -> None:

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.library import by, lemma
 from fedconvex.proofs_checks.sentences import findings
 from fedconvex.proofs_checks.sentences.fedprox_sampling import drawn_in_turn
 from fedconvex.proofs_checks.sentences.findings import (
-    Compared,
+    Comparison,
     Evidence,
     Proves,
     SentenceVerdict,
@@ -30,7 +30,7 @@ from fedconvex.theory.sentences import sentences
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "sentences.md"
 SENTENCE = Sentence("fedprox.example", "nowhere", "one is less than two", "1 < 2.")
-TRUE = Compared("one and two", 1, "<", 2)
+TRUE = Comparison("one and two", 1, "<", 2)
 LEMMA = Proves("0 ≤ 1", lemma(ClaimSetting(), at_most(0, 1), by(Nonnegative(at_most(0, 1).right))))
 each = pytest.mark.parametrize("sentence", sentences(), ids=lambda one: one.identifier)
 
@@ -72,7 +72,7 @@ def test_most_sentences_are_decided() -> None:
 @pytest.mark.parametrize("number", [0.5, "1", None])
 def test_numbers_that_may_be_rounded_are_no_evidence(number: Any) -> None:
     with pytest.raises(TypeError, match="proves nothing"):
-        Compared("half", number, "<", 1)
+        Comparison("half", number, "<", 1)
 
 
 def test_proved_rests_on_the_kernel_alone() -> None:
@@ -82,7 +82,7 @@ def test_proved_rests_on_the_kernel_alone() -> None:
 
 
 def test_no_evidence_and_evidence_that_does_not_hold_decide_nothing() -> None:
-    for evidence in ((), (TRUE, Compared("one and two", 1, ">", 2))):
+    for evidence in ((), (TRUE, Comparison("one and two", 1, ">", 2))):
         for verdict in SentenceVerdict:
             assert judged(SENTENCE, verdict, evidence).verdict is SentenceVerdict.FAILED
 
@@ -96,7 +96,7 @@ def test_a_lemma_that_the_kernel_refuses_does_not_hold() -> None:
 
 def test_a_check_without_a_change_or_for_a_decided_sentence_is_refused() -> None:
     def check(bound: int = 2) -> Iterator[Evidence]:
-        yield Compared("one", 1, "<", bound)
+        yield Comparison("one", 1, "<", bound)
 
     with pytest.raises(ValueError, match="cannot fail"):
         decides("fedprox.example", SentenceVerdict.SHOWN)(check)
