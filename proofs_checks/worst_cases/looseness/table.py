@@ -131,6 +131,10 @@ def theorems() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"feddyn.theorem4{sharper}", {"alpha": 40, "L": 1, **ONE_OF_TWO, "T": 3}
         yield f"feddyn.equation18{sharper}", {"alpha": 50, "L": 1, **ONE_OF_TWO, "mu": F(1, 10), "T": 3}
         yield f"feddyn.equation20{sharper}", {"alpha": 100, "L": 1, **ONE_OF_TWO, "T": 3}
+    for number, alpha in ((1, 30), (5, 50)):
+        yield f"feddyn.theorem{number}stronglyconvex", {"alpha": alpha, **STRONG, "T": 1}
+        for case in ("convex", "nonconvex"):
+            yield f"feddyn.theorem{number}{case}", {"alpha": alpha, **DYN, "T": 1}
     for kappa in (4, 100):
         yield "fedsplit.theorem1", {"t": 3, "kappa": kappa}
         yield "fedsplit.corollary1", {"kappa": kappa, "local_steps": 3}
