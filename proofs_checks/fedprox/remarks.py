@@ -53,6 +53,10 @@ SAID: Mapping[str, Remarks] = {
         "γB + B(1+γ)√(2/K) < 1 (`fedprox.remark5sharper`): K > 2B² for γ = 0, in place of K > B².",
         reading=Reading("true as necessary, false as sufficient conditions", "as necessary conditions"),
     ),
+    "remark5sharper": Remarks(
+        notes="What is proved is the equation. The equivalence is read off it: b and c₃ are not negative, so ρ > 0 "
+        "needs the first three terms to be positive together; and if they are, a large μ̄ makes the rest small."
+    ),
     "theorem6": Remarks(
         notes="T = O(Δ/(ρε)) with constant 1. The text before it prints S_s for S_ε. Theorem 4's assumptions in each "
         "round include B(w^t) ≤ B, which Assumption 1 gives only where ‖∇f(w^t)‖² > ε.",

@@ -81,6 +81,11 @@ SAID: Mapping[str, Remarks] = {
         "with v in its kernel (I − sA_jᵀA_j)v = v. The formula needs only that the matrix in it is invertible; the "
         "norm is asked for so that the iterates converge, for which less is enough."
     ),
+    "equation12": Remarks(
+        notes="What is proved is that minimisers solve the inclusion. That its solutions are minimisers is convexity, "
+        "of which the claim does not speak.",
+        reading=Reading("true of minimisers; the converse is not claimed", "that minimisers solve the inclusion"),
+    ),
     "equation13": TUPLE,
     "proposition3": TUPLE,
     "equation14": Remarks(notes="κ may be larger than every client's condition number: it compares different clients."),
@@ -120,6 +125,9 @@ SAID: Mapping[str, Remarks] = {
         refutation=NOT_SO_CONVEX,
         corrected="fedsplit.equation19corrected",
     ),
+    "equation19corrected": Remarks(
+        notes="What is proved is the strong convexity, in the form for midpoints; the smoothness is that of a sum."
+    ),
     "theorem2": Remarks(
         notes="A round contracts by 1 − 2/(√κ_λ + 1) with κ_λ = (L^* + λ)/λ, and F − F* ≤ ε needs about √κ_λ rounds. "
         "(a) For every λ of the interval: with m = 1 and λ → 0 no count without λ is enough; the witness with m = 1 "
@@ -157,7 +165,8 @@ SAID: Mapping[str, Remarks] = {
     "equation22": Remarks(
         notes="Two readings of ε. Relative to the start, as above, (22) holds with both constants ½. Absolute, “for "
         "any problem with condition number at most κ”, no number of rounds is enough: F and c·F have the same κ, and "
-        "the gap is multiplied by c; see the refuted line. FedGD is taken with one local step of size 2/(ℓ_* + L^*).",
+        "the gap is multiplied by c; see the refuted line. The claim is FedSplit's half; FedGD's, with one local step "
+        "of size 2/(ℓ_* + L^*), is the lemma `claimed_complexity.FEDGD_ROUNDS`, which the kernel proves, too.",
         vacuous="ε = 1: no round is promised to be enough",
         reading=Reading("true for a relative, false for an absolute ε", "for ε relative to the initial gap"),
         tightness=Tightness(

@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import needed as nee
 from fedconvex.proofs_checks.worst_cases.looseness.registry import taken as taken_numbers
 from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.settings import can_be_assumed
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import ClaimType, Statement
 
@@ -77,7 +78,7 @@ def question_about(statement: Statement | Claim | str, setting: ClaimSetting | N
         claim, its_setting = statement.claim, statement.setting
     except NotASetting:
         claim = None
-    if claim is None or claim.relation != "<=":
+    if claim is None or claim.relation != "<=" or not can_be_assumed(its_setting):
         raise InvalidInput("statement", statement.identifier, "has no worst case to compare with",
                            "`looseness_of()` lists those that are")  # fmt: skip
     return _of_claim(statement, claim, its_setting)

@@ -57,6 +57,7 @@ from fedconvex.proofs_checks.worst_cases.questions.terms import (
 
 DRAWN = "f at the drawn average is bounded by the descent lemma"
 ANY_STATE = "over all states of which h is the mean of the memories"
+OF_FEDSPLIT = "over all states of which x is the mean of the z_k"
 SCALE = {"mu": Fraction(1), "num_clients": Fraction(4)}
 """Values of numbers on which a claim does not depend: curvatures scale, and any number of clients, with a rational
 root, has the same worst case."""
@@ -110,8 +111,8 @@ def draws_matter(claim: Claim, setting: ClaimSetting) -> bool:
 
 
 def _formulas(setting: ClaimSetting) -> list[Number]:
-    possible = (*setting.method_parameters.values(), *setting.curvature, setting.inexactness, setting.dissimilarity,
-                setting.variance, setting.large_gradient)  # fmt: skip
+    possible = (*setting.method_parameters.values(), *setting.curvature, *setting.gradient_steps.values())
+    possible += (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient)
     return [x for x in possible if x is not None]
 
 
@@ -255,7 +256,9 @@ def _on(
         slopes = board.gradient(terms.vector(server(0)))
         more = [("dissimilarity", square_of(mean_of(slopes)) * at.dissimilarity**2 - square_of(slopes))]
     has_memory = bool(start.memory) and not claim.of_run
-    return Compared(board, left, right, tuple(more), power, ANY_STATE if has_memory else "", has_memory)
+    return Compared(
+        board, left, right, tuple(more), power, (ANY_STATE if start.shared else OF_FEDSPLIT) * has_memory, has_memory
+    )
 
 
 def _squared(side: Any, term: Term) -> Form:

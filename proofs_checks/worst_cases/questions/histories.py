@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
@@ -42,6 +43,7 @@ class History:
     answers: tuple[Callable[[], Any], ...] = ()  # of all clients, in every round
     draws: tuple[Draw | None, ...] = ()  # None: everyone, or draws of which two moments are known
     averages: tuple[Any, ...] = ()  # of the answers of those who took part
+    solutions: tuple[Callable[[], Any], ...] = ()  # of all clients' subproblems
 
 
 @final
@@ -85,13 +87,14 @@ class Histories:
         models = Once(lambda: answers if everyone else WhenDrawn.between(latest(), answers))
         yield self._with(history, history.chance, after, models, lambda: answers, None, mean(answers))
 
-    @staticmethod
     def _with(
-        history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
+        self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
     ) -> History:
+        before = history.states[-1]
+        solutions = Once(lambda: answered(self.method, Exact(), self.board, before)[1])
         return History(
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
-            (*history.draws, draw), (*history.averages, average),
+            (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),
         )  # fmt: skip
 
 

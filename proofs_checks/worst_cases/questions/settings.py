@@ -12,6 +12,7 @@ from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
@@ -28,6 +29,11 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
 
 
+def can_be_assumed(setting: ClaimSetting) -> bool:
+    """Whether worst cases know what all parts of the setting mean."""
+    return not setting.rests and setting.objective == (None, None) and setting.initial_gap is None
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SettingAtNumbers:
@@ -42,6 +48,9 @@ class SettingAtNumbers:
             what = "a state that rests" if setting.rests else "curvature of the objective alone"
             raise NotPosed("setting", what, "is not what worst cases can assume", "give a claim about any round of "
                            "clients of a class")  # fmt: skip
+        if setting.initial_gap is not None:
+            raise NotPosed("setting", written(setting.initial_gap), "bounds the gap at the start, so that no ratio is "
+                           "invariant under scaling", "put the gap at the start into the claim")  # fmt: skip
         if setting.method and setting.method not in METHODS:
             raise NotPosed("setting", setting.method, "is no method", f"give one of {', '.join(sorted(METHODS))}")
 
@@ -74,6 +83,9 @@ class SettingAtNumbers:
     def solver(self) -> LocalSolver | None:
         """How clients solve their subproblems; None for the method's own way."""
         setting = self.setting
+        if setting.gradient_steps:
+            steps, size = (self.at(setting.gradient_steps[name]) for name in ("steps", "stepsize"))
+            return GradientDescent(steps=int(steps), stepsize=size)
         if setting.answers == "own" or setting.inexactness is None:
             return None
         size = self.at(setting.inexactness)

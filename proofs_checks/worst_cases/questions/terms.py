@@ -13,7 +13,6 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.terms import Number, Term, Vector, parts
-from fedconvex.local_solvers.exact import Exact
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
@@ -42,10 +41,9 @@ from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
     written,
 )
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, History, NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
 
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
-ROUND = ("answers", "solutions", "residuals", "local gradients", "drawn")  # what happens in a round
+ROUND = ("answers", "solutions", "residuals", "local gradients", "local step", "drawn")  # what happens in a round
 ARITHMETIC = ("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max")
 
 
@@ -175,7 +173,7 @@ class TermsOnBoard:
             case "answers", ():
                 return history.answers[self._round(t, term)]()
             case "solutions", ():
-                return answered(self.histories_of.method, Exact(), self.board, history.states[self._round(t, term)])[1]
+                return history.solutions[self._round(t, term)]()
             case "residuals", () if not isinstance(self.board, EnumeratedBoard):
                 history.answers[self._round(t, term)]()
                 return self.board.residuals[self._round(t, term)].left if self.board.residuals else Family()

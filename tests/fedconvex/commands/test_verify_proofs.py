@@ -1,4 +1,4 @@
-"""`fedconvex verify FILE.json`: proofs of whoever it may be are replayed, and what is refused is never called proved."""
+"""`fedconvex verify FILE.json`: proofs of whoever it may be are replayed; what is refused is never called proved."""
 
 import json
 import sys

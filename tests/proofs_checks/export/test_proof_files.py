@@ -1,4 +1,4 @@
-"""Proofs as files: what is written is proved from the files alone; a changed, missing or foreign file proves nothing."""
+"""Proofs as files: what is written is proved from the files alone; a changed or missing file proves nothing."""
 
 import json
 from collections.abc import Callable

@@ -23,7 +23,7 @@ def applying(found: Bounds) -> set[str]:
 
 LOCAL = {f"fedprox.equation{n}" for n in (3, 5, 6)} | {"fedprox.equation7", "fedprox.equation8"}
 DRAWN = {f"fedprox.equation{n}" for n in (13, 14)}
-PROX_CONVEX = {"fedprox.corollary7", "fedprox.equation15", "fedprox.equation16"}
+PROX_CONVEX = {"fedprox.corollary7", "fedprox.equation15"}
 DYN = {"feddyn.theorem2", "feddyn.theorem3", "feddyn.theorem4"}
 ONE = {"feddyn.equation18", "feddyn.equation20"}
 SPLIT = {"fedsplit.theorem1", "fedsplit.equation16"}
@@ -108,6 +108,7 @@ def test_what_is_sharper_promises_no_less(mu: int) -> None:
         (bounds(TWINS, BIG, WEIGHTED, x0=[1, 0]), "fedprox.theorem4", REFUTED, "not stationary", "is 0"),
         (bounds(TWINS, BIG, WEIGHTED), "fedprox.theorem6", UNKNOWN, "rho", "not given"),
         (bounds(TWINS, BIG, WEIGHTED), "fedprox.theorem11", UNKNOWN, "epsilon", "not given"),
+        (bounds(TWINS, BIG, WEIGHTED), "fedprox.equation16", REFUTED, "mu = 6*", "mu = 60"),
         (bounds(TWINS, BIG, WEIGHTED, local_solver=GD), "fedprox.corollary7", REFUTED, "exactly", "GradientDescent"),
         (bounds(INDEFINITE, BIG, WEIGHTED), "fedprox.corollary7", REFUTED, "convex", "not convex"),
         (bounds(TWINS, fc.FedDyn(alpha=9)), "fedprox.theorem4", REFUTED, "method is FedProx", "FedDyn"),

@@ -1,5 +1,6 @@
 """Worst cases read off claims: of one's own, against questions posed by hand, and what has no such question."""
 
+from dataclasses import fields
 from fractions import Fraction as F
 from typing import Any
 
@@ -184,11 +185,34 @@ def test_claims_that_no_program_can_contain(claim: Claim, says: str) -> None:
         looseness(claim, setting, mu=1, L=4, s=F(1, 2))
 
 
+def test_every_part_of_a_setting_has_a_meaning_or_is_refused() -> None:
+    """A part that were overlooked would be an assumption that the worst case does not make, or does not refuse."""
+    read = {
+        "method", "method_parameters", "signs", "counts", "conditions", "curvature", "answers", "inexactness",
+        "gradient_steps", "draws", "minimiser", "bounded_below", "dissimilarity", "variance", "large_gradient",
+        "starts_at_own_minima", "example",
+    }  # fmt: skip
+    refused = {"rests", "objective", "initial_gap"}
+    assert {f.name for f in fields(ClaimSetting)} == read | refused
+
+
+@pytest.mark.parametrize("identifier", ["fedsplit.corollary1", "fedsplit.corollary1sharper"])
+def test_gradient_steps_of_a_setting_are_those_posed_by_hand(identifier: str) -> None:
+    of_setting = statement(identifier).setting
+    assert of_setting.gradient_steps
+    claim = statement(identifier).claim
+    assert claim is not None
+    found = looseness(claim, of_setting, kappa=9, local_steps=2)
+    by_hand = looseness(identifier, kappa=9, local_steps=2)
+    assert [float(x) for x in found.factor] == pytest.approx([float(x) for x in by_hand.factor], rel=1e-6)
+
+
 def test_settings_that_worst_cases_cannot_assume() -> None:
     claim = at_most(square(server(1) - minimiser), square(server(0) - minimiser))
     for setting, says in (
         (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, rests=True), "rests"),
         (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, objective=(mu, L)), "objective"),
+        (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, initial_gap=mu), "gap at the start"),
         (ClaimSetting(method="Nobody"), "is no method"),
         (ClaimSetting(method="FedSplit", method_parameters={"stepsize": s}, curvature=(mu, L), minimiser=True,
                       answers="error", inexactness=gamma), "not analysed"),

@@ -27,8 +27,10 @@ def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
 
     assert all(statement(identifier) is build[0] for identifier, build in registered().items())
     assert registered().keys() <= looseness_of().keys()
-    # statements with a claim need no question by hand
-    assert not [identifier for identifier in registered() if statement(identifier).claim is not None]
+    # of statements with a claim only a mean of products, and steps on a subproblem from any centre, are posed by hand
+    by_hand = {identifier for identifier in registered() if statement(identifier).claim is not None}
+    local = {f"fedsplit.{name}" for name in ("corollary1", "equation18", "corollary1sharper")}
+    assert by_hand <= {"fedprox.equation14", *local}
     asked = {identifier for identifier, _ in (*theorems(), *lemmas())}
     assert asked <= looseness_of().keys()
 
