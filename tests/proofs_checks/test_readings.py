@@ -25,7 +25,7 @@ for paper in papers_with_proofs():
 SAID = {s.identifier: remarks_of(s) for name in papers_with_proofs() for s in papers()[name]}
 READ = {identifier for identifier, said in SAID.items() if said.reading is not None}
 REPAIRED = re.compile(
-    r"misprint|\bread as\b|\b(is|are) proved as\b|(would be|promise) .*\b(false|where)\b|"
+    r"misprint|\bread as\b|[Ww]hat is proved is|\b(is|are) proved as\b|(would be|promise) .*\b(false|where)\b|"
     r"[Tt]wo readings|can be read|[Rr]ead literally|[Pp]rinted with|prints \S+ for"
 )
 # Notes with such words about something else than the statement; whoever adds one has looked at the paper.

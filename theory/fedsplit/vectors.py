@@ -120,7 +120,9 @@ def within_both(count: Number) -> Claim:
     The count has log(L_λ‖z^(1) − z_λ*‖²/ε). For λ < ε/(m‖x^(1) − x*‖²) the right side is less than ε.
     """
     (inside,) = (part.args[0] for part in parts(count) if part.head == "log")
-    accuracy = inside.put(parameter("epsilon"), number(1)) * decay(1, slope_of(count))
+    epsilon = parameter("epsilon")
+    scaled = inside.args[0] if (inside.head, *inside.args[1:]) == ("/", epsilon) else epsilon * inside
+    accuracy = scaled * decay(1, slope_of(count))
     price = parameter("num_clients") * parameter("regularizer") * first_squared_distance
     return reaches_value(price / 2 + accuracy / 2)
 
