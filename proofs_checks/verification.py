@@ -12,6 +12,8 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+import sympy
+
 from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
@@ -128,7 +130,7 @@ def _verified(of: Statement) -> Result:
         *(misprint.line() for misprint in remarks.misprints),
     )
     replayed = None if remarks.refutation is None else replay(remarks.refutation)
-    verdict, reason = _of_parts(parts) if parts else _conclude(of, remarks, theorem, refusal, lines, replayed)
+    verdict, reason = _of_parts(of, parts) if parts else _conclude(of, remarks, theorem, refusal, lines, replayed)
     corrected = statement(remarks.corrected) if remarks.corrected else None
     as_printed, holds, other_reading = words(
         of, remarks, verdict,
@@ -159,11 +161,17 @@ def _as_line(part: Result) -> EvidenceLine:
     )
 
 
-def _of_parts(parts: list[Result]) -> tuple[Verdict, str]:
-    """PROVED where every part is."""
-    for part in parts:
+def _of_parts(of: Statement, parts: list[Result]) -> tuple[Verdict, str]:
+    """PROVED where every part is, and has the formula's own part times a positive constant."""
+    formulas = tuple(of.expression)
+    if len(formulas) != len(parts):
+        return Verdict.UNKNOWN, f"its formula has {len(formulas)} parts, and there are {len(parts)} statements"
+    for part, formula in zip(parts, formulas, strict=True):
         if part.verdict is not Verdict.PROVED:
             return Verdict.UNKNOWN, f"{part.statement.identifier} is not proved: {part.reason}"
+        constant = sympy.simplify(part.statement.expression / formula)
+        if not (constant.is_number and constant.is_positive):
+            return Verdict.UNKNOWN, f"{part.statement.identifier} has another formula: the quotient is {constant}"
     return Verdict.PROVED, "all its cases are proved, with constants in the place of O(·)"
 
 

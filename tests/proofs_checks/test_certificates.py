@@ -221,7 +221,7 @@ def test_strictly_only_inside() -> None:
         one = sign("x", substitution(0, "x", "upper", 1, "s1", 1), form=over, strictly=True)
         assert not holds(alone("x", one, [below], "<"))
         one = sign(minus("x", 1), substitution(0, "x", "lower", 1, "s1", 1), form="s1", strictly=True)
-        assert holds(alone(minus("x", 1), one, [above], "<")) is strict
+        assert holds(alone(minus("x", 1), one, [above], "<")) is strictly
 
 
 def test_a_form_divided_by_0_is_everything_and_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from fedconvex.proofs_checks.witnesses import Witness
 from fedconvex.statements.assumptions import Given
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import fedprox
+from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
 
 load("fedprox")
@@ -208,3 +209,20 @@ def test_verify_all_is_lazy() -> None:
     assert next(found).verdict is Verdict.PROVED
     with pytest.raises(AttributeError):
         next(found)
+
+
+@pytest.mark.parametrize("statement", [feddyn.theorem1, feddyn.theorem5], ids=lambda s: s.identifier)
+def test_a_rate_is_proved_by_cases_with_its_own_formulas(statement: Statement) -> None:
+    """Another formula, or fewer cases, and the cases prove something else."""
+    assert verify(statement).verdict is Verdict.PROVED
+    formula = statement.calculator.formula
+
+    @wraps(formula)
+    def faster(**values: Any) -> Any:
+        rates = formula(**values)
+        return type(rates)(rates[0] / values["T"], *rates[1:])
+
+    changed = replace(statement, calculator=replace(statement.calculator, formula=faster))
+    assert verify(changed).verdict is Verdict.UNKNOWN
+    assert "another formula" in verify(changed).reason
+    assert verify(replace(statement, parts=statement.parts[:2])).verdict is Verdict.UNKNOWN
