@@ -143,10 +143,22 @@ def _drawn(draw: st.DrawFn, parameters: Mapping[str, Parameter], conditions: Ite
         # earlier draws may have left no value for this parameter: enlarge mu and K until there is one
         if not _has_room(name, parameter, conditions, values):
             _enlarge(values, lambda n=name, p=parameter: _has_room(n, p, conditions, values))
+        _make_rational([c for c in own if c.relation == "="], parameters, values)
         numbers = _numbers(own, values, parameter.integer)
         one = parameter.shape in (Shape.SCALAR, Shape.VECTOR)
         values[name] = draw(numbers) if one else draw(st.lists(numbers, min_size=length, max_size=length))
     return values
+
+
+def _make_rational(equations: list[Condition], parameters: Mapping[str, Parameter], values: dict[str, Any]) -> None:
+    """Makes the counts in an equation equal where they make it irrational, as α = 30L√(m/P) is for most m and P."""
+    for equation in equations:
+        try:
+            equation.bound_at({name: to_fraction(values[name]) for name in equation.names})
+        except Irrational:
+            counts = [name for name in equation.names if parameters[name].integer]
+            least = min((values[name] for name in counts), default=None)
+            values |= dict.fromkeys(counts, least)
 
 
 def _is_list(parameter: Parameter) -> bool:

@@ -112,7 +112,7 @@ def theorems() -> Iterator[tuple[str, dict[str, Any]]]:
     for statement in ("theorem2", "theorem2sharper"):
         for T in (1, 4, 8):
             yield f"feddyn.{statement}", {"alpha": 25, **DYN, "T": T}
-    for statement in ("theorem3", "theorem3sharper"):
+    for statement in ("theorem3", "theorem3otherreading", "theorem3sharper"):
         for T in (1, 8):
             yield f"feddyn.{statement}", {"alpha": 30, **STRONG, "T": T}
     for statement in ("theorem4", "theorem4sharper"):
