@@ -12,8 +12,6 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
-import sympy
-
 from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
@@ -163,6 +161,8 @@ def _as_line(part: Result) -> EvidenceLine:
 
 def _of_parts(of: Statement, parts: list[Result]) -> tuple[Verdict, str]:
     """PROVED where every part is, and has the formula's own part times a positive constant."""
+    import sympy
+
     formulas = tuple(of.expression)
     if len(formulas) != len(parts):
         return Verdict.UNKNOWN, f"its formula has {len(formulas)} parts, and there are {len(parts)} statements"
