@@ -108,3 +108,16 @@ def test_a_file_is_verified_alone(run: Run, proof: Path, more: list[str]) -> Non
     assert status == 2
     assert "verified alone" in error or "is no JSON file" in error
     assert "PROVED" not in out
+
+
+def test_a_name_that_hides_what_is_claimed_is_not_shown(run: Run, proof: Path) -> None:
+    """A stranger's file proves ‖e‖ ≤ γ‖∇F‖ and calls the right side 0: the name is not what is proved."""
+    honest = run(proof)[1].partition("\n")[2]
+    whole = json.loads(proof.read_text("utf-8"))
+    whole["claim"]["right"] = ["N", "named", "0", whole["claim"]["right"]]
+    whole["claim"]["left"] = ["N", "named", r"\|\nabla f(w^t)\|", whole["claim"]["left"]]
+    whole["setting"]["inexactness"] = ["N", "named", r"\frac{1}{1000}", whole["setting"]["inexactness"]]
+    hostile = proof.with_name("hostile.json")
+    hostile.write_text(json.dumps(whole), "utf-8")
+    status, out, _ = run(hostile)
+    assert (status, out.partition("\n")[2]) == (0, honest)
