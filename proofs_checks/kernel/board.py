@@ -12,12 +12,13 @@ from itertools import count
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, later, parts
+from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.kernel.formulas import after_round, other_roots, roots, setting_terms
 from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
@@ -698,58 +699,3 @@ def _integer(value: Scalar) -> int:
 
 def _no_objective() -> Any:
     raise Refused("the method looks at function values while it runs")
-
-
-def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
-    """All formulas in the setting."""
-    for left, _, right in setting.conditions:
-        yield from (left, right)
-    found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
-             *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
-             setting.large_gradient, setting.initial_gap, setting.draws.active, setting.draws.clients)  # fmt: skip
-    yield from (x for x in found if x is not None)
-
-
-def roots(terms: Iterable[Any]) -> set[Any]:
-    """The parameters, and the primes, under roots in these terms."""
-    found: set[Any] = set()
-    for term in terms:
-        for part in parts(term):
-            if type(part) is Number and part.head == "root" and not _is_sum(part):
-                for inside in parts(part):
-                    if inside.head == "parameter":
-                        found.add(inside.args[0])
-                    elif inside.head == "constant":
-                        found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
-    return found
-
-
-def other_roots(terms: Iterable[Any]) -> set[Number]:
-    """The roots of sums of parameters in these terms."""
-    return {p for term in terms for p in parts(term) if type(p) is Number and p.head == "root" and _is_sum(p)}
-
-
-def _is_sum(of: Number) -> bool:
-    inside = list(parts(of))
-    return all(type(p) is Number for p in inside) and any(p.head in ("+", "-", "neg", "max") for p in inside)
-
-
-def _primes(n: int) -> set[int]:
-    require(abs(n) < 1 << 20, f"the root of {n}")
-    found, rest, p = set(), abs(n), 2
-    while rest > 1:
-        p = p if p * p <= rest else rest  # what is left is a prime
-        if rest % p:
-            p += 1
-        else:
-            found.add(p)
-            rest //= p
-    return found
-
-
-def after_round(term: Any) -> Any:
-    """The term one round later. Raises Refused where it is about the round itself."""
-    try:
-        return later(term)
-    except ValueError as error:
-        raise Refused(str(error)) from None

@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
-from fedconvex.proofs_checks.kernel.board import setting_terms
+from fedconvex.proofs_checks.kernel.formulas import setting_terms
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}

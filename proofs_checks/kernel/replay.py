@@ -11,7 +11,8 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard, after_round
+from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard
+from fedconvex.proofs_checks.kernel.formulas import after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds

@@ -11,7 +11,8 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.formulas import after_round
 from fedconvex.proofs_checks.kernel.scalars import require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
