@@ -21,7 +21,7 @@ MOST_ORDERS = 720  # of conditions, that are tried to show a sign
 LARGEST = 40  # an exponent in a formula; a hostile proof could ask for a million
 MOST_TERMS = 5_000  # of a polynomial
 MOST_BITS = 100_000  # of a coefficient
-MOST_PARAMETERS = MOST_CONDITIONS = 20
+MOST_PARAMETERS = MOST_CONDITIONS = MOST_ROOTS = 20
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -123,6 +123,7 @@ class Field:
         self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0, exponentials: int = 0
     ):
         self.roots = frozenset(rooted)
+        require(len(self.roots) + others + exponentials <= MOST_ROOTS, "too many roots and exponentials")
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
         require(len(signs) + len(self.roots) <= MOST_PARAMETERS, "too many parameters and roots")
