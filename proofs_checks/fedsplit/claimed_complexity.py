@@ -36,7 +36,7 @@ from fedconvex.proofs_checks.fedsplit.one_round import (
 from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Iterate, Upper
 from fedconvex.proofs_checks.library import Lemma, Parts, by, cited, concluding, squared
 from fedconvex.theory import fedsplit
-from fedconvex.theory.fedsplit.vectors import away, decay, slope_of
+from fedconvex.theory.fedsplit.vectors import accuracy_at, away
 
 m, L = parameter("num_clients"), kappa * mu
 counts: Any = at_terms(fedsplit.equation22.calculator)
@@ -65,7 +65,7 @@ FEDGD_RUN = replace(
     FEDGD, signs={**FEDGD.signs, **_counted}, counts=frozenset(_counted),
     example={**FEDGD.example, "num_clients": Fraction(2), "t": Fraction(2)},
 )  # fmt: skip
-_relative = decay(Fraction(1, 2), -slope_of(counts.fedgd))
+_relative = accuracy_at(Fraction(1, 2), counts.fedgd)
 FEDGD_CLAIM = at_most(
     m * (after(value(server(0))) - value(minimiser)), m * L / 2 * square(here) * _relative, rounds="t"
 )  # fmt: skip

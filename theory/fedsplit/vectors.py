@@ -8,6 +8,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most, equal
 from fedconvex.claims.terms import (
+    IllFormed,
     Number,
     Vector,
     after,
@@ -87,44 +88,101 @@ def reaches_value(bound: Any) -> Claim:
 def within(times: int, count: Number) -> Claim:
     """F(x̂) − F* ≤ ε after more than `times` the count of rounds for ε, for every ε that λ < ε/(m‖x^(1) − x*‖²) admits.
 
-    The count is c/√ε for some c, so that t rounds are enough for the ε of at least (times·c/t)². The claim is that the
-    gap is at most the least ε with both.
+    The count is √(a/ε), so that t rounds are enough for the ε of at least a(times/t)². The claim is that the gap is at
+    most the least ε with both. Raises IllFormed for another count.
     """
-    t, at_one = parameter("t"), count.put(parameter("epsilon"), number(1))
-    at_one = at_one.put(parameter("squared_distance"), first_squared_distance)
+    t, inside = parameter("t"), count.args[0] if count.head == "root" else count
+    if count.head != "root" or (above := _over_epsilon(inside)) is None:
+        raise IllFormed("count", count, "is not the root of a number divided by ε", "give √(a/ε)")
+    at_one = above.sqrt().put(parameter("squared_distance"), first_squared_distance)
     admitted = parameter("num_clients") * parameter("regularizer") * first_squared_distance
     return reaches_value(admitted.max((times * at_one / t) ** 2))
 
 
-def decay(times: Any, slope: Number) -> Number:
-    """exp(−t/c), c = times·slope: the ε for which t is `times` the count slope·log(1/ε). As a power: (e^(−1/2c))^2t."""
-    each: Number = (-(1 / (2 * times * slope))).exp()
-    return each ** (2 * parameter("t"))
-
-
-def slope_of(count: Number) -> Number:
-    """The factor of the logarithm in the count: its value where that is 1."""
-    logarithm = next(part for part in parts(count) if part.head == "log")
-    return count.put(logarithm, number(1))
-
-
 def within_relative(times: Any, count: Number) -> Claim:
-    """F(x^(t+1)) − F* ≤ ε·½L^*‖z^(1) − z*‖² for the ε of which t is `times` the count; the count has log ε."""
+    """F(x^(t+1)) − F* ≤ ε·½L^*‖z^(1) − z*‖² for the ε of which t is `times` the count."""
     largest = parameter("kappa") * parameter("mu") / 2 * first_distance(matched_stepsize) ** 2
-    return reaches_value(largest * decay(times, -slope_of(count)))
+    return reaches_value(largest * accuracy_at(times, count))
 
 
 def within_both(count: Number) -> Claim:
     """F(x^(t+1)) − F* ≤ ½mλ‖x^(1) − x*‖² + ½ε for the ε of which t is the count.
 
-    The count has log(L_λ‖z^(1) − z_λ*‖²/ε). For λ < ε/(m‖x^(1) − x*‖²) the right side is less than ε.
+    For λ < ε/(m‖x^(1) − x*‖²) the right side is less than ε.
     """
-    (inside,) = (part.args[0] for part in parts(count) if part.head == "log")
-    epsilon = parameter("epsilon")
-    scaled = inside.args[0] if (inside.head, *inside.args[1:]) == ("/", epsilon) else epsilon * inside
-    accuracy = scaled * decay(1, slope_of(count))
     price = parameter("num_clients") * parameter("regularizer") * first_squared_distance
-    return reaches_value(price / 2 + accuracy / 2)
+    return reaches_value(price / 2 + accuracy_at(1, count) / 2)
+
+
+def accuracy_at(times: Any, count: Number) -> Number:
+    """The ε of which t is `times` the count: exp(−t/c) for slope·log(1/ε), c = times·slope; a·exp(−t/c) for log(a/ε).
+
+    As a power, (e^(−1/2c))^2t. Raises IllFormed for a count of which that ε is not the solution: one that is no product
+    of a logarithm, −log ε or log(a/ε), and of a number without ε or t.
+    """
+    slope, inside = _logarithm(count)
+    if inside == EPSILON:
+        return _decay(times, -slope)
+    if (above := _over_epsilon(inside)) is None:
+        raise _no_logarithm(inside)
+    return above * _decay(times, slope)
+
+
+EPSILON: Number = parameter("epsilon")
+
+
+def _decay(times: Any, slope: Any) -> Number:
+    each: Number = (-(1 / number(2 * times * slope))).exp()
+    return each ** (2 * parameter("t"))
+
+
+def _logarithm(count: Number) -> tuple[Any, Number]:
+    """The slope and x of slope·log x."""
+    match count.head, count.args:
+        case "log", (inside,):
+            return 1, inside
+        case "named", (_, of):
+            return _logarithm(of)
+        case "neg", (of,):
+            slope, inside = _logarithm(of)
+            return -slope, inside
+        case "*", (x, y):
+            first, other = (x, y) if _has("log", x) else (y, x)
+            slope, inside = _logarithm(first)
+            return _times(_of_neither(other), slope), inside
+        case "/", (x, y):
+            slope, inside = _logarithm(x)
+            return slope / _of_neither(y), inside
+    raise _no_logarithm(count)
+
+
+def _times(factor: Number, slope: Any) -> Number:
+    return factor if type(slope) is int and slope == 1 else factor * slope
+
+
+def _over_epsilon(inside: Number) -> Number | None:
+    """a of a/ε; else None."""
+    above, below = inside.args if inside.head == "/" else (inside, None)
+    return above if below == EPSILON and _is_of_neither(above) else None
+
+
+def _of_neither(factor: Number) -> Number:
+    if not _is_of_neither(factor):
+        raise _no_logarithm(factor)
+    return factor
+
+
+def _is_of_neither(factor: Number) -> bool:
+    """Whether it depends neither on the accuracy nor on the number of rounds."""
+    return not any(part in (EPSILON, parameter("t")) for part in parts(factor)) and not _has("log", factor)
+
+
+def _has(head: str, term: Number) -> bool:
+    return any(part.head == head for part in parts(term))
+
+
+def _no_logarithm(what: Number) -> IllFormed:
+    return IllFormed("count", what, "is no multiple of −log ε or log(a/ε)", "give a slope without ε times one of them")
 
 
 def reaches(bound: Any) -> Claim:
