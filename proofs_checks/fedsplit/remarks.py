@@ -61,6 +61,12 @@ LOCAL_ERROR = Remarks(
         attained=True,
     ),
 )
+# Why the kernel proves none of the formulas with the clients' matrices.
+NO_CLAIM = (
+    " What the kernel proves is the equation that this solves, {}, for clients' functions of any kind. That least "
+    "squares turn it into this formula takes matrices, one for every client: claims have no linear maps, and so the "
+    "formula is compared with the running code."
+)
 SAID: Mapping[str, Remarks] = {
     "equation4": Remarks(notes="Displayed as (4a), the clients' e steps, and (4b), the average."),
     "equation5": LIMITS,
@@ -71,7 +77,7 @@ SAID: Mapping[str, Remarks] = {
     "equation9": Remarks(
         notes='"A_j full rank" is read as full column rank of one A_j, or of all of them below one another. With full '
         "rank of a wide A_j it fails: for m = 1, A = [1 0], b = 1 the rank is full, ΣAᵀA = [[1, 0], [0, 0]] is not "
-        "invertible, and (1, 0) and (1, 1) both minimise.",
+        "invertible, and (1, 0) and (1, 1) both minimise." + NO_CLAIM.format("Σ_j∇f_j(x*) = 0 as in (12)"),
         reading=Reading(
             "true for full column rank, false for full row rank", "where all A_j together have full column rank", WIDE
         ),
@@ -80,6 +86,7 @@ SAID: Mapping[str, Remarks] = {
         notes="The footnote asks for ‖I − sA_jᵀA_j‖ < 1, which no s satisfies for an A_j without full column rank: "
         "with v in its kernel (I − sA_jᵀA_j)v = v. The formula needs only that the matrix in it is invertible; the "
         "norm is asked for so that the iterates converge, for which less is enough."
+        + NO_CLAIM.format("(5), and (7) for FedProx's display between (9) and (10)"),
     ),
     "equation12": Remarks(
         notes="What is proved is that minimisers solve the inclusion. That its solutions are minimisers is convexity, "
