@@ -20,6 +20,7 @@ from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.on_runs.findings import Found
 from fedconvex.claims.on_runs.random_federations import federation_of
 from fedconvex.claims.on_runs.random_parameters import NoFederation
+from fedconvex.claims.statements import without_claim
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.statement import Statement
 from fedconvex.validation import integer_at_least, positive
@@ -58,7 +59,8 @@ def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = No
         raise InvalidInput("statement", statement, "is no statement", "give one such as fedconvex.theory.feddyn.lemma1")
     claim = statement.claim
     if claim is None:
-        raise InvalidInput("statement", statement, "makes no claim in the claim language", "give one that does")
+        problem = f"makes no claim in the claim language: {without_claim(statement)}"
+        raise InvalidInput("statement", statement, problem, "give one that does")
     return falsify_claim(claim, statement.setting, seconds, tries=tries, seed=seed)
 
 

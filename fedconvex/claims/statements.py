@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.formula import CheckedFormula
-from fedconvex.statements.notation import Parameter
+from fedconvex.statements.notation import Parameter, Shape
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 
 @final
@@ -42,6 +45,22 @@ class ClaimingStatement(Protocol):
     def notation(self) -> Mapping[str, Parameter]: ...
     @property
     def every_assumption(self) -> tuple[Assumption, ...]: ...
+
+
+def without_claim(statement: "Statement") -> str:
+    """Why the statement makes no claim in the claim language: one of four kinds; "" for one that makes a claim.
+
+    Their formulas are displayed and compared with the code that runs, or cited; the kernel proves none of them.
+    """
+    if statement.claim is not None:
+        return ""
+    if statement.parts:
+        return f"its parts {', '.join(statement.parts)} claim it with the constants that its O(·) hides"
+    if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in statement.calculator.parameters.values()):
+        return "it is about the clients' data matrices, and claims are about functions of any kind"
+    if statement.claim_type.name == "DEFINITION":
+        return "it defines a quantity, and says nothing of a method's rounds"
+    return "its left side is a symbol alone, as for the textbooks' statements: `states` would say what it is"
 
 
 RELATIONS = {r"\le": "<=", "=": "="}

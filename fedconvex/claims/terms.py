@@ -119,6 +119,9 @@ class Number:
     def log(self) -> "Number":
         return Number("log", (self,))
 
+    def ceil(self) -> "Number":
+        return Number("ceil", (self,))
+
     def max(self, other: Any) -> "Number":
         return Number("max", (self, number(other)))
 
@@ -173,7 +176,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "after": (_N,),  # x after T rounds
     "named": (_TEXT, _N),
     "+": (_N, _N), "-": (_N, _N), "*": (_N, _N), "/": (_N, _N), "^": (_N, _N), "neg": (_N,), "root": (_N,),
-    "max": (_N, _N), "exp": (_N,), "log": (_N,),
+    "max": (_N, _N), "exp": (_N,), "log": (_N,), "ceil": (_N,),
 }  # fmt: skip
 TIMES = (0, 1)
 

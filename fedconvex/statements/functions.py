@@ -140,6 +140,8 @@ def ceil(value: Any) -> Any:
             if integer is None:
                 raise Undecided
             return int(integer)
+        case "Number":  # a term of the claim language
+            return value.ceil()
     return sys.modules["sympy"].ceiling(value) if home(value) == "sympy" else math.ceil(value)
 
 

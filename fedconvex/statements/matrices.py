@@ -1,6 +1,7 @@
 """Matrix operations for formulas on lists of matrices, one per client; and calls of such formulas.
 
-Each operation works on NumPy arrays (of floats or of Fractions), flint matrices, torch tensors and SymPy matrices.
+Each operation works on NumPy arrays (of floats or of Fractions), flint matrices, torch tensors and SymPy matrices, and
+on terms of these (`fedconvex.claims.display.matrices`), from which the formulas are displayed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,9 +32,16 @@ def gram(A: Any) -> Any:
     return product(transpose(A), A)
 
 
+def squared_length(vector: Any) -> Any:
+    """‖v‖²."""
+    return vector.squared_length() if home(vector) == "fedconvex" else product(transpose(vector), vector)
+
+
 def total(terms: Iterable[Any]) -> Any:
     """The sum of matrices, or of vectors, of one shape; ValueError where they differ in it."""
     first, *others = terms
+    if home(first) == "fedconvex":  # a term of one client, for those of all
+        return first.total()
     for term in others:
         first = first + _of_shape(term, _shape(first))
     return first
@@ -74,6 +82,8 @@ def identity_like(square: Any) -> Any:
             import sympy
 
             return sympy.Identity(square.shape[0]) if not hasattr(square, "tolist") else sympy.eye(square.shape[0])
+        case "fedconvex":
+            return square.identity()
         case "torch":
             import torch
 
@@ -81,6 +91,16 @@ def identity_like(square: Any) -> Any:
     import numpy as np
 
     return np.eye(square.shape[0], dtype=np.int64 if square.dtype == object else np.float64)
+
+
+def sum_of_powers(square: Any, count: Any) -> Any:
+    """Σ_{k<count} M^k, by Horner's rule."""
+    if home(square) == "fedconvex":
+        return square.powers(count)
+    powers = identity_like(square)
+    for _ in range(int(count) - 1):
+        powers = identity_like(square) + product(square, powers)
+    return powers
 
 
 def inverse(square: Any) -> Any:
@@ -94,6 +114,8 @@ def inverse(square: Any) -> Any:
             return square.inv()
         case "sympy":
             return square.inv()
+        case "fedconvex":
+            return square.inverse()
         case "torch":
             import torch
 

@@ -46,7 +46,7 @@ class Parameter:
     index: str = "j"  # of a sequence's entries, of which there are `count`; sums are over `domain`, or from 1 to it
     count: str = "m"
     domain: str = ""
-    written: int | None = None  # a number of terms: the displayed formula has so many written out
+    written: int | None = None  # a number of terms: a formula of symbols has so many written out
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
     means: Any = None  # the term of the claim language (`fedconvex.claims.terms`) that it stands for in claims
 

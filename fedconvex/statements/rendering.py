@@ -1,7 +1,6 @@
 """Statements as LaTeX, as Markdown for notebooks, and as plain text for terminals.
 
-No formula is typed twice: what is displayed is the claim or the formula that runs, called with terms (`claims`), or
-with SymPy's symbols where terms do not suffice.
+No formula is typed twice: what is displayed is the claim or the formula that runs, called with terms (`claims`).
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter
 from fedconvex.statements.sympy_formulas import expression as expression
-from fedconvex.statements.sympy_formulas import latex_of as latex_of
 from fedconvex.statements.sympy_formulas import symbols as symbols
 
 if TYPE_CHECKING:
@@ -106,7 +104,7 @@ def _phrase(statement: "Statement", assumption: Assumption, as_latex: bool) -> s
 
 
 def _condition(statement: "Statement", condition: Condition) -> str:
-    notation = statement.notation
+    notation = {**statement.notation, **parameters_of(statement)}
     bound = terms.number(condition.bound_at({name: terms.parameter(name) for name in condition.names}))
     display = Display.of(statement.paper.letters, symbols_of(notation))
     return f"${notation[condition.argument].latex_symbol()} {SIGNS[condition.relation]} {display.latex(bound)}$"

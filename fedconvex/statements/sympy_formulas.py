@@ -1,4 +1,4 @@
-"""Formulas at SymPy's symbols: for proofs, and for displays of what terms cannot express."""
+"""Formulas at SymPy's symbols, for proofs and for users who go on with SymPy. What is displayed is made of terms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,17 +34,6 @@ def expression(calculator: CheckedFormula) -> Any:
     It calls the bare formula: the calculator itself would refuse symbols that do not satisfy its conditions.
     """
     return calculator.formula(**symbols(calculator.parameters))
-
-
-def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
-    """The LaTeX of a SymPy expression, with the paper's symbols for the parameters."""
-    import sympy
-
-    names: dict[Any, str] = {}
-    for name, symbol in symbols(parameters).items():
-        entries = symbol if isinstance(symbol, tuple) else (symbol,)
-        names |= {entry: parameters[name].latex_symbol(str(i + 1)) for i, entry in enumerate(entries)}
-    return str(sympy.latex(value, symbol_names=names))
 
 
 def _matrix(symbol: str, parameter: Parameter) -> Any:

@@ -1,5 +1,6 @@
 """FedSplit: Theorem 1, Corollary 1, Theorem 2, and equations (16) to (22)."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -183,10 +184,17 @@ def logistic_objective(*, margins: Any) -> Any:
     return sum(log(1 + exp(-margin)) for margin in margins)
 
 
+# of sample i of client j, and class k
+OF_CLASSES = replace(
+    PAPER.notation["margins"], latex=r"b_{ijk} a_{ij}^\top x_@", index="k", domain=r"i\le n_j,\,j\le m,\,k\le K"
+)
 RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED_LENGTH, above=0)
 
 
-@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines={"regularizer": RIDGE})
+@PAPER.statement(
+    "Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=",
+    redefines={"regularizer": RIDGE, "margins": OF_CLASSES},
+)  # fmt: skip
 def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
     """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
     losses = logistic_objective.calculator.formula(margins=margins)

@@ -1,6 +1,6 @@
 """FedSplit: equations (8) to (10) and the display between them, least squares f_j(x) = ½‖A_j x − b_j‖².
 
-The formulas run on NumPy arrays (floats or Fractions), torch tensors, flint and SymPy matrices.
+The formulas run on NumPy arrays (floats or Fractions), torch tensors, flint and SymPy matrices, and on terms.
 """
 
 from typing import Any
@@ -14,6 +14,8 @@ from fedconvex.statements.matrices import (
     inverse,
     product,
     scalar_of,
+    squared_length,
+    sum_of_powers,
     total,
     transpose,
 )
@@ -32,7 +34,7 @@ DATA = {
 def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
     residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
-    return total(product(transpose(r), r) for r in residuals) / 2
+    return total(map(squared_length, residuals)) / 2
 
 
 @PAPER.statement(
@@ -76,10 +78,7 @@ def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any
     left, right = [], []
     for design, response in zip(A, b, strict=True):
         H = gram(design)
-        step = identity_like(H) - scalar_of(H, stepsize) * H
-        powers = identity_like(H)
-        for _ in range(int(local_steps) - 1):
-            powers = identity_like(H) + product(step, powers)  # Horner's rule for Σ_{k<e}(I − sH)^k
+        powers = sum_of_powers(identity_like(H) - scalar_of(H, stepsize) * H, local_steps)
         left.append(product(H, powers))
         right.append(product(powers, _right(design, response)))
     return product(inverse(total(left)), total(right))

@@ -69,8 +69,12 @@ PAPER = Paper(
         "squared_distances": Parameter(
             r"\|z_@-x^{(1)}\|^2", "squared distances from the start", SQUARED_LENGTH, least=0, shape=Shape.SEQUENCE
         ),
-        "squared_norm": Parameter("X", "Σ‖x_k‖², the squared norm of all unknowns", SQUARED_LENGTH, least=0),
-        "margins": Parameter(r"b_@ a_@^\top x", "margins b a^T x of all samples", NUMBER, shape=Shape.SEQUENCE),
+        "squared_norm": Parameter(
+            r"\sum_{k=1}^K\|x_k\|^2", "Σ‖x_k‖², the squared norm of all unknowns", SQUARED_LENGTH, least=0),
+        "margins": Parameter(
+            r"b_@ a_@^\top x", "margins b a^T x of all samples", NUMBER, shape=Shape.SEQUENCE,
+            index="{ij}", domain=r"i\le n_j,\,j\le m",
+        ),
         "x": Parameter("x", "a point", LENGTH, shape=Shape.VECTOR),
         "u": Parameter("u", "a point", LENGTH, shape=Shape.VECTOR),
         "update": Parameter(r"\mathrm{prox\_update}_j(z)", "the computed proximal point", LENGTH, shape=Shape.VECTOR),

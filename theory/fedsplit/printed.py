@@ -1,7 +1,6 @@
 """What the FedSplit paper prints where a statement here has another formula, left side or relation.
 
-By the statement's key. The order of factors and the arrangement of fractions are no differences. Where a formula takes
-the clients' data, the displayed one is written out for a few clients.
+By the statement's key. The order of factors and the arrangement of fractions are no differences.
 """
 
 from fedconvex.statements.printed import Printed
@@ -14,12 +13,6 @@ PRINTED = {
     "proposition1": LIMIT_OF_GRADIENT_STEPS,
     "equation7": LIMIT_OF_PROXIMAL_STEPS,
     "proposition2": LIMIT_OF_PROXIMAL_STEPS,
-    "equation8": Printed(r"F(x) = \frac{1}{2} \sum_{j=1}^m \|A_j x - b_j\|^2"),
-    "equation9": Printed(r"x^*_{\mathrm{ls}} = \left(\sum_{j=1}^m A_j^\top A_j\right)^{-1} \sum_{j=1}^m A_j^\top b_j"),
-    "equation10": Printed(
-        r"x^*_{\mathrm{FedGD}} = \left(\sum_{j=1}^m A_j^\top A_j \left\{\sum_{k=0}^{e-1} (I - s A_j^\top A_j)^k\right\}"
-        r"\right)^{-1} \left(\sum_{j=1}^m \left\{\sum_{k=0}^{e-1} (I - s A_j^\top A_j)^k\right\} A_j^\top b_j\right)"
-    ),
     "equation11": Printed(r"\mathcal{N}_E(x) = E^\perp\text{ where }x_1 = x_2 = \dots = x_m"),
     "equation12": Printed(r"0 \in \nabla F(x) + \mathcal{N}_E(x)"),
     # one vector cannot be subtracted from a tuple of them
@@ -29,7 +22,6 @@ PRINTED = {
     ),
     "proposition3": Printed(r"\sum_{j=1}^m f_j(x^*) = \inf_x \sum_{j=1}^m f_j(x)"),
     "equation15": Printed(r"\|\mathrm{prox\_update}_j(z) - \mathrm{prox}_{sf_j}(z)\| \le b"),
-    "equation20": Printed(r"F(x) = \sum_{j=1}^m \sum_{i=1}^{n_j} \log(1 + e^{-b_{ij} a_{ij}^\top x})"),
     "equation21": Printed(
         r"F(x) = \sum_{j=1}^m \left\{\sum_{i=1}^{n_j} \sum_{k=1}^K \log(1 + e^{-b_{ijk} a_{ij}^\top x_k}) + "
         r"\frac{\lambda}{2} \sum_{k=1}^K \|x_k\|^2\right\}"

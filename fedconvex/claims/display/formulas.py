@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.matrices import MatrixTerm, matrix_latex, of_client, unknown
 from fedconvex.claims.display.typesetting import brackets
 from fedconvex.claims.terms import IllFormed, Number, Term, Vector, number, parameter, parts
+from fedconvex.errors import InvalidInput
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import Parameter, Shape
@@ -26,43 +28,54 @@ class Formula:
     `meanings` has the sums and maxima over clients that became symbols, for `MANY` clients.
     """
 
-    values: tuple[Term, ...]
+    values: tuple[Term | MatrixTerm, ...]
     display: Display
     meanings: Mapping[str, Number]
 
     @property
     def latex(self) -> tuple[str, ...]:
         """Each part of the formula."""
-        return tuple(self.display.latex(value) for value in self.values)
+        return tuple(
+            matrix_latex(value, self.display) if isinstance(value, MatrixTerm) else self.display.latex(value)
+            for value in self.values
+        )
 
 
-def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str, Parameter]) -> Formula | None:
-    """The calculator's formula; None where it needs functions that terms do not have, such as the logarithm."""
+def formula(
+    calculator: CheckedFormula, letters: Letters, notation: Mapping[str, Parameter], by_symbol: bool = False
+) -> Formula:
+    """The calculator's formula in terms, or in its parameters' symbols. Raises InvalidInput where neither works."""
     known = {**notation, **calculator.parameters}
-    if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
-        return None
     # the meanings are about one round, where parameters of a run are about its start
-    of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
+    of_run = by_symbol or any(p.measured == "num_rounds" for p in calculator.parameters.values())
     # by symbols alone where some parameters are vectors as terms, and others are not
-    for by_symbol in dict.fromkeys((of_run, True)):
+    for alone in dict.fromkeys((of_run, True)):
         try:
-            value = calculator.formula(**{n: given(n, p, by_symbol) for n, p in calculator.parameters.items()})
+            value = calculator.formula(**{n: given(n, p, alone) for n, p in calculator.parameters.items()})
             break
         except IllFormed:
             continue
-        except (AttributeError, TypeError):
-            return None
+        except (AttributeError, TypeError) as error:
+            raise _without_display(calculator, error) from None
     else:
-        return None
+        raise _without_display(calculator, "its operands are of different sorts")
     whole = value if isinstance(value, tuple) else (value,)
-    if any(p.head == "log" for v in whole if isinstance(v, Number | Vector) for p in parts(v)):
-        return None
     symbols = symbols_of(known)
     several = {name: p for name, p in calculator.parameters.items() if p.shape in SEVERAL}
     symbols |= {f"{name}[{p.index}]": p.latex_symbol(p.index) for name, p in several.items()}
     collector = _Collector(several, Display.of(letters, symbols), {}, {})
-    values = tuple(collector.collected(v if isinstance(v, Vector) else number(v)) for v in whole)
+    values = tuple(v if isinstance(v, MatrixTerm) else collector.collected(term_of(v)) for v in whole)
     return Formula(values, Display.of(letters, {**symbols, **collector.symbols}), collector.meanings)
+
+
+def _without_display(calculator: CheckedFormula, why: Any) -> InvalidInput:
+    cure = "use arithmetic and the functions of fedconvex.statements.functions and fedconvex.statements.matrices"
+    return InvalidInput("formula", calculator.owner, f"cannot be called with terms ({why})", cure)
+
+
+def term_of(value: Any) -> Term:
+    """A vector as it is, a number as a term."""
+    return value if isinstance(value, Vector) else number(value)
 
 
 def symbols_of(notation: Mapping[str, Parameter]) -> dict[str, str]:
@@ -72,6 +85,10 @@ def symbols_of(notation: Mapping[str, Parameter]) -> dict[str, str]:
 
 def given(name: str, of: Parameter, by_symbol: bool = False) -> Any:
     """The term that a formula gets for a parameter: what it means in claims, or the parameter itself."""
+    if of.shape is Shape.MATRICES:
+        return (of_client(of.latex_symbol(), of.latex),)
+    if of.shape is Shape.COLUMN:
+        return unknown(of.latex_symbol())
     if of.shape in SEVERAL:
         return tuple(parameter(f"{name}[{i}]") for i in range(MANY))
     return parameter(name) if of.means is None or by_symbol else of.means

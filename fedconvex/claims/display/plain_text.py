@@ -124,4 +124,4 @@ def _begins_factor(part: str, place: int) -> bool:
 def _spaced(text: str) -> str:
     text = re.sub(r"([∇Σ√]) (?=\S)", r"\1", text)
     text = re.sub(r"(?<=[^\s(\[{,:=<>≤≥^_])\s*([=<>])\s*", r" \1 ", text)
-    return re.sub(r"\s+", " ", re.sub(r"\s+([,)\]])", r"\1", re.sub(r"([(\[])\s+", r"\1", text))).strip()
+    return re.sub(r"\s+", " ", re.sub(r"\s+([,)\]])", r"\1", re.sub(r"([(\[⌈])\s+", r"\1", text))).strip()

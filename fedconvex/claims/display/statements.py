@@ -16,7 +16,6 @@ from fedconvex.claims.terms import Number, Vector, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import Parameter
-from fedconvex.statements.sympy_formulas import expression, latex_of
 
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Statement
@@ -71,14 +70,10 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
     right = _formula(statement.calculator, letters, notation, slashes)
     left = statement.left and _formula(statement.left, letters, notation, slashes)
-    beside = statement.symbol if statement.left is None else _latex(left, statement.left)
-    parts = zip(beside, _latex(right, statement.calculator), strict=True)
-    formulas = tuple(f"{symbol} {_related(statement.relation, part)}" for symbol, part in parts)
-    if right is None:
-        if claim is None:
-            return Displayed(formulas, statement.conclusion)
-        display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
-        return Displayed(formulas, display.latex(claim), _where(display, [claim], formulas))
+    beside = statement.symbol if left is None else left.latex
+    formulas = tuple(
+        f"{symbol} {_related(statement.relation, part)}" for symbol, part in zip(beside, right.latex, strict=True)
+    )
     terms: list[Any] = [*(left.values if left else ()), *right.values]
     # Of a vector, the formula itself says what is claimed: that it is 0.
     if claim is None or type(at_terms(statement.calculator)) is Vector:
@@ -91,28 +86,24 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
 
 def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = False) -> Displayed:
     """A formula that belongs to no statement."""
-    made = _formula(calculator, letters, {}, plain)
-    if made is not None:  # what the formula computes, not the symbol that it has elsewhere
-        made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
-    shown = Displayed(_latex(made, calculator), "", _where(made.display, made.values, ()) if made else ())
+    made = _formula(calculator, letters, {}, plain, by_symbol=True)
+    # what the formula computes, not the symbol that it has elsewhere
+    made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
+    shown = Displayed(made.latex, "", _where(made.display, made.values, ()))
     return (
         Displayed(tuple(map(from_latex, shown.formulas)), "", tuple(map(from_latex, shown.where))) if plain else shown
     )
 
 
 def _formula(
-    calculator: CheckedFormula, letters: Letters, notation: Mapping[str, Parameter], slashes: bool
-) -> Formula | None:
-    made = formula(calculator, letters, notation)
-    return made and replace(made, display=replace(made.display, slashes=slashes))
-
-
-def _latex(made: Formula | None, calculator: CheckedFormula) -> tuple[str, ...]:
-    """Each part of the formula; by SymPy where it needs functions that terms do not have."""
-    if made is not None:
-        return made.latex
-    value = expression(calculator)
-    return tuple(latex_of(v, calculator.parameters) for v in (value if isinstance(value, tuple) else (value,)))
+    calculator: CheckedFormula,
+    letters: Letters,
+    notation: Mapping[str, Parameter],
+    slashes: bool,
+    by_symbol: bool = False,
+) -> Formula:
+    made = formula(calculator, letters, notation, by_symbol)
+    return replace(made, display=replace(made.display, slashes=slashes))
 
 
 def _where(display: Display, terms: Iterable[Any], formulas: tuple[str, ...]) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Typesetting:
                 return Shown(f"e^{script(self._low(x).text)}", POWER)
             case "log", (x,):
                 return self._function(r"\log", [x])
+            case "ceil", (x,):
+                return Shown(rf"\left\lceil {self.show(x).text}\right\rceil", POWER)
             case "max", (x, y) if y == -x:
                 return Shown(bars(self.show(x).text), POWER)
             case "max", _:

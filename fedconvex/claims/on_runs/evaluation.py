@@ -21,6 +21,7 @@ from fedconvex.claims.terms import Number, Term, Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.problems.base import Clients
+from fedconvex.statements.functions import Undecided, ceil
 
 
 class NotOnThisRun(InvalidInput):
@@ -173,6 +174,8 @@ class Values:
                 return self._power(self.of(x, path, time), self.of(exponent, path, time))
             case ("exp" | "log") as function, (x,):
                 return self._exponential(function, self.of(x, path, time))
+            case "ceil", (x,):
+                return self._rounded_up(self.of(x, path, time))
             case "max", (x, y):
                 return self._largest(self.of(x, path, time), self.of(y, path, time))
         return self._either(term, path, time)
@@ -274,6 +277,14 @@ class Values:
         if function == "log" and not x > 0:
             raise NotOnThisRun("log", x, "is not a real number", "give other parameters")
         return getattr(_ball(x), function)()
+
+    def _rounded_up(self, x: Any) -> Any:
+        if self._numeric:
+            return np.ceil(x)
+        try:
+            return self.arithmetic.scalar(ceil(x))
+        except Undecided:
+            raise NotOnThisRun("ceil", x, "is a ball that contains an integer", "give other parameters") from None
 
     def _product(self, a: Any, b: Any) -> Any:
         product = a * b

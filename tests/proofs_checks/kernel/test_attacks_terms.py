@@ -225,6 +225,9 @@ ORIGIN = {
         facts=((1, CauchySchwarz(x, y, 2)),)),
     "a power of half": false("no small integer", NOTHING, ONE ** Fraction(1, 2), ONE),
     "a parameter as exponent": false("no meaning in a round|no constant", some("x"), ONE ** parameter("x"), ONE),
+    "an integer part": false(
+        "ceil has no meaning", some("x"), Number("ceil", (parameter("x"),)), parameter("x")),
+    "a logarithm": false("log has no meaning", some("x"), Number("log", (parameter("x"),)), parameter("x")),
     "an undecided maximum": false("undecided maximum", some("x"), Number("max", (parameter("x"), ONE)), ONE),
     "an unknown statement": false("no statement", NOTHING, ZERO, ONE, facts=((1, Proved("fedprox.theorem4")),)),
 }  # fmt: skip

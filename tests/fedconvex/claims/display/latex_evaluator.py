@@ -1,4 +1,4 @@
-r"""A second route to the value of displayed LaTeX: it knows symbols, \frac, \sqrt, \max, brackets and precedence.
+r"""A second route to the value of displayed LaTeX: symbols, \frac, \sqrt, \max, \log, e^x, ⌈x⌉, brackets, precedence.
 
 It is written from the reader's side, without any code of the display: products by juxtaposition, sums, superscripts,
 and the longest symbol first.
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-OPENING = {r"\left(": r"\right)", "(": ")", r"\left|": r"\right|"}
+OPENING = {r"\left(": r"\right)", "(": ")", r"\left|": r"\right|", r"\left\lceil": r"\right\rceil"}
 
 
 def evaluated(latex: str, symbols: Mapping[str, Any]) -> Any:
@@ -63,11 +63,16 @@ class _Reader:
         for name, function in ((r"\max", max), (r"\min", min)):
             if self._take(name):
                 return function(*self._arguments())
+        if self._take(r"\log"):
+            (inside,) = self._arguments()
+            return math.log(inside)
+        if self._take("e^"):
+            return math.exp(self.braced() if self.rest.startswith("{") else self._digit_or_symbol())
         for opening, closing in OPENING.items():
             if self._take(opening):
                 value = self.sum()
                 self._need(closing)
-                return abs(value) if "|" in opening else value
+                return abs(value) if "|" in opening else math.ceil(value) if "ceil" in opening else value
         digits = len(self.rest) - len(self.rest.lstrip("0123456789"))
         if not digits:
             raise ValueError(f"unreadable: {self.rest[:60]!r}")
