@@ -2,9 +2,12 @@
 
 import re
 from functools import cache
+from textwrap import wrap
 from typing import Any
 
+from fedconvex.claims.display.plain_text import GREEK
 from fedconvex.proofs_checks.evidence import EvidenceLine
+from fedconvex.proofs_checks.reporting.line_breaks import in_lines
 from fedconvex.proofs_checks.reporting.prose import prose
 from fedconvex.proofs_checks.reporting.records import Record, summary, totals
 
@@ -13,14 +16,13 @@ HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb,amsthm,bm,textcomp,url,verbatim}
 \usepackage[margin=25mm]{geometry}
 \allowdisplaybreaks
+\emergencystretch=4em
 \newcommand{\checkedby}[1]{\hfill\textsf{\footnotesize[#1]}}
 \begin{document}
 \appendix
 \section{Every statement, checked by machine}
 """
-WIDTH = 130  # signs of LaTeX in a line
 CONTINUED = "\\\\\n"
-PARTS = re.compile(r"(?<=,)\\q?quad |\\quad(?=\\text\{(?:where|then) \})")
 COMBINING = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\bar", "\u0302": r"\hat"}
 
 
@@ -35,7 +37,7 @@ def appendix(records: list[Record]) -> str:
 def _statement(record: Record) -> str:
     lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
     lines += [words(record.words), displayed(record.formula)]
-    lines += [f"Then ${record.conclusion}$."] if record.conclusion else []
+    lines += [f"Then {displayed(record.conclusion)}"] if record.conclusion else []
     if record.printed:
         lines += ["The paper prints, with the difference underlined:", displayed(record.printed[0])]
         lines += ["and here stands:", displayed(record.printed[1])]
@@ -49,7 +51,7 @@ def _statement(record: Record) -> str:
         lines += [r"\begin{enumerate}", *map(_step, record.evidence), r"\end{enumerate}"]
     lines += [words(record.reason) + "."] if not record.evidence or record.witness else []
     if record.witness:
-        lines += [r"\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}"]
+        lines += [r"{\scriptsize\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}}"]
     if record.corrected:
         lines += [
             f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {words(record.corrected['words'])}",
@@ -70,7 +72,7 @@ def _step(line: EvidenceLine) -> str:
     return (
         rf"\item {mark} \checkedby{{{place}{plain(line.engine)}}}"
         f"{displayed(line.shown)}"
-        f" {because}. {words(line.detail)}."
+        f" {because.removesuffix('.')}. {words(line.detail)}."
     )
 
 
@@ -80,22 +82,8 @@ def words(text: str) -> str:
 
 
 def displayed(formula: str) -> str:
-    """A display of its own; a long formula goes on in further lines, behind its parts or before a + or −."""
-    lines = [line for part in PARTS.split(formula) for line in _lines(part)]
-    return rf"\begin{{gather*}}{CONTINUED.join(lines)}\end{{gather*}}"
-
-
-def _lines(formula: str) -> list[str]:
-    """The formula in lines of about `WIDTH` signs, cut at + and − outside all brackets."""
-    lines, start, depth = [], 0, 0
-    for place in re.finditer(r"\\left|\\right|\\begin|\\end|[{}()\[\]]| [+-] ", formula):
-        sign = place[0]
-        depth += (sign in ("{", "(", "[", r"\left", r"\begin")) - (sign in ("}", ")", "]", r"\right", r"\end"))
-        if sign in (" + ", " - ") and depth == 0 and place.start() - start > WIDTH:
-            lines.append(formula[start : place.start()])
-            start = place.start()
-    lines.append(formula[start:])
-    return [lines[0], *("{}" + line for line in lines[1:])]
+    """A display of its own; a long formula goes on in further lines."""
+    return rf"\begin{{gather*}}{CONTINUED.join(in_lines(formula))}\end{{gather*}}"
 
 
 def mixed(text: str) -> str:
@@ -110,7 +98,13 @@ def plain(text: str) -> str:
 
 
 def _ascii(program: str) -> str:
-    return program.encode("ascii", "replace").decode()
+    """The program with its comments' signs spelled out, and long comments in further lines."""
+    lines = program.translate(SPELLED_OUT).encode("ascii", "replace").decode().splitlines()
+    return "\n".join(piece for line in lines for piece in _wrapped(line))
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(line, PROGRAM, subsequent_indent="# ") if line.startswith("#") and len(line) > PROGRAM else [line]
 
 
 @cache
@@ -139,6 +133,11 @@ def _encoder() -> Any:
     )
 
 
+PROGRAM = 120  # characters of a program's line that fit on a page
+SPELLED_OUT = str.maketrans({
+    **{letter: name.removeprefix("var") for name, letter in GREEK.items()},
+    "²": "^2", "³": "^3", "−": "-", "√": "sqrt", "½": "1/2", "≤": "<=", "≥": ">=", "→": "->", "∇": "grad ", "‖": "||",
+})  # fmt: skip
 SYMBOLS = {
     "‖": r"\|", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∇": r"\nabla", "Σ": r"\sum", "√": r"\sqrt{\,}",
     "⟨": r"\langle", "⟩": r"\rangle", "∞": r"\infty", "→": r"\to", "⇒": r"\Rightarrow", "≼": r"\preceq",
