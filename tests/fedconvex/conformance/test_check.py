@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import plain_methods as plain
 import pytest
+import torch
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check, findings
@@ -203,7 +204,7 @@ def test_data_that_are_written_to_are_reported() -> None:
         return x
 
     assert findings.CHANGES_DATA in names(checked(fedgd(attempt)))
-    torch, memory = pytest.importorskip("torch"), {}
+    memory = {}
 
     def behind(problem: Any, k: int, x: Any) -> Any:
         with warnings.catch_warnings():

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 import fedconvex as fc
 from fedconvex.conformance import check, findings
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
-
-torch = pytest.importorskip("torch")
 
 STEPS = fc.GradientDescent(steps=3, stepsize=0.1)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pseudo_code as paper
 import pytest
 import run_makers as make
+import torch
 from problem_makers import terms_of
 from run_makers import EQUAL, QUARTER, SILENT, START, UNEQUAL, M, entries_of, gradient_steps, instance, run, same_run
 
@@ -125,7 +126,6 @@ SCHEMES = [
 @pytest.fixture
 def torch_that_warns() -> Iterator[None]:
     """Every time, and not once in a process: a warning fails the test."""
-    torch = pytest.importorskip("torch")
     always = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     yield

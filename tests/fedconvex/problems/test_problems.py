@@ -9,6 +9,7 @@ from typing import Any
 import flint
 import mpmath
 import numpy as np
+import pandas
 import pytest
 from mpmath import mp
 
@@ -172,7 +173,6 @@ def test_weights_are_normalised_exactly() -> None:
 
 
 def test_weights_may_be_a_column_of_a_table_whatever_its_index() -> None:
-    pandas = pytest.importorskip("pandas")
     given = {"H": [np.eye(1)] * 3, "c": [np.zeros(1)] * 3}
     for column in (pandas.Series([3, 1, 4], index=[7, 0, 1]), pandas.Series([0.75, 0.25, 1.0])):
         assert fc.Quadratic(**given, weights=column).exact_weights == (Fraction(3, 8), Fraction(1, 8), Fraction(1, 2))

@@ -9,6 +9,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def mean_square(gradients: list[Vector], weights: list[Fraction]) -> Fraction:
 
 def given_as(name: str, size: int) -> Any:
     if name == "torch":
-        return pytest.importorskip("torch").ones(size, dtype=pytest.importorskip("torch").float64)
+        return torch.ones(size, dtype=torch.float64)
     ones = {"float": np.ones(size), "exact": fraction_array(np.ones(size, dtype=int))}
     return ones[name] if name in ones else np.array([flint.arb(1)] * size, dtype=object)
 
@@ -173,8 +174,6 @@ EASY = fc.LeastSquares(A=[[[1, 0], [1, 1]], [[2, 1]]], b=[[1, 3], [1]], weights=
     "method", [fc.FedGD(stepsize=Fraction(1, 8), local_steps=2), fc.FedProx(mu=3), fc.FedSplit(stepsize=1)]
 )
 def test_trajectories(method: Any, arithmetic: str) -> None:
-    if arithmetic == "torch":
-        torch = pytest.importorskip("torch")
     x0 = [Fraction(1, 3), 2]
     run = fc.simulate(method, EASY, rounds=4, x0=x0, arithmetic=arithmetic)
     exact = fc.simulate(method, EASY, rounds=4, x0=x0, arithmetic="exact").points

@@ -13,8 +13,6 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
-torch = pytest.importorskip("torch")
-
 PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 1]]], b=[[1, -1], [2]], weights=[2, 1])
 
 
