@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from deep_makers import random, samples
+from quantities_of_rounds import vanishing
 from torch import nn
 from torch.func import functional_call
 
@@ -112,8 +113,7 @@ def drawn_in(simulated: Any) -> Iterator[list[int]]:
 
 def lefts(simulated: Any, term: Any, **parameters: Any) -> list[Any]:
     """The term's value in every round."""
-    right = number(0) if type(term).__name__ == "Number" else 0 * term
-    return [found.left for found in simulated.sides_of(equal(term, right), parameters)]
+    return [found.left for found in simulated.sides_of(vanishing(term), parameters)]
 
 
 def test_fedprox_against_plain_torch() -> None:

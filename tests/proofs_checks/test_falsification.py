@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from claims_of_feddyn import FALSE, NAMES, c1
+from quantities_of_rounds import average, gap, lifted_distance, memory_error
 
 import fedconvex as fc
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
@@ -52,8 +53,7 @@ def fedprox4(factor: Any = 1) -> Claim:
 def fedsplit1(rate: Any = 2, error: Any = 2) -> Claim:
     """A round contracts the distance of the z_k to the fixed point by 1 − 2/(√κ + 1), up to 2b."""
     root = parameter("kappa").sqrt()
-    fixed = minimiser - 1 / (parameter("mu") * root) * gradient(minimiser)
-    before, after = (norm(memory("z", t) - fixed) for t in (0, 1))
+    before, after = (norm(lifted_distance(1 / (parameter("mu") * root), t)) for t in (0, 1))
     return at_most(after, (1 - rate / (root + 1)) * before + error * parameter("b"))
 
 
@@ -62,18 +62,18 @@ def over_rounds(setting: ClaimSetting) -> ClaimSetting:
     return replace(setting, signs={**setting.signs, "T": "positive"}, counts=setting.counts | {"T"})
 
 
-def theorem2(gap: Any = 1) -> Claim:
+def theorem2(factor: Any = 1) -> Claim:
     """κ₀T(E ℓ(mean of the γ^t) − ℓ_*) ≤ ‖θ⁰ − θ_*‖² + κC_0, what Theorem 2 of FedDyn rounds up."""
-    average = server(0) + shared("h", 0) / parameter("alpha")
-    suboptimality = expected(value(mean_of_rounds(average)) - value(minimiser))
-    start = square(average - minimiser) + c1.kappa * square(memory("gradient", 0) - gradient(minimiser))
-    return at_most(gap * c1.kappa0 * parameter("T") * suboptimality, start, rounds="T")
+    gamma = average(parameter("alpha"))
+    suboptimality = expected(gap(mean_of_rounds(gamma)))
+    start = square(gamma - minimiser) + c1.kappa * square(memory_error())
+    return at_most(factor * c1.kappa0 * parameter("T") * suboptimality, start, rounds="T")
 
 
 def linear_rate(rate: Any = 2) -> Claim:
     """Without errors FedSplit's rounds contract T times."""
     root = parameter("kappa").sqrt()
-    distance = norm(memory("z", 0) - minimiser + 1 / (parameter("mu") * root) * gradient(minimiser))
+    distance = norm(lifted_distance(1 / (parameter("mu") * root)))
     return at_most(after(distance), (1 - rate / (root + 1)) ** parameter("T") * distance, rounds="T")
 
 
@@ -89,7 +89,7 @@ OTHERS_FALSE = {
     "fedsplit 1, rate": (fedsplit1(rate=F(21, 10)), fedsplit.theorem1.setting),
     "fedsplit 1, error": (fedsplit1(error=F(19, 10)), fedsplit.theorem1.setting),
     "fedsplit 1, no error": (fedsplit1(error=0), fedsplit.theorem1.setting),
-    "feddyn 2, T rounds": (theorem2(gap=40), over_rounds(feddyn.lemma1.setting)),
+    "feddyn 2, T rounds": (theorem2(factor=40), over_rounds(feddyn.lemma1.setting)),
     "fedsplit 1, T rounds": (linear_rate(rate=F(21, 10)), over_rounds(EXACT_SPLIT)),
 }
 STATEMENTS = {name: getattr(feddyn, name) for name in NAMES}
@@ -151,8 +151,7 @@ def test_climbing_finds_what_random_federations_do_not() -> None:
 
 def test_a_vector_claim_and_a_claim_about_each_client_are_falsified() -> None:
     setting = feddyn.lemma1.setting
-    gamma = server(0) + shared("h", 0) / parameter("alpha")
-    assert falsify_claim(Claim(server(1), "=", gamma), setting, LONG, tries=TRIES) is not None
+    assert falsify_claim(Claim(server(1), "=", average(parameter("alpha"))), setting, LONG, tries=TRIES) is not None
     everyone = at_most(square(memory("gradient", 1)), 10**9 * square(shared("h", 1)), of_client=True)
     broken = falsify_claim(everyone, setting, LONG, tries=TRIES)
     assert broken is not None

@@ -4,6 +4,7 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from quantities_of_rounds import average, distance, gap, lifted_distance, memory_error
 
 import fedconvex as fc
 from fedconvex.claims import at_most
@@ -38,10 +39,9 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import specify
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 CLIENTS = SmoothStronglyConvex(1, 4)
-DISTANCE, GAP = square(server(0) - minimiser), value(server(0)) - value(minimiser)
-LAST_DISTANCE, LAST_GAP = square(server(1) - minimiser), value(server(1)) - value(minimiser)
+(DISTANCE, LAST_DISTANCE), (GAP, LAST_GAP) = map(distance, (0, 1)), (gap(server(0)), gap(server(1)))
 SPREAD = DISTANCE + F(1, 2) * square(gradient(minimiser))  # with heterogeneity 1/2
-MODELS = server(0) + shared("h", 0) / 2  # the average of FedDyn's devices' models, for alpha = 2
+MODELS = average(2)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ MODELS = server(0) + shared("h", 0) / 2  # the average of FedDyn's devices' mode
         ("gap", (LAST_GAP, SPREAD), fc.FedDyn(alpha=2), {"rounds": 3}),
         ("gap", (LAST_GAP, SPREAD), fc.FedProx(mu=2), {"participation": Uniform(1)}),
         ("gradient_norm", (square(mean(gradient(server(1)))), SPREAD), fc.FedProx(mu=2), {"rounds": 2}),
-        ("average_gap", (value(mean_of_rounds(MODELS)) - value(minimiser), SPREAD), fc.FedDyn(alpha=2), {"rounds": 3}),
+        ("average_gap", (gap(mean_of_rounds(MODELS)), SPREAD), fc.FedDyn(alpha=2), {"rounds": 3}),
         (
             "average_gap",
-            (value(mean_of_rounds(MODELS)) - value(minimiser), SPREAD),
+            (gap(mean_of_rounds(MODELS)), SPREAD),
             fc.FedDyn(alpha=2),
             {"rounds": 2, "participation": Uniform(1)},
         ),
-        ("mean_gap", (mean_of_rounds(value(MODELS) - value(minimiser)), SPREAD), fc.FedDyn(alpha=2), {"rounds": 3}),
+        ("mean_gap", (mean_of_rounds(gap(MODELS)), SPREAD), fc.FedDyn(alpha=2), {"rounds": 3}),
     ],
 )
 def test_a_name_and_its_terms_have_the_same_worst_case(
@@ -77,7 +77,7 @@ def test_a_name_and_its_terms_have_the_same_worst_case(
 
 def test_means_of_squared_gradients_are_terms_too() -> None:
     clients, method = WeaklyConvex(1, 1), fc.FedDyn(alpha=8)
-    slopes = mean_of_rounds(square(mean(gradient(server(0) + shared("h", 0) / 8))))
+    slopes = mean_of_rounds(square(mean(gradient(average(8)))))
     start = value(server(0)) - infimum + F(1, 3) * square(last_answers(0) - server(0))
     named = worst_case(method, clients, rounds=2, metric="mean_gradient_norm", spread=F(1, 3))
     found = worst_case(method, clients, rounds=2, metric=(slopes, start))
@@ -101,8 +101,7 @@ def test_gradient_descent_contracts_gaps(rounds: int) -> None:
 def test_fedsplits_distance_in_every_norm() -> None:
     """mean‖z − z*‖² and the server's distance, both by terms; the server's is at most the mean."""
     method = fc.FedSplit(stepsize=F(1, 2))
-    fixed = minimiser - F(1, 2) * gradient(minimiser)
-    lifted = tuple(square(memory("z", t) - fixed) for t in (1, 0))
+    lifted = tuple(square(lifted_distance(F(1, 2), t)) for t in (1, 0))
     found = worst_case(method, CLIENTS, metric=lifted)
     by_name = worst_case(method, CLIENTS, metric="lifted_distance")
     assert found.upper <= by_name.upper  # from the method's own start, where all z_k are the server's point
@@ -152,7 +151,7 @@ def test_every_draw_is_enumerated_where_functions_are_evaluated_after_it() -> No
 @pytest.mark.parametrize(
     "kept",
     [
-        square(memory("gradient", 1) - gradient(minimiser)),  # what those that are not drawn keep
+        square(memory_error(1)),  # what those that are not drawn keep
         square(memory("gradient", 1) - shared("h", 1)),
         square(memory("gradient", 1) - mean(memory("gradient", 1)) + 3 * (server(1) - minimiser)),
     ],

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from quantities_of_rounds import average, distance, gap, memory_error
 
 from fedconvex.claims import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.display.formulas import symbols_of
@@ -33,7 +34,6 @@ from fedconvex.claims.terms import (
     parameter,
     residuals,
     server,
-    shared,
     solutions,
     square,
     sum_of_rounds,
@@ -74,10 +74,10 @@ PRINTED = [
     (FEDPROX, inner(gradient(server(0)), answers), r"\mathbb{E}_k \langle \nabla F_k(w^t), w_k^{t+1}\rangle"),
     (FEDPROX, mean_of_rounds(square(mean(gradient(server(0))))),
      r"\frac{1}{T} \sum_{t=0}^{T-1} \mathbb{E}_{S_t}\|\nabla f(w^t)\|^2"),
-    (FEDPROX, after(value(server(0)) - value(minimiser)), r"\mathbb{E}_{S_t}[f(w^T) - f(w^*)]"),
-    (FEDDYN, expected(square(memory("gradient", 1) - gradient(minimiser))),
+    (FEDPROX, after(gap(server(0))), r"\mathbb{E}_{S_t}[f(w^T) - f(w^*)]"),
+    (FEDDYN, expected(square(memory_error(1))),
      r"\frac{1}{m}\sum_k E\|\nabla L_k(\theta_k^t) - \nabla L_k(\theta_*)\|^2"),
-    (FEDDYN, server(0) + shared("h", 0) / alpha, r"\theta^{t-1} + \frac{h^{t-1}}{\alpha}"),
+    (FEDDYN, average(alpha), r"\theta^{t-1} + \frac{h^{t-1}}{\alpha}"),
     (FEDDYN, expected(value(server(0))), r"E \ell(\theta^{t-1})"),
     (FEDDYN, last_answers(0), r"\theta_k^{t-1}"),
     (FEDDYN, -server(0) + server(1), r"-\theta^{t-1} + \theta^t"),
@@ -140,11 +140,11 @@ def test_plain_text_is_one_line_in_unicode() -> None:
 
 
 def test_a_claim_of_a_run_counts_from_its_start() -> None:
-    claim = at_most(after(value(server(0)) - value(minimiser)), square(server(0) - minimiser), rounds="T")
+    claim = at_most(after(gap(server(0))), distance(0), rounds="T")
     assert FEDDYN.latex(claim) == r"E[\ell(\theta^T) - \ell(\theta_*)] \le \|\theta^0 - \theta_*\|^2"
     steps = at_most(norm(server(0) - minimiser), after(norm(server(0) - minimiser)), rounds="t")
     assert FEDSPLIT.latex(steps) == r"\|x^{(1)} - x^*\| \le \|x^{(t+1)} - x^*\|"
-    start = named("D_0", square(server(0) - minimiser))
+    start = named("D_0", distance(0))
     assert FEDDYN.where(at_most(start, start, rounds="T")) == [("D_0", r"\|\theta^0 - \theta_*\|^2")]
     one = Claim(norm(answers - server(0)), "<=", norm(server(0)), of_client=True)
     assert r"\text{for every } k" in FEDPROX.latex(one)
@@ -164,7 +164,7 @@ def test_another_name_of_a_vector_needs_no_definition() -> None:
 
 
 def test_symbols_follow_the_time_of_what_they_mean() -> None:
-    before = named(r"\gamma^{t-1}", server(0) + shared("h", 0) / alpha)
+    before = named(r"\gamma^{t-1}", average(alpha))
     assert FEDDYN.latex(later(before)) == r"\gamma^t"
     assert FEDDYN.latex(after(square(before))) == r"E\|\gamma^T\|^2"
     assert FEDDYN.where(equal(later(before), before)) == [(r"\gamma^t", r"\theta^t + \frac{h^t}{\alpha}")]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_arrays import exact, square
+from quantities_of_rounds import average, gap, memory_error, vanishing
 
 import fedconvex as fc
 from fedconvex.certainty import Certainty
@@ -59,7 +60,7 @@ def federation(**changes: object) -> ExactFederation:
 
 def number_on(term: Number, run: ExactFederation, **about: Any) -> Fraction:
     """The value of a number term: the left side of `term = 0`."""
-    found = equal(term, number(0), **about).on(run)
+    found = vanishing(term, **about).on(run)
     assert found.certainty is Certainty.EXACT
     return found.left
 
@@ -69,13 +70,13 @@ def test_the_quantities_of_feddyns_lemmas_are_those_of_the_independent_exact_run
     other = exact_runs.Federation.random(number_of_instance)
     quantities = other.round(1)
     run = ExactFederation(other.problem, fc.FedDyn(alpha=other.alpha), [other.start], Uniform(other.active))
-    gamma = [server(t) + shared("h", t) / number(other.alpha) for t in (0, 1)]
-    stored = [memory("gradient", t) - gradient(minimiser) for t in (0, 1)]
+    gamma = [average(other.alpha, t) for t in (0, 1)]
+    stored = [memory_error(t) for t in (0, 1)]
     ours = {
         "distance": squared(gamma[0] - minimiser), "distance_next": squared(gamma[1] - minimiser),
         "virtual_distance": squared(answers - minimiser), "C": squared(stored[0]), "C_next": squared(stored[1]),
         "epsilon": squared(answers - gamma[0]), "move": squared(gamma[1] - gamma[0]), "h": squared(shared("h", 1)),
-        "gap": value(gamma[0]) - value(minimiser),
+        "gap": gap(gamma[0]),
     }  # fmt: skip
     assert {name: number_on(expected(term), run) for name, term in ours.items()} == quantities
 
@@ -249,3 +250,12 @@ def test_something_else_than_a_run_is_refused() -> None:
         at_most(1, 2).on("a run")
     with pytest.raises(fc.InvalidInput, match="minimiser"):
         at_most(squared(minimiser), 1).on(federation(problem=fc.Quadratic([[[0]], [[0]], [[0]]], [[1], [2], [3]])))
+
+
+def test_integer_parts_are_exact_or_undecided() -> None:
+    run = federation()
+    assert number_on(number(F(7, 2)).ceil(), run) == 4
+    assert number_on(number(-3).ceil(), run) == -3
+    assert vanishing(number(2).log().ceil()).on(run).left == 1  # of a ball
+    with pytest.raises(NotOnThisRun, match="contains an integer"):
+        vanishing(number(2).log().exp().ceil()).on(run)
