@@ -12,8 +12,9 @@ from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import IN_MEAN, RoundBoard
-from fedconvex.proofs_checks.kernel.formulas import after_round
+from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
+from fedconvex.proofs_checks.kernel.parameters import Parameters
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
@@ -29,7 +30,6 @@ class Theorem:
     claim: Claim
 
 
-OF_PARAMETERS = frozenset(("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max"))
 Known = Callable[
     [str], tuple[ClaimSetting, Claim, proofs.Derivation]
 ]  # another statement; raises Refused where it has no proof
@@ -59,15 +59,15 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
     """Replays the proof, or those of the two cases. Raises Refused."""
     if (cases := proof.cases) is not None:
         require(proof == proofs.Derivation(cases=cases), "a proof by cases, with lines of its own")
-        inside = (part.head for side in (cases.more, cases.less) for part in parts(side))
-        require(OF_PARAMETERS.issuperset(inside), "cases of numbers that are not of parameters alone")
+        sides = (cases.more, cases.less)
+        require(all(map(is_of_parameters, sides)), "cases of numbers that are not of parameters alone")
         # An integer that is not at least n is at most n − 1.
         most = cases.less - 1 if _is_count(cases.more, setting) and _is_integer(cases.less) else cases.less
         for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (most, cases.more, cases.below)):
             _prove(replace(setting, conditions=(*setting.conditions, (larger, ">=", smaller))), claim, of_case, library)
         return
     terms = [*_terms(claim), *_terms(proof)]
-    board = RoundBoard(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
+    board = RoundBoard(Parameters(setting, terms, claim.rounds), proof.invariants, one_client=claim.of_client)
     _check_invariants(board, proof.invariants)
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
     on: Any = board
@@ -134,7 +134,8 @@ def _check_invariants(board: RoundBoard, invariants: Any) -> None:
     for what, always in invariants:
         sort, _, name = what.partition(" ")
         begun, after = (
-            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played)
+            state.server if what == "server" else getattr(state, sort)[name]
+            for state in (start.round.first, board.round.played)
         )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
@@ -212,7 +213,7 @@ def _combine_in_run(run: RunBoard, line: proofs.Combine, lines: Lines, library: 
     found = run.number(line.right) - run.number(line.left)
     rest = found
     for multiplier, fact in line.facts:
-        factor = run.board.parameter_only(multiplier)
+        factor = run.parameters.value(multiplier)
         difference, exact = run.fact(fact, lines)
         require(exact or run.field.is_nonnegative(factor), "a multiplier that may be negative")
         rest = rest - difference * factor
@@ -230,19 +231,19 @@ def _root(board: RoundBoard, line: proofs.Root, lines: Mapping[str, Difference],
 
 
 def _local_steps(board: RoundBoard, line: proofs.LocalSteps, lines: Lines, library: Library) -> Difference:
-    steps, answers = board.setting.gradient_steps.get("steps"), board.answers.points
+    steps, answers = board.setting.gradient_steps.get("steps"), board.round.answers.points
     require(steps is not None, "the setting has no gradient steps")
     moving = Vector("family", (line.family,))
     # A gradient there depends on it, too: the term is looked at, not the vector.
     require(moving not in parts(line.to), f"{line.family} is any point, and moves with the steps")
     u, v = board.vector(moving), board.vector(line.to)
-    ratio = board.parameter_only(line.ratio)
+    ratio = board.parameters.value(line.ratio)
     require(board.field.is_nonnegative(ratio), "a factor that may be negative")
-    of_step = board.length(u - v) * ratio - board.length(board.local_step(u) - v)
+    of_step = board.length(u - v) * ratio - board.length(board.round.local_step(u) - v)
     rest = of_step - _total(board, line.facts, line.squares, lines, library)
     require(not rest.terms, f"the sum of the facts is not the inequality of one step: {_shown(rest)} is left")
-    power = board.parameter_only(Number("^", (line.ratio, steps)))
-    return Difference(board.length(board.subproblem.start - v) * power - board.length(answers - v))
+    power = board.parameters.value(Number("^", (line.ratio, steps)))
+    return Difference(board.length(board.round.subproblem.start - v) * power - board.length(answers - v))
 
 
 LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root, proofs.LocalSteps: _local_steps}
@@ -289,7 +290,7 @@ def _fact(board: RoundBoard, fact: Any, lines: Mapping[str, Difference], library
             return Difference(board.length(x) - board.averaged(board.length_in_draw(x)))
         case proofs.Infimum(at):
             point = board.vector(at)
-            require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
+            require(point.is_shared and not board.round.one_client, "the objective's value at points of the clients")
             return Difference(board.value(point) - board.infimum)
         case proofs.Idle(u):
             return Difference(board.idle_square(board.vector(u)))
@@ -314,14 +315,16 @@ def _curvature(board: RoundBoard, end: int, given: Number | None, *points: Vec) 
     if of_clients is None:
         require(of_objective is not None, f"no {'largest' if end else 'least'} curvature is assumed")
         # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
-        require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
+        require(
+            all(p.is_shared for p in points) and not board.round.one_client, "the objective's class, at clients' points"
+        )
     known = of_objective if of_clients is None else of_clients
     assert known is not None
     if given is None:
-        return board.parameter_only(known)
+        return board.parameters.value(known)
     assert known is not None
     require(_is_tighter(board, end, known, given), "a curvature that is not assumed")
-    return board.parameter_only(given)
+    return board.parameters.value(given)
 
 
 def _is_tighter(board: RoundBoard, end: int, here: Number, there: Number) -> bool:
@@ -331,65 +334,69 @@ def _is_tighter(board: RoundBoard, end: int, here: Number, there: Number) -> boo
         return all(_is_tighter(board, end, here, one) for one in there.args)
     if end == 0 and here.head == "max":
         return any(_is_tighter(board, end, one, there) for one in here.args)
-    return board.field.is_nonnegative((board.parameter_only(here) - board.parameter_only(there)) * sign)
+    return board.field.is_nonnegative((board.parameters.value(here) - board.parameters.value(there)) * sign)
 
 
 def _above_quadratic(board: RoundBoard, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
     """F(b) − F(a) − ⟨∇F(a), b − a⟩ − (c/2)‖b − a‖²."""
     b, a = board.vector(to), board.vector(at)
     c = _curvature(board, end, given, a, b)
-    tangent = board.inner(board.gradient(a), b - a)
+    tangent = board.inner(board.round.gradient(a), b - a)
     return board.value(b) - board.value(a) - tangent - board.inner(b - a, b - a) * (c / 2)
 
 
 def _between(board: RoundBoard, fact: proofs.Between) -> Difference:
     b, a = board.vector(fact.b), board.vector(fact.a)
     least, most = _curvature(board, 0, fact.least, a, b), _curvature(board, 1, fact.most, a, b)
-    g, d = board.gradient(b) - board.gradient(a), b - a
+    g, d = board.round.gradient(b) - board.round.gradient(a), b - a
     if None in board.setting.curvature:  # only the objective's gradient is of the class
-        g = board.mean(g)
+        g = board.round.mean(g)
     return Difference(board.inner(g - d * least, d * most - g))
 
 
 def _assumed(board: RoundBoard, what: str) -> Difference:
     """The setting's assumption of this name."""
-    setting, server = board.setting, board.first.server
+    setting, server = board.setting, board.round.first.server
     if what in ("inexactness", "error"):
-        _ = board.answers
+        _ = board.round.answers
         require(setting.answers == {"inexactness": "inexact", "error": "error"}[what], f"no {what} is assumed")
-        bound = board.parameter_only(setting.inexactness) ** 2
+        bound = board.parameters.value(setting.inexactness) ** 2
         if what == "error":
-            e = board.of_clients("e")
+            e = board.round.of_clients("e")
             return Difference(board.constant(bound) - board.inner(e, e))
-        left, first = board.inexact[0]
+        left, first = board.round.inexact[0]
         return Difference(board.inner(first, first) * bound - board.inner(left, left))
     if what == "scale":
         require(setting.draws.scheme == "uniform", "clients are not drawn without replacement")
-        active, clients = (board.parameter_only(x) for x in (setting.draws.active, setting.draws.clients))
+        active, clients = (board.parameters.value(x) for x in (setting.draws.active, setting.draws.clients))
         # σ is any number where m = 1, since nothing varies: there it is 0.
         others = board.field.scalar(1) if board.field.is_nonnegative(1 - clients) else clients - 1
-        return Difference(board.constant(board.chances["σ"] * active * others - clients + active), exact=True)
-    if what == "initial gap" and setting.initial_gap is not None:
-        require(board.at_start, "the initial gap is that of a run's start")
         return Difference(
-            board.constant(board.parameter_only(setting.initial_gap)) - board.value(server) + board.infimum
+            board.constant(board.parameters.chances["σ"] * active * others - clients + active), exact=True
         )
-    g = board.gradient(server)
-    mean = board.mean(g)
+    if what == "initial gap" and setting.initial_gap is not None:
+        require(board.round.at_start, "the initial gap is that of a run's start")
+        return Difference(
+            board.constant(board.parameters.value(setting.initial_gap)) - board.value(server) + board.infimum
+        )
+    g = board.round.gradient(server)
+    mean = board.round.mean(g)
     square = board.inner(mean, mean)
     if what == "dissimilarity" and setting.dissimilarity is not None:
-        return Difference(square * board.parameter_only(setting.dissimilarity) ** 2 - board.inner(g, g))
+        return Difference(square * board.parameters.value(setting.dissimilarity) ** 2 - board.inner(g, g))
     if what == "variance" and setting.variance is not None:
-        return Difference(board.constant(board.parameter_only(setting.variance)) - board.inner(g - mean, g - mean))
+        return Difference(board.constant(board.parameters.value(setting.variance)) - board.inner(g - mean, g - mean))
     if what == "large gradient" and setting.large_gradient is not None:
-        return Difference(square - board.constant(board.parameter_only(setting.large_gradient)))
+        return Difference(square - board.constant(board.parameters.value(setting.large_gradient)))
     raise Refused(f"{what} is not assumed")
 
 
 def _of_statement(board: RoundBoard, identifier: str, library: Library) -> Difference:
     """The claim of a proved statement, read on this board."""
     other = library(identifier)
-    require(not other.claim.of_run and other.claim.of_client == board.one_client, f"{identifier} is of another kind")
+    require(
+        not other.claim.of_run and other.claim.of_client == board.round.one_client, f"{identifier} is of another kind"
+    )
     _require_weaker(board, other.setting, identifier)
     left, right = other.claim.left, other.claim.right
     if type(left) is Vector:
@@ -417,7 +424,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(rank), f"{problem}: the sign of {name}")
     require(other.counts <= mine.counts, f"{problem}: its integers")
     for left, relation, right in other.conditions:
-        gap = board.parameter_only(left) - board.parameter_only(right)
+        gap = board.parameters.value(left) - board.parameters.value(right)
         holds = board.field.is_positive(gap) if relation == ">" else board.field.is_nonnegative(gap)
         require(
             holds and (relation != "=" or board.field.is_nonnegative(-gap)), f"{problem}: a condition on parameters"
