@@ -22,9 +22,10 @@ class Parameters:
         rounds: the parameter that counts the rounds of a run, or the local steps; "" where there is none.
     """
 
-    def __init__(self, setting: ClaimSetting, terms: Iterable[Any], rounds: str = ""):
+    def __init__(self, setting: ClaimSetting, terms: Iterable[Any] = (), rounds: str = ""):
         self.setting = setting
         rounds = rounds or (setting.gradient_steps["steps"].args[0] if any_gradient_steps(setting) else "")
+        require(not rounds or rounds in setting.counts, f"{rounds} is no count of rounds")
         self.field = _field(setting, tuple(terms), rounds)
         self.powers = Powers(self.field, rounds)
         self._assume_conditions()
@@ -129,7 +130,7 @@ def _field(setting: ClaimSetting, terms: tuple[Any, ...], rounds: str) -> Field:
     if setting.draws.scheme == "uniform":
         signs["σ"] = "nonnegative"
     if rounds:
-        signs |= dict.fromkeys(Powers.NAMES, "positive" if rounds in setting.counts else "nonnegative")
+        signs |= dict.fromkeys(Powers.NAMES, "positive")
     terms = (*setting_terms(setting), *terms)
     exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
     return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))

@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameter
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.parameters import Parameters
 from fedconvex.proofs_checks.kernel.reading import read
-from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
+from fedconvex.proofs_checks.kernel.runs import RunBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
@@ -72,7 +72,7 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
     on: Any = board
     if claim.of_run:
-        require_rounds(claim, setting)
+        require(not claim.of_client, "a claim about each client in a whole run")
         # The lines name their unknowns as the board of any round does; on that of the first round they mean others.
         on = RunBoard(board, lambda at, f, squares: _total(at, f, squares, of_round if at is board else {}, library))
     lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)

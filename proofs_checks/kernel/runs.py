@@ -8,12 +8,11 @@ as ‖∇F_k(x*)‖², has no mark.
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.formulas import after_round
-from fedconvex.proofs_checks.kernel.scalars import require
+from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
 MARKS = {"start": "0:", "end": "T:"}
@@ -74,8 +73,7 @@ class RunBoard:
                 return self.number(y, expected) * self.parameters.value(x)
             case "/", (x, y):
                 return self.number(x, expected) * (1 / self.parameters.value(y))
-        require(False, f"{term.head} has no meaning in a run")
-        raise AssertionError
+        raise Refused(f"{term.head} has no meaning in a run")
 
     def _in_round(self, term: Number) -> Quantity:
         """The expectation of a number of any round."""
@@ -105,8 +103,7 @@ class RunBoard:
                 value = self.parameters.value(of)
                 require(self.field.is_nonnegative(value), "a number that may be negative")
                 return self.board.constant(value), False
-        require(False, f"{type(fact).__name__} is no fact about a run")
-        raise AssertionError
+        raise Refused(f"{type(fact).__name__} is no fact about a run")
 
     def _jensen(self, u: Vector, ratio: Number) -> Quantity:
         at: Vec = self.board.vector(u)
@@ -158,9 +155,3 @@ def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:
     require(u.head == "mean of rounds", f"a value at {u.head}, which is not one time's, in a run")
     ratio, inside = u.args
     return ratio, inside
-
-
-def require_rounds(claim: Claim, setting: ClaimSetting) -> None:
-    """Refuses a claim about a run whose number of rounds is no count of the setting."""
-    require(claim.rounds in setting.counts and claim.rounds in setting.signs, f"{claim.rounds} is no count of rounds")
-    require(not claim.of_client, "a claim about each client in a whole run")
