@@ -21,9 +21,10 @@ from fedconvex.claims.terms import (
     solutions,
 )
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.facts import relation_of
 from fedconvex.proofs_checks.kernel.parameters import Parameters
 from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Upper
-from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of
+from fedconvex.proofs_checks.kernel.replay import check_invariants
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Quantity
 from fedconvex.proofs_checks.library import Parts, by, interpolation, squared
@@ -77,7 +78,7 @@ def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
 
 def _holds(setting: ClaimSetting, claim: Claim, guesses: Invariants) -> bool:
     try:
-        _check_invariants(board_of(setting, claim, guesses), guesses)
+        check_invariants(board_of(setting, claim, guesses), guesses)
     except (Refused, ValueError, ArithmeticError):
         return False
     return True

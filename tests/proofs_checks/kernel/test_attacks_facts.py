@@ -27,6 +27,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.facts import relation_of
 from fedconvex.proofs_checks.kernel.parameters import Parameters
 from fedconvex.proofs_checks.kernel.proofs import (
     Between,
@@ -36,7 +37,6 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Proved,
     Upper,
 )
-from fedconvex.proofs_checks.kernel.replay import relation_of
 from fedconvex.proofs_checks.kernel.scalars import Refused
 
 from .attacks import (
