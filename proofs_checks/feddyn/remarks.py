@@ -9,10 +9,8 @@ from typing import Any
 from fedconvex.claims.terms import parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.feddyn import comparisons as beside
-from fedconvex.proofs_checks.feddyn.convex_tightness import INSTANCES
-from fedconvex.proofs_checks.feddyn.convex_tightness import tightness as of_convex
 from fedconvex.proofs_checks.feddyn.exact_runs import errors_of_the_start
-from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
+from fedconvex.proofs_checks.feddyn.tightness import tightness
 from fedconvex.proofs_checks.readings import Reading
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.proofs_checks.witnesses import Witness
@@ -153,11 +151,11 @@ SAID: Mapping[str, Remarks] = {
 def remarks(statement: Statement) -> Remarks:
     """All that is said of the statement."""
     key = key_of(statement.number)
-    known = of_convex(statement) if key in INSTANCES else KNOWN[key](statement) if key in KNOWN else None
     formula = statement.calculator.formula
     return replace(
-        SAID.get(key, Remarks()), tightness=known, compared=_compared(key, formula), misprints=_misprints(key, formula)
-    )
+        SAID.get(key, Remarks()), tightness=tightness(statement, key), compared=_compared(key, formula),
+        misprints=_misprints(key, formula),
+    )  # fmt: skip
 
 
 def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
