@@ -12,6 +12,9 @@ from random import Random
 from time import monotonic
 from typing import Any, final
 
+from flint import arb
+
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.on_runs.claim_on import sides_on
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import Number
@@ -45,7 +48,9 @@ def of_claim(
             left, right = ratio_of(claim, made.parameters).terms
         else:
             left, right = claim.left + added, claim.right + added
-        sides = [(side.left, side.right) for side in sides_on(replace(claim, left=left, right=right), made)]
+        found = [(side.left, side.right) for side in sides_on(replace(claim, left=left, right=right), made)]
+        # A ball divides fmpq, not Fraction.
+        sides = [(to_fmpq(x) if isinstance(y, arb) else x, y) for x, y in found]
         return max((s for s in sides if s[1] > 0), key=lambda s: s[0] / s[1], default=None)
 
     return measure
