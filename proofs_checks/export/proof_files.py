@@ -60,7 +60,8 @@ def _beside(path: Path, identifier: str) -> tuple[ClaimSetting, Claim, Derivatio
     except (OSError, ValueError):  # a name that no file can have
         is_there = False
     if not is_there:
-        raise Refused(f"{short_text(identifier)} is cited, but its file is not beside {path.name}")
+        name = short_text(identifier)
+        raise Refused(f"{name} is cited, but {name}.json is not beside {path.name}")
     return _read(other)
 
 

@@ -19,7 +19,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 SHAPE = {
-    str: {"verdict": str, "as_printed?": str, "holds?": str, "lines?": {str: int}, "corrected?": str}
+    str: {"verdict?": str, "as_printed?": str, "holds?": str, "lines?": {str: int}, "corrected?": str}
 }  # fmt: skip
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
@@ -55,7 +55,7 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     remarks = remarks_of(of)
     has_proof = builder_of(of) is not None
     possible = Verdict.PROVED if has_proof else Verdict.COMPARED if remarks.compared else None
-    if remarks.refutation is not None or possible is None or entry["verdict"] != possible.value:
+    if remarks.refutation is not None or possible is None or entry.get("verdict") != possible.value:
         return None
     if not {"as_printed", "holds"} <= entry.keys():
         return None
@@ -145,4 +145,4 @@ def _words(found: dict[str, Any]) -> str:
     lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
     phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if "holds" in found else ""
-    return f"{found['verdict']} (lines: {lines or 'none'}{corrected}{phrases})"
+    return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases})"

@@ -80,8 +80,10 @@ class Record:
     @classmethod
     def from_dictionary(cls, data: dict[str, Any]) -> "Record":
         """The record that `to_dictionary` wrote. Raises ValueError for anything else."""
-        if (fault := fault_in(data, SHAPE)) is not None or data.keys() != SHAPE.keys():
-            raise ValueError(fault or "other fields than a record's")
+        if not isinstance(data, dict) or data.keys() != SHAPE.keys():
+            raise ValueError("other fields than a record's")
+        if (fault := fault_in(data, SHAPE)) is not None:
+            raise ValueError(fault)
         evidence = tuple(EvidenceLine(**line) for line in data["evidence"])
         return cls(**{**data, "evidence": evidence, "assumptions": tuple(data["assumptions"]),
                       "kernel": tuple(data["kernel"]), "printed": tuple(data["printed"]),
