@@ -1,0 +1,54 @@
+"""JSON texts as an attacker or a damaged disk leaves them: one or a few values of a good file replaced."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hostile_names import NAMES
+from hypothesis import strategies as st
+
+FRAGMENTS = (
+    "1" + "0" * 400, "1" + "0" * 5000,
+    "1e999", "-1e308", "1e-320", "NaN", "-Infinity", "null", "true", "0", "-1", "2.5",
+    "[" * 3000 + "]" * 3000, '{"a":' * 3000 + "1" + "}" * 3000, "[" * 200_000, "[]", "{}", "[[1]]", '{"lower": 1}',
+    '""',     '"\\ud800"', '"\\u0000"', '"1/0"', '"proved"', '"' + "n" * 30_000 + '"', '"$' + "{" * 3000 + '$"',
+    "{}{", "1 2", '{"a": 1, "a": 2}', *(json.dumps(name) for name in NAMES.values()),
+)  # fmt: skip
+PLACE = "@place@"
+
+
+def paths(value: Any, so_far: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside a JSON value."""
+    yield so_far
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from paths(one, (*so_far, key))
+
+
+def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
+    """A copy with the value there replaced; None deletes an entry of an object."""
+    if not path:
+        return by
+    if isinstance(value, list):
+        return [replaced(one, path[1:], by) if i == path[0] else one for i, one in enumerate(value)]
+    found = dict(value)
+    if by is None and len(path) == 1:
+        del found[path[0]]
+    else:
+        found[path[0]] = replaced(found[path[0]], path[1:], by)
+    return found
+
+
+@st.composite
+def mutated(draw: Any, good: Any) -> str:
+    """The text of `good` with up to three values replaced, an entry left out, or the text cut off."""
+    value, fragments = good, []
+    for i in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from(sorted(paths(value), key=str)))
+        leave_out = draw(st.integers(0, 5)) == 0 and path and isinstance(path[-1], str)
+        value = replaced(value, path, None if leave_out else f"{PLACE}{i}")
+        fragments.append(draw(st.sampled_from(FRAGMENTS)))
+    text = json.dumps(value)
+    for i, fragment in enumerate(fragments):
+        text = text.replace(f'"{PLACE}{i}"', fragment)
+    return text[: draw(st.integers(0, len(text)))] if draw(st.integers(0, 9)) == 0 else text
