@@ -3,8 +3,10 @@
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.errors import InvalidInput
 from fedconvex.sweeps.errors import IncompleteSweep
 from fedconvex.sweeps.grid import Cell
 
@@ -37,6 +39,22 @@ def from_parquet(content: bytes) -> Any:
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
+
+
+def finished(path: Path, key: str) -> Any:
+    """The table of the grid with this key, which an earlier call wrote. Raises InvalidInput if the file is another."""
+    import pyarrow
+
+    cure = "give another name, or move the file away"
+    try:
+        table = from_parquet(path.read_bytes())
+    except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
+        problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
+        raise InvalidInput("out", path, problem, cure) from None
+    # the grid's key is in the file: another grid, option or library version is another sweep
+    if (table.schema.metadata or {}).get(GRID) != key.encode():
+        raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
+    return table
 
 
 def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: str = "") -> Any:

@@ -25,6 +25,13 @@ def paths(value: Any, so_far: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
             yield from paths(one, (*so_far, key))
 
 
+def renamed(value: Any, path: tuple[Any, ...], name: str) -> Any:
+    """A copy in which the entry there, of an object, has another key."""
+    if len(path) == 1:
+        return {name if key == path[0] else key: one for key, one in value.items()}
+    return replaced(value, path[:1], renamed(value[path[0]], path[1:], name))
+
+
 def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
     """A copy with the value there replaced; None deletes an entry of an object."""
     if not path:
@@ -41,13 +48,16 @@ def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
 
 @st.composite
 def mutated(draw: Any, good: Any) -> str:
-    """The text of `good` with up to three values replaced, an entry left out, or the text cut off."""
+    """The text of `good` with up to three values replaced, entries renamed or left out, or the text cut off."""
     value, fragments = good, []
     for i in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(sorted(paths(value), key=str)))
-        leave_out = draw(st.integers(0, 5)) == 0 and path and isinstance(path[-1], str)
-        value = replaced(value, path, None if leave_out else f"{PLACE}{i}")
         fragments.append(draw(st.sampled_from(FRAGMENTS)))
+        how = draw(st.integers(0, 7)) if path and isinstance(path[-1], str) else None
+        if how == 0:
+            value = renamed(value, path, draw(st.sampled_from([*NAMES.values()])))
+        else:
+            value = replaced(value, path, None if how == 1 else f"{PLACE}{i}")
     text = json.dumps(value)
     for i, fragment in enumerate(fragments):
         text = text.replace(f'"{PLACE}{i}"', fragment)
