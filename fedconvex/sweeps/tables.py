@@ -1,6 +1,8 @@
 """Tables of single runs as Parquet, and how a sweep merges them into one tidy table."""
 
+import hashlib
 import io
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 LABELS = ["method", "problem", "seed"]
 GRID = b"fedconvex.sweep"  # the entry of a Parquet file's metadata that holds the grid's key
+FRAME = b"fedconvex.frame"  # the entry with what the pages' checksums do not cover: the columns and the number of rows
 
 
 def to_parquet(frame: "pandas.DataFrame") -> bytes:
@@ -48,12 +51,16 @@ def finished(path: Path, key: str) -> Any:
     cure = "give another name, or move the file away"
     try:
         table = from_parquet(path.read_bytes())
+        frame = _frame(table)
     except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
         problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
         raise InvalidInput("out", path, problem, cure) from None
+    about = table.schema.metadata or {}
     # the grid's key is in the file: another grid, option or library version is another sweep
-    if (table.schema.metadata or {}).get(GRID) != key.encode():
+    if about.get(GRID) != key.encode():
         raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
+    if about.get(FRAME, frame) != frame:  # earlier versions wrote none
+        raise InvalidInput("out", path, "the file is there and is damaged: its columns are others", cure)
     return table
 
 
@@ -80,7 +87,14 @@ def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: st
         tables.append(table)
     # permissive: a column that is empty in some runs has type null there
     table = pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({})
-    return table.replace_schema_metadata({GRID: key.encode()})
+    return table.replace_schema_metadata({GRID: key.encode(), FRAME: _frame(table)})
+
+
+def _frame(table: Any) -> bytes:
+    """A digest of the columns' names and types, as Parquet gives them back, and of the number of rows."""
+    types = from_parquet(table_to_parquet(table.schema.empty_table())).schema.types
+    content = json.dumps([table.column_names, list(map(str, types)), table.num_rows])
+    return hashlib.sha256(content.encode()).hexdigest().encode()
 
 
 def _require_each_once(cells: Sequence[Cell], keys: Sequence[str]) -> None:
