@@ -14,17 +14,26 @@ from typing import Any
 import pandas
 import pytest
 from hostile_names import NAMES, Run, elements, every_name, file_named, names, run_command, unsafe
+from rich.text import Text
 
 from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.report import print_audit, save
 from fedconvex.commands.safe_console import SafeConsole
 from fedconvex.data import load
+from fedconvex.proofs_checks.export.proof_files import write_proofs
 from fedconvex.proofs_checks.reporting import cache
 from fedconvex.report import audits
 from fedconvex.reproduce import summary
 from fedconvex.safe_text import one_line, printable
+from fedconvex.theory import statement
 
 pytestmark = pytest.mark.beyond_core  # audits, and draws pictures
+SOME = ("terminal", "markup", "a formula", "undecodable", "lines")
+
+
+def seconds_each(test: Any) -> Any:
+    """Some names, where time is no matter."""
+    return pytest.mark.exhaustive(pytest.mark.parametrize("name", [NAMES[kind] for kind in SOME], ids=SOME)(test))
 
 
 @pytest.fixture
@@ -45,14 +54,14 @@ def measured() -> Audit:
     return audit(problem, ["fedgd:local_steps=2", "fedprox:mu=2"], rounds=3)
 
 
-def table_of(name: str, file: Path) -> None:
+def table_of(name: str, file: Path, classes: bool = False) -> None:
     """A table whose columns and clients have the name."""
     rng = random.Random(1)
     with file.open("w", newline="", encoding="utf-8", errors="replace") as handle:
         write = csv.writer(handle).writerow
         write([name, "z", "target", "client"])
         for i in range(12):
-            write([rng.gauss(), rng.gauss(), rng.gauss(), f"{name}{i % 2}"])
+            write([rng.gauss(), rng.gauss(), i % 2 if classes else rng.gauss(), f"{name}{i // 6}"])
 
 
 @names("terminal", "markup", "a formula")
@@ -154,15 +163,76 @@ def test_results_of_experiments_with_hostile_texts_are_listed(
     assert [len(table.splitlines()) for table in out.strip().split("\n\n")] == [3, 3, 3]
 
 
-@pytest.mark.parametrize("key", ["folder", "toml"])
-def test_a_deep_run_with_hostile_names(key: str, run: Run, tmp_path: Path) -> None:
+@seconds_each
+def test_sweeps_and_experiments_are_saved_in_folders_with_hostile_names(name: str, run: Run, tmp_path: Path) -> None:
+    folder = file_named(tmp_path, name)
+    folder.mkdir()
+    numbers = ("--L", 1, "--L-minus", 0, "--B", "1.2", "--gamma", 0, "--K", 10)
+    files = ("--plot", folder / "a.png", "--out", folder / "a.csv")
+    status, _, err = run("bounds", "fedprox.rho", "--sweep", "mu=5:80:5", *numbers, *files)
+    assert (status, one_line(str(folder)) in err) == (0, True)
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    status, out, _ = run("reproduce", "fedsplit.figure1", "--quick", "--out", folder, "--jobs", 1)
+    assert (status, one_line(str(folder)) in out) == (0, True)
+
+
+@seconds_each
+def test_a_network_is_trained_on_data_with_hostile_names(name: str, run: Run, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    for kind in ("terminal", "markup", "lines"):
-        name = NAMES[kind]
-        text = f"[data]\nname = {json.dumps(name)}\n[model]\nname = 'x'\n[method]\nname = 'y'\n[run]\nrounds = 1\n"
-        file = file_named(tmp_path, name, ".toml")
-        file.write_text(text if key == "toml" else f"[{json.dumps(name)}]\n")
-        assert run("deep", "run", file, "--out", file_named(tmp_path, name))[0] == 2
+    folder = file_named(tmp_path, name)
+    folder.mkdir()
+    data, config = file_named(folder, in_tables(name), ".csv"), file_named(folder, name, ".toml")
+    table_of(name, data, classes=True)
+    config.write_text(
+        f"""
+        [data]
+        name = {json.dumps(data.name, ensure_ascii=False)}
+        target_column = "target"
+        client_column = "client"
+        [model]
+        name = "fully_connected"
+        sizes = [2, 3, 2]
+        [method]
+        name = "FedProx"
+        mu = 1
+        [local_solver]
+        name = "GradientDescent"
+        steps = 2
+        stepsize = 0.1
+        [run]
+        rounds = 2
+        measure = "all"
+        """.replace("\x7f", "\\u007f"),
+        "utf-8",
+    )
+    status, out, _ = run("deep", "run", config, "--out", folder / "out")
+    assert (status, one_line(str(folder)) in out) == (0, True)
+    assert (folder / "out" / "run.png").read_bytes().startswith(b"\x89PNG")
+    data.unlink()
+    assert run("deep", "run", config, "--out", folder / "out")[0] == 2
+
+
+@names("lines", "long", "terminal")
+def test_a_proof_in_a_file_with_a_hostile_name(name: str, run: Run, tmp_path: Path) -> None:
+    """The kernel refuses parameters that are no identifiers; a file's name is just shown."""
+    (made,) = write_proofs(tmp_path, [statement("fedprox.equation6")])
+    text = made.read_text("utf-8")
+    file = file_named(tmp_path, name, ".json")
+    file.write_text(text, "utf-8")
+    status, out, _ = run("verify", file)
+    assert (status, f"{one_line(str(file))} is PROVED" in out) == (0, True)
+    file.write_text(text.replace('"gamma"', json.dumps(name)), "utf-8")
+    status, out, _ = run("verify", file)
+    assert (status, "is UNKNOWN" in out) == ((0, False) if name.isidentifier() else (1, True))
+
+
+def test_progress_on_a_terminal_shows_the_name() -> None:
+    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=200)
+    for name in NAMES.values():
+        with console.status("…") as status:
+            status.update(Text(name))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", console.file.getvalue())  # styles and movements of the cursor
+    assert unsafe(shown) == []
 
 
 def test_the_names_bite_where_nothing_guards() -> None:
