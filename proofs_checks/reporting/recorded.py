@@ -145,5 +145,5 @@ def _as_text(entries: dict[str, dict[str, Any]]) -> str:
 def _words(found: dict[str, Any]) -> str:
     lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
-    phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if PHRASES <= found.keys() else ""
+    phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if found.keys() >= PHRASES else ""
     return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases})"

@@ -24,7 +24,7 @@ from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.proofs_checks.reporting.markup import tag
 from fedconvex.proofs_checks.reporting.records import Record, record
-from fedconvex.report import audits, experiments
+from fedconvex.report import audits, contents, experiments
 from fedconvex.reproduce.summary import last_results, markdown
 from fedconvex.statements import recorded as phrases
 from fedconvex.theory import statement
@@ -238,6 +238,15 @@ def png() -> bytes:
     file = io.BytesIO()
     Image.linear_gradient("L").resize((40, 30)).save(file, "PNG")
     return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [[[1, 2]], {"larger": 1}, [{"larger": "1", "smaller": 2}], [{}], "text", [None]])
+def test_cached_runs_of_another_shape_are_computed_again(content: Any) -> None:
+    good = [{"larger": 2.0, "smaller": 1.0}]
+    cache.store_content("runs", content)
+    assert contents._computed("runs", contents.POINTS, True, lambda: good) == good
+    assert cache.load_content("runs") == good
+    assert contents._computed("runs", contents.POINTS, True, list) == good
 
 
 def test_a_good_file_is_shown_and_a_wrong_type_is_refused(tmp_path: Path) -> None:
