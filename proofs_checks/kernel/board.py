@@ -9,7 +9,7 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
-from fedconvex.proofs_checks.kernel.parameters import Parameters, small_integer
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, small_integer
 from fedconvex.proofs_checks.kernel.round import Round
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import (
@@ -46,7 +46,7 @@ class RoundBoard:
     """
 
     def __init__(
-        self, parameters: Parameters, invariants: tuple[Invariant, ...] = (), *,
+        self, parameters: SettingParameters, invariants: tuple[Invariant, ...] = (), *,
         at_start: bool = False, one_client: bool = False,
     ):  # fmt: skip
         self.parameters, self.setting, self.field = parameters, parameters.setting, parameters.field

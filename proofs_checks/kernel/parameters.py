@@ -13,7 +13,7 @@ MOST_POWER = 40  # an exponent in a formula
 
 
 @final
-class Parameters:
+class SettingParameters:
     """The field of a setting's parameters, with the setting's conditions.
 
     Args:

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.facts import Difference, Lines, Theorem, is_nonnegative, no_statements, total
 from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
-from fedconvex.proofs_checks.kernel.parameters import Parameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
@@ -58,7 +58,7 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
             _prove(replace(setting, conditions=(*setting.conditions, (larger, ">=", smaller))), claim, of_case, library)
         return
     terms = [*_terms(claim), *_terms(proof)]
-    board = RoundBoard(Parameters(setting, terms, claim.rounds), proof.invariants, one_client=claim.of_client)
+    board = RoundBoard(SettingParameters(setting, terms, claim.rounds), proof.invariants, one_client=claim.of_client)
     check_invariants(board, proof.invariants)
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
     on: Any = board

@@ -12,7 +12,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.proofs_checks.kernel.parameters import Parameters, any_gradient_steps, integer
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_gradient_steps, integer
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
@@ -30,7 +30,7 @@ class Round:
         known: parts of the state that get no unknown vectors, since the caller fills them in.
     """
 
-    def __init__(self, parameters: Parameters, *, at_start: bool, one_client: bool, known: Container[str] = ()):
+    def __init__(self, parameters: SettingParameters, *, at_start: bool, one_client: bool, known: Container[str] = ()):
         self.parameters, self.setting, self.field = parameters, parameters.setting, parameters.field
         self.at_start, self.one_client = at_start, one_client
         self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1

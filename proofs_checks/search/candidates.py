@@ -22,7 +22,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.facts import relation_of
-from fedconvex.proofs_checks.kernel.parameters import Parameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Upper
 from fedconvex.proofs_checks.kernel.replay import check_invariants
 from fedconvex.proofs_checks.kernel.scalars import Refused
@@ -53,7 +53,7 @@ def claimed_terms(claim: Claim) -> list[Any]:
 def board_of(setting: ClaimSetting, claim: Claim, invariants: Invariants = ()) -> RoundBoard:
     """A board like that on which the kernel will replay the proof."""
     terms = [claim.left, claim.right, *(term for _, term in invariants)]
-    return RoundBoard(Parameters(setting, terms, claim.rounds), invariants, one_client=claim.of_client)
+    return RoundBoard(SettingParameters(setting, terms, claim.rounds), invariants, one_client=claim.of_client)
 
 
 def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
@@ -64,7 +64,7 @@ def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
     if not setting.method or claim.of_client:
         return ()
     try:
-        state = RoundBoard(Parameters(setting, (claim.left, claim.right))).round.first
+        state = RoundBoard(SettingParameters(setting, (claim.left, claim.right))).round.first
     except (Refused, ValueError, ArithmeticError):
         return ()
     guesses = [(f"memory {name}", gradient(last_answers(0))) for name in state.memory]

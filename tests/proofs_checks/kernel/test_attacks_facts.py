@@ -28,7 +28,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.facts import relation_of
-from fedconvex.proofs_checks.kernel.parameters import Parameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import (
     Between,
     Hypothesis,
@@ -283,7 +283,7 @@ def test_facts_nearby_are_granted() -> None:
 
 
 def test_who_searches_for_proofs_is_told_the_same() -> None:
-    board = RoundBoard(Parameters(SMOOTH))
+    board = RoundBoard(SettingParameters(SMOOTH))
     upper = quadratic(y, x, L, True)
     difference = board.number(upper.right) - board.number(upper.left)
     assert not (relation_of(board, Upper(y, x)) - difference).terms
