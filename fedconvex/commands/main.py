@@ -1,7 +1,9 @@
 """The table of contents of the command line: every command of `fedconvex`, in the order of its help."""
 
+import sys
 import warnings
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -11,6 +13,7 @@ from fedconvex.commands.audit import AUDIT_HELP, audit
 from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.commands.report import REPORT_HELP, report
 from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
+from fedconvex.commands.terminal import say
 from fedconvex.commands.verify import VERIFY_HELP, verify
 from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
 
@@ -38,7 +41,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"fedconvex {version('fedconvex')}")
+        say(f"fedconvex {version('fedconvex')}")
         raise typer.Exit
 
 
@@ -71,5 +74,8 @@ app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal or file in another encoding gets \u03b3 for γ
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
     errors.main(app)
