@@ -120,6 +120,7 @@ class ClaimSetting:
         initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
         rests: the state before the round is a fixed point: the round leaves it as it is.
+        first_round: the round is the first one, from the method's own start; else any that a run reaches.
         example: values of the parameters in the domain; without them the setting might be empty.
     """
 
@@ -142,6 +143,7 @@ class ClaimSetting:
     initial_gap: Number | None = None
     starts_at_own_minima: bool = False
     rests: bool = False
+    first_round: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property

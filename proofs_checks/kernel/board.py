@@ -61,7 +61,8 @@ class RoundBoard:
         self, setting: ClaimSetting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *,
         at_start: bool = False, one_client: bool = False, rounds: str = "", field: Field | None = None,
     ):  # fmt: skip
-        self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
+        self.setting, self.one_client, self.terms = setting, one_client, tuple(terms)
+        self.at_start = at_start or setting.first_round
         known = field is not None
         rounds = rounds or (setting.gradient_steps["steps"].args[0] if self._any_gradient_steps else "")
         self.field = self._new_field(rounds) if field is None else field
@@ -83,7 +84,7 @@ class RoundBoard:
         self._answers: Answers | None = None
         self._played: State | None = None
         self.local_gradients: Vec | None = None
-        if setting.rests and not at_start:
+        if setting.rests and not self.at_start:
             self._rest()
 
     def at_its_start(self) -> "RoundBoard":

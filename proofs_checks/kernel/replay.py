@@ -49,7 +49,8 @@ def theorem(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, known
 def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, library: "Library") -> Theorem:
     setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
-    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
+    kinds = claim.of_run, setting.rests, setting.first_round
+    require(sum(kinds) <= 1, "of a whole run, a fixed point and the first round, more than one")
     require_inhabited(setting)
     _prove(setting, claim, proof, library)
     return Theorem(setting, claim)
@@ -129,7 +130,8 @@ def _terms(of: Any) -> list[Any]:
 
 def _check_invariants(board: RoundBoard, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
-    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
+    of_one = board.setting.rests or board.setting.first_round
+    require(not (invariants and of_one), "an invariant is kept by every round, not by one at rest or the first one")
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
@@ -405,7 +407,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "first_round"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger
