@@ -12,7 +12,7 @@ from typing import Any
 from fedconvex.atomic_files import write_atomically
 from fedconvex.proofs_checks.reporting.records import Record
 
-LIBRARIES = ("numpy", "python-flint", "sympy", "z3-solver")
+LIBRARIES = ("numpy", "python-flint", "sympy")
 ENVIRONMENT_VARIABLE = "FEDCONVEX_CACHE"
 
 
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 @cache
 def fingerprint() -> str:
-    """A digest of everything that decides a result: statements, proofs, engines, the core, the libraries' versions."""
+    """A digest of everything that decides a result: statements, proofs, the kernel, libraries' versions."""
     digest = hashlib.sha256()
     for library in LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())

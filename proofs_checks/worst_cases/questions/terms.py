@@ -104,6 +104,10 @@ class TermsOnBoard:
         """The vectors, expected ones where they depend on the draw. Raises NotPosed."""
         return self._expected(term, None)
 
+    def in_first_round(self, term: Term) -> Any:
+        """What the term means there, in the first history. Raises NotPosed."""
+        return self._of(term, self.first, 0)
+
     # ---- expectations over the draws
 
     def _expected(self, term: Term, t: int | None) -> Any:
