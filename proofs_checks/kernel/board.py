@@ -6,6 +6,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -39,7 +40,7 @@ from fedconvex.proofs_checks.kernel.vectors import (
 
 # A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
 Invariant = tuple[str, Vector]
-MOST_STEPS = 20  # local gradient steps that the board plays
+MOST_STEPS = 20  # local gradient steps, and next rounds, that the board plays
 FIXED, IN_DRAW, AVERAGED = 0, 1, 2  # how a number depends on the draw
 IN_ONE_DRAW, IN_MEAN = "‖ in a draw", "E‖"  # unknowns: a length in a draw, the expectation of such lengths' product
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
@@ -80,6 +81,9 @@ class RoundBoard:
         self.lengths: list[Vec] = []
         self.points: dict[Any, str] = {self.minimiser.key: "*"}  # names of the points of function values
         self.exact: Vec | None = None  # the solutions of the subproblems
+        self._next: RoundBoard | None = None
+        self._earlier: RoundBoard | None = None
+        self.place = 0  # among the first rounds
         self.first = self._first_state(invariants)
         self._answers: Answers | None = None
         self._played: State | None = None
@@ -254,6 +258,21 @@ class RoundBoard:
             self._played = State(new.server, new.shared, memory)
         return self._played
 
+    @property
+    def next_round(self) -> "RoundBoard":
+        """The round after this one, of the same functions: what is known of points and vectors holds in both."""
+        everyone = self.setting.draws.scheme == "everyone"
+        require(self.setting.first_round and everyone, "a next round, of one that is not first or of drawn clients")
+        require(self.place < MOST_STEPS, "too many rounds")
+        require(self.setting.answers == "own" and not self._any_steps and not self._any_gradient_steps,
+                "the next round's answers are unknown vectors")  # fmt: skip
+        if self._next is None:
+            self._next = made = copy(self)
+            made.first, made._earlier, made._played, made._answers = self.played, self, None, None
+            made.place = self.place + 1
+            made._next, made.exact, made.local_gradients = None, None, None
+        return self._next
+
     def _of_second_draw(self, u: Vec) -> Vec:
         require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
         return self.mean(u)
@@ -425,6 +444,8 @@ class RoundBoard:
                 found: Vec = known[name]
                 return found
             case "last answers", (0,):
+                if self._earlier is not None:  # everyone took part
+                    return self._earlier.answers.points  # type: ignore[no-any-return]
                 last = self.of_clients("last")
                 if self.at_start and self.setting.starts_at_own_minima:
                     self.gradients[last.key] = Vec()
@@ -462,6 +483,8 @@ class RoundBoard:
                 return made
             case "expected", (u,):
                 return self.expected(self.vector(u))
+            case "next round", (u,):
+                return self.next_round.vector(u)
             case "free", (name,):
                 return self.basic(f"free {name}", SAME)
             case "family", (name,):

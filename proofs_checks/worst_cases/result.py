@@ -181,7 +181,7 @@ class WorstCase:
         """The certificate as a lemma, metric ≤ t·N, which the kernel replays; of one round where `power` > 1.
 
         Raises ValueError without a certificate, and where the kernel has no such claims: about client groups, all
-        possible draws, several rounds in one program, a single client, functions of a single curvature.
+        possible draws, inexact answers in several rounds, a single client, functions of a single curvature.
         """
         if self.certificate is None:
             raise ValueError("nothing was proved")

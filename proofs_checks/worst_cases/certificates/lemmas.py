@@ -1,4 +1,4 @@
-"""A certificate as a lemma: a claim about one round, all that it assumes, and a proof that the kernel replays.
+"""A certificate as a lemma: a claim about some rounds, all that it assumes, and a proof that the kernel replays.
 
 The claim is metric ≤ t·N in the claim language. Its proof has the certificate's multipliers, of interpolation
 inequalities and of the question's assumptions, and the form that is left as a sum of squares.
@@ -36,7 +36,7 @@ class Combination:
     t and the multipliers may be rational functions of parameters (`theorems.rational_functions`).
 
     Raises:
-        NoLemma: the question is none about a round as the kernel plays it.
+        NoLemma: the question is none about rounds as the kernel plays them.
     """
 
     question: Question
@@ -48,12 +48,16 @@ class Combination:
         what = {
             "client groups": isinstance(clients, ClientGroups),
             "all possible draws": question.enumerated,
-            "several rounds": question.played > 1,
+            "inexact answers in several rounds": self._is_of_several_residuals,
             "a single client": question.board.clients == 1,
             "functions of a single curvature": clients.lowest == clients.highest,
         }
         if about := [name for name, holds in what.items() if holds]:
             raise NoLemma(f"proofs about {about[0]} are not written out")
+
+    @property
+    def _is_of_several_residuals(self) -> bool:
+        return not self.question.enumerated and len(self.question.board.residuals) > 1
 
     @cached_property
     def squares(self) -> list[tuple[Any, Family]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most
@@ -18,10 +18,12 @@ from fedconvex.claims.terms import (
     mean,
     memory,
     minimiser,
+    next_round,
     number,
     parameter,
     parts,
     residuals,
+    rounds_ahead,
     server,
     square,
     value,
@@ -42,10 +44,11 @@ from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Para
 MOST_BITS = 900  # of a number that is written out; the kernel reads none that is much longer
 Condition = tuple[Number, str, Number]
 ONE = number(1)
+T = TypeVar("T", Vector, Number)
 
 
 class NoLemma(ValueError):
-    """A certificate that is no claim about one round with a proof."""
+    """A certificate that is no claim about a method's rounds with a proof."""
 
 
 def written(x: Any) -> Number:
@@ -65,9 +68,22 @@ def _of_short_numbers(n: int) -> Number:
     return _of_short_numbers(high) * number(1 << MOST_BITS) + low
 
 
+def in_round(t: int, u: Vector) -> Vector:
+    """The vector of the first round in round t."""
+    return next_round(in_round(t - 1, u)) if t else u
+
+
+def at_the_end(side: T, rounds: int) -> T:
+    """The term with time 1 after all rounds, as in a ratio, in the place of after the first one."""
+    if 1 in [a for a in side.args if type(a) is int]:
+        return in_round(rounds - 1, side)  # type: ignore[arg-type, return-value]
+    inside = (at_the_end(a, rounds) if type(a) in (Vector, Number) else a for a in side.args)
+    return type(side)(side.head, tuple(inside))
+
+
 @final
 class QuestionTerms:
-    """A question about one round of any number of clients, in the claim language. Raises NoLemma for what is not."""
+    """A question about any round, or first rounds, of any number of clients; raises NoLemma for what is no such one."""
 
     def __init__(self, question: Question):
         self.question, self.spec, self.board = question, question.spec, question.board
@@ -95,15 +111,17 @@ class QuestionTerms:
         """Terms of points, those that are to be used first last."""
         found = [memory("z", 0)] if self.spec.is_lifted else []
         found += [last_answers(0)] if self._speaks_of_first_models else []
-        if self.question.played:
-            found += [expected(server(1)), mean(answers), answers]
+        for t in reversed(range(self.question.played)):
+            after = server(1) if self.spec.draws.everyone else expected(server(1))
+            found += [in_round(t, u) for u in (after, mean(answers), answers)]
         return [*found, server(0), *([minimiser] if self.board.minimiser else [])]
 
     def _at(self, term: Vector) -> Family:
-        if term.head == "expected":
-            return forms.expected(self._at(term.args[0]))
-        found: Family = self.question.terms.in_first_round(term)
-        return found
+        t = rounds_ahead(term)
+        for _ in range(t):
+            term = term.args[0]
+        found: Family = self.question.terms.in_round(t, term.args[0] if term.head == "expected" else term)
+        return forms.expected(found) if term.head == "expected" else found
 
     def _point(self, at: Family) -> Vector:
         if at.key in self.known:
@@ -173,6 +191,7 @@ class QuestionTerms:
         left, right = self._sides()
         if not self.spec.draws.everyone:
             left, right = expected(left), expected(right)
+        left, right = (at_the_end(side, max(self.question.played, 1)) for side in (left, right))
         return at_most(self._with_numbers(left), written(t) * self._with_numbers(right))
 
     def _sides(self) -> tuple[Number, Number]:
@@ -187,7 +206,8 @@ class QuestionTerms:
         return left, DISTANCE if right is START and not spec.heterogeneity else right
 
     def _averaged(self) -> Number:
-        points, shares = [server(0), mean(answers)], [number(share) for share in self.spec.weights]
+        later = [in_round(t, mean(answers)) for t in range(self.question.played)]
+        points, shares = [server(0), *later], [number(share) for share in self.spec.weights]
         if self.spec.metric == "average_gap":
             whole = [share * point for share, point in zip(shares, points, strict=False)]
             return value(sum(whole[1:], start=whole[0])) - value(minimiser)
@@ -217,7 +237,7 @@ class QuestionTerms:
         if not spec.draws.everyone:
             active, clients = number(spec.draws.K), number(spec.draws.clients)
             draws = DrawScheme("independent", active) if spec.draws.replaced else DrawScheme("uniform", active, clients)
-        remembers = bool(start.shared or start.memory) and not spec.is_lifted
+        remembers = self.question.played > 1 or (bool(start.shared or start.memory) and not spec.is_lifted)
         return ClaimSetting(
             method=type(spec.method).__name__, method_parameters=self._method_parameters(), conditions=conditions,
             signs=dict.fromkeys(example, "positive"), curvature=(self.low, self.high), draws=draws,

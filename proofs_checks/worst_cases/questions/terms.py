@@ -104,9 +104,9 @@ class TermsOnBoard:
         """The vectors, expected ones where they depend on the draw. Raises NotPosed."""
         return self._expected(term, None)
 
-    def in_first_round(self, term: Term) -> Any:
-        """What the term means there, in the first history. Raises NotPosed."""
-        return self._of(term, self.first, 0)
+    def in_round(self, t: int, term: Term) -> Any:
+        """What the term means in round t of the first history. Raises NotPosed."""
+        return self._of(term, self.first, t)
 
     # ---- expectations over the draws
 

@@ -56,6 +56,14 @@ QUESTIONS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
                    {"num_clients": "any", "rounds": 2, "metric": "mean_gradient_norm", "spread": F(1, 40)}),
     "a mean of gaps": (fc.FedGD(stepsize=F(1, 2)), CONVEX, {"rounds": 2, "metric": "mean_gap", "weights": [1, 2]}),
     "the gap of a mean": (fc.FedGD(stepsize=F(1, 2)), CONVEX, {"rounds": 2, "metric": "average_gap"}),
+    "two rounds": (fc.FedGD(stepsize=F(1, 2)), CONVEX, {"rounds": 2, "metric": "gap"}),
+    "two rounds with memory": (fc.Scaffold(stepsize=F(1, 9), local_steps=2), STRONGLY, {**WITH_G, "rounds": 2}),
+    "three rounds of exact answers": (fc.FedDyn(alpha=2), STRONGLY, {**WITH_G, "rounds": 3, "metric": "gap"}),
+    "a mean over four points": (fc.FedDyn(alpha=20), WeaklyConvex(1, 1),
+                                {"num_clients": "any", "rounds": 4, "metric": "mean_gradient_norm",
+                                 "spread": F(1, 40)}),
+    "a ratio after two rounds": (fc.FedSGD(stepsize=F(1, 4)), SmoothStronglyConvex(1, 4), {"rounds": 2, "metric": (
+        value(server(1)) - value(minimiser), value(server(0)) - value(minimiser))}),
     "a ratio of terms": (fc.FedDyn(alpha=2), STRONGLY, {"metric": (
         value(server(1)) - value(minimiser), square(server(0) - minimiser) + square(gradient(minimiser)))}),
     "all": (fc.DANE(mu=2, eta=F(1, 2)), CONVEX, {"metric": (
@@ -94,7 +102,15 @@ def test_the_kernel_replays_a_certificate_and_refuses_changed_ones(name: str) ->
             theorem(lemma.setting, claim, proof)
 
 
-SHARP = ("first round of FedSplit", "control variates", "local steps", "other local steps", "all")
+SHARP = (
+    "two rounds with memory",
+    "a ratio after two rounds",
+    "first round of FedSplit",
+    "control variates",
+    "local steps",
+    "other local steps",
+    "all",
+)
 
 
 @pytest.mark.parametrize("name", SHARP)
@@ -157,7 +173,11 @@ TWO = ClientGroups(ClientGroup(CONVEX, 1), ClientGroup(SmoothConvex(2), 1))
     ("clients", "how", "says"),
     [
         (TWO, {"metric": "descent", "dissimilarity": 1}, "client groups"),
-        (CONVEX, {"metric": "gap", "rounds": 2}, "several rounds"),
+        (
+            STRONGLY,
+            {"rounds": 2, "metric": "gap", "local_solver": fc.ToInexactness(F(1, 9)), "heterogeneity": 1},
+            "inexact answers in several rounds",
+        ),
         (CONVEX, {"metric": "gap", "num_clients": 1}, "a single client"),
         (
             CONVEX,
@@ -168,7 +188,8 @@ TWO = ClientGroups(ClientGroup(CONVEX, 1), ClientGroup(SmoothConvex(2), 1))
     ],
 )
 def test_what_the_kernel_has_no_claims_for_is_said(clients: Any, how: dict[str, Any], says: str) -> None:
-    worst = worst_case(fc.FedGD(stepsize=F(1, 4)), clients, **how)
+    method = fc.FedProx(mu=2) if "local_solver" in how else fc.FedGD(stepsize=F(1, 4))
+    worst = worst_case(method, clients, **how)
     assert worst.certificate is not None
     with pytest.raises(ValueError, match=says):
         worst.proof()

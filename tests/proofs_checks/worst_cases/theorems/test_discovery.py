@@ -252,3 +252,25 @@ def test_the_descent_lemma_is_found_on_both_sides_of_the_best_stepsize() -> None
         assert found.verdict is Verdict.PROVED
         assert is_same(found.bound, s - L * s**2 / 2)
         assert found.where  # at s = 1/L the squares are others
+
+
+def test_two_rounds_of_gradient_descent() -> None:
+    """f(w_2) − f* ≤ ‖w_0 − x*‖²/(2(1 + 4s)) for L = 1, as Drori and Teboulle (2014) have it."""
+    found = discover(
+        lambda s: {"method": fc.FedGD(stepsize=s), "clients": SmoothConvex(1), "metric": "gap", "rounds": 2},
+        lambda s: (s <= 1,),
+    )
+    assert found.verdict is Verdict.PROVED
+    assert is_same(found.bound, 1 / (2 * (1 + 4 * s)))
+    assert found.proof is not None
+    assert found.proof.claim.rounds_played == 2
+
+
+def test_signs_that_a_condition_of_third_degree_shows_with_others() -> None:
+    found = discover(
+        lambda a: {"method": fc.FedDyn(alpha=a), "clients": SmoothStronglyConvex(1, 2), "heterogeneity": 1}
+    )
+    assert found.verdict is Verdict.PROVED
+    assert found.at(a=1) == Fraction(1, 9)
+    with pytest.raises(InvalidInput, match="outside"):
+        found.at(a=Fraction(3, 2))
