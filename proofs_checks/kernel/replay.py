@@ -49,8 +49,8 @@ def theorem(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, known
 def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, library: "Library") -> Theorem:
     setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
-    kinds = claim.of_run, setting.rests, setting.first_round
-    require(sum(kinds) <= 1, "of a whole run, a fixed point and the first round, more than one")
+    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
+    require(not (setting.first_round and (claim.of_run or setting.rests)), "a first round of a run, or at a fixed point")
     require_inhabited(setting)
     _prove(setting, claim, proof, library)
     return Theorem(setting, claim)
