@@ -50,7 +50,8 @@ def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, libra
     setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
-    require(not (setting.first_round and (claim.of_run or setting.rests)), "a first round of a run, or at a fixed point")
+    at_other = claim.of_run or setting.rests
+    require(not (setting.first_round and at_other), "a first round of a run, or at a fixed point")
     require_inhabited(setting)
     _prove(setting, claim, proof, library)
     return Theorem(setting, claim)
