@@ -29,7 +29,7 @@ COMMANDS = {"commands", "__main__"}  # the roof: nothing imports them
 
 HEAVY = {
     "clarabel", "cvxpy", "dask", "distributed", "flint", "hypothesis", "joblib", "matplotlib", "numba", "pandas",
-    "pyarrow", "rich", "scipy", "sklearn", "sympy", "torch", "typer", "z3",
+    "pyarrow", "rich", "scipy", "sklearn", "sympy", "torch", "typer",
 }  # fmt: skip
 # What a machine for deep networks may lack.
 DISPENSABLE = HEAVY - {"scipy", "sympy", "torch"}
@@ -277,4 +277,4 @@ def test_a_deep_run_without_machine_code() -> None:
 
 @pytest.mark.beyond_core  # starts a process
 def test_the_library_that_is_lacking_is_really_lacking() -> None:
-    assert "No module named 'z3'" in python(WITHOUT, "z3", "z3").stderr
+    assert "No module named 'cvxpy'" in python(WITHOUT, "cvxpy", "cvxpy").stderr

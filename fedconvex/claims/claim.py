@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
+from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts, rounds_ahead
 
 if TYPE_CHECKING:
     from fedconvex.claims.on_runs.findings import Found
@@ -51,6 +51,11 @@ class Claim:
     def of_run(self) -> bool:
         """Whether it is about a whole run."""
         return bool(self.rounds)
+
+    @property
+    def rounds_played(self) -> int:
+        """How many rounds it speaks of, if it is not about a whole run."""
+        return 1 + max(rounds_ahead(self.left), rounds_ahead(self.right))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -120,6 +125,8 @@ class ClaimSetting:
         initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
         rests: the state before the round is a fixed point: the round leaves it as it is.
+        first_round: the round is the first one, from the method's own start; else any that a run reaches. Only then
+            does a claim speak of next rounds (`next_round`).
         example: values of the parameters in the domain; without them the setting might be empty.
     """
 
@@ -142,6 +149,7 @@ class ClaimSetting:
     initial_gap: Number | None = None
     starts_at_own_minima: bool = False
     rests: bool = False
+    first_round: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property

@@ -160,6 +160,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "free": (_TEXT,),  # any vector that all clients share
     "family": (_TEXT,),  # any vectors of the clients
     "mean of rounds": (_N, _V),  # Σ_{t<T} r^t u_t / Σ_{t<T} r^t
+    "next round": (_V,),  # the vector one round later, in claims about a method's first rounds
     "named": (_TEXT, _V),  # a vector with a symbol of the paper
     "+": (_V, _V), "-": (_V, _V), "*": (_N, _V), "/": (_V, _N),
 }  # fmt: skip
@@ -200,6 +201,11 @@ _SORTS = {_V: "a vector", _N: "a number", _TEXT: "a text", _TIME: "the time 0 or
 
 def _is_zero(value: Any) -> bool:
     return type(value) is int and value == 0
+
+
+def next_round(of: Vector) -> Vector:
+    """The same vector one round later: `next_round(server(1))` is the server's point after the next round."""
+    return Vector("next round", (of,))
 
 
 def number(value: Any) -> Number:
@@ -345,6 +351,13 @@ def without_names(of: Any) -> Any:
     if is_dataclass(of) and not isinstance(of, type):
         return replace(of, **{f.name: without_names(getattr(of, f.name)) for f in fields(of)})
     return of
+
+
+def rounds_ahead(term: Any) -> int:
+    """How many rounds beyond its own one the term speaks of."""
+    if type(term) not in (Vector, Number):
+        return 0
+    return int(term.head == "next round") + max(map(rounds_ahead, term.args), default=0)
 
 
 def parts(term: Term) -> Iterator[Term]:

@@ -4,6 +4,7 @@ A vector means a `vectors.Vec` of the round that the method's own code plays (`r
 inner products, lengths and function values. A quantity that depends on the draw has a meaning only inside `expected`.
 """
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, final
 
@@ -50,17 +51,25 @@ class RoundBoard:
         at_start: bool = False, one_client: bool = False,
     ):  # fmt: skip
         self.parameters, self.setting, self.field = parameters, parameters.setting, parameters.field
+        at_start = at_start or self.setting.first_round
         known = {what for what, _ in invariants}
         self.round = Round(parameters, at_start=at_start, one_client=one_client, known=known)
         self.lengths: list[Vec] = []
         self.points: dict[Any, str] = {self.round.minimiser.key: "*"}  # names of the points of function values
-        self._assume(invariants)
-        if self.setting.rests and not at_start:
-            self.round.rest()
+        if not at_start:
+            self._assume(invariants)
+            if self.setting.rests:
+                self.round.rest()
 
     def at_its_start(self) -> "RoundBoard":
         """The first round, from the method's own start, with the same parameters."""
         return RoundBoard(self.parameters, at_start=True)
+
+    def one_round_later(self) -> "RoundBoard":
+        """The round after this one: the same functions and points."""
+        later = copy(self)
+        later.round = self.round.next
+        return later
 
     def _assume(self, invariants: tuple[Invariant, ...]) -> None:
         """Writes what the invariants say into the state before the round."""
@@ -94,6 +103,8 @@ class RoundBoard:
                 found: Vec = known[name]
                 return found
             case "last answers", (0,):
+                if self.round.earlier is not None:  # everyone took part
+                    return self.round.earlier.answers.points  # type: ignore[no-any-return]
                 last = self.round.of_clients("last")
                 if self.round.at_start and self.setting.starts_at_own_minima:
                     self.round.gradients[last.key] = Vec()
@@ -131,6 +142,8 @@ class RoundBoard:
                 return made
             case "expected", (u,):
                 return self.round.expected(self.vector(u))
+            case "next round", (u,):
+                return self.one_round_later().vector(u)
             case "free", (name,):
                 return self.round.basic(f"free {name}", SAME)
             case "family", (name,):

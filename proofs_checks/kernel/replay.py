@@ -41,6 +41,8 @@ def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, libra
     setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
+    at_other = claim.of_run or setting.rests
+    require(not (setting.first_round and at_other), "a first round of a run, or at a fixed point")
     require_inhabited(setting)
     _prove(setting, claim, proof, library)
     return Theorem(setting, claim)
@@ -116,7 +118,8 @@ def _terms(of: Any) -> list[Any]:
 
 def check_invariants(board: RoundBoard, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
-    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
+    of_one = board.setting.rests or board.setting.first_round
+    require(not (invariants and of_one), "an invariant is kept by every round, not by one at rest or the first one")
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")

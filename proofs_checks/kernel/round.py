@@ -4,6 +4,7 @@ Every evaluation of a gradient is recorded: at the same point it gives the same 
 """
 
 from collections.abc import Container
+from copy import copy
 from itertools import count
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_gra
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
-MOST_STEPS = 20  # local gradient steps that are played
+MOST_STEPS = 20  # local gradient steps, and next rounds, that are played
 
 
 @final
@@ -42,6 +43,9 @@ class Round:
             self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.local_gradients: Vec | None = None
+        self.place = 0
+        self.earlier: Round | None = None  # of several that are played from the start
+        self._next: Round | None = None
         self._answers: Answers | None = None
         self._played: State | None = None
         self.first = self._first_state(known)
@@ -127,6 +131,20 @@ class Round:
             memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
             self._played = State(new.server, new.shared, memory)
         return self._played
+
+    @property
+    def next(self) -> "Round":
+        """The round after this one, of the same functions: what is known of points and vectors holds in both."""
+        everyone = self.setting.draws.scheme == "everyone"
+        require(self.setting.first_round and everyone, "a next round, of one that is not first or of drawn clients")
+        unknown = self.setting.answers != "own" or self._any_steps or any_gradient_steps(self.setting)
+        require(not unknown, "the next round's answers are unknown vectors")
+        if self._next is None:
+            self._next = made = copy(self)
+            made.first, made.earlier, made.place = self.played, self, self.place + 1
+            made._next = made._played = made._answers = made.exact = made.local_gradients = None
+            require(made.place <= MOST_STEPS, "too many rounds")
+        return self._next
 
     def _of_second_draw(self, u: Vec) -> Vec:
         require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")

@@ -5,7 +5,7 @@ any other formula is a symbol, too, whose square is replaced by the formula wher
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, permutations
@@ -304,15 +304,21 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            self._cache[key] = self._is_multiple(value, strictly) or self._shown_by_some(value, strictly)
+            self._cache[key] = (
+                self._is_multiple(value, strictly, lambda side: is_positive(side, self.signs))
+                or self._shown_by_some(value, strictly)
+                or self._is_multiple(
+                    value, strictly, lambda side: self._shown_by_some(Scalar(side, self.one, self), True)
+                )
+            )
         return self._cache[key]
 
-    def _is_multiple(self, value: Scalar, strictly: bool) -> bool:
-        """Whether the value is the difference of a condition that bounds no symbol, times a visibly positive number."""
+    def _is_multiple(self, value: Scalar, strictly: bool, positive: Callable[[fmpz_mpoly], bool]) -> bool:
+        """Whether the value is the difference of a condition that bounds no symbol, times a positive number."""
         for known, strict in self.unsolved:
             factor = self.made(product(value.above, known.below), product(value.below, known.above))
-            sides_are_positive = is_positive(factor.above, self.signs) and is_positive(factor.below, self.signs)
-            if (strict or not strictly) and sides_are_positive:
+            sides = (factor.above, factor.below)
+            if (strict or not strictly) and any(all(positive(side * sign) for side in sides) for sign in (1, -1)):
                 return True
         return False
 

@@ -13,7 +13,7 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.json_files import fault_in, read_json
 from fedconvex.proofs_checks.reporting.records import Record
 
-LIBRARIES = ("numpy", "python-flint", "sympy", "z3-solver")
+LIBRARIES = ("numpy", "python-flint", "sympy")
 ENVIRONMENT_VARIABLE = "FEDCONVEX_CACHE"
 SHAPE = {"fingerprint": str, "digest": str, "content": Any}
 
@@ -27,7 +27,7 @@ def folder() -> Path:
 
 @cache
 def fingerprint() -> str:
-    """A digest of everything that decides a result: statements, proofs, engines, the core, the libraries' versions."""
+    """A digest of everything that decides a result: statements, proofs, the kernel, libraries' versions."""
     digest = hashlib.sha256()
     for library in LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())

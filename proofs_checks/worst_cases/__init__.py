@@ -32,9 +32,10 @@ certificate proves one bound, an instance attains the other. This is the way of 
 Many rounds. Where a bound for one round holds in every round, `certificates.composition` poses the question about one
 round, and takes its bound to the power of T, or adds up what heterogeneity contributes.
 
-Theorems. `certificates.proofs` writes a certificate as a `Proof` of textbook facts. `theorems.discovery` certifies the
-worst case at many parameter values, fits rational functions to the multipliers (`rational_fits`), runs the method again
-with `Parametric` numbers (`rational_functions`), and proves the result for all parameters (`parametric_theorem`).
+Theorems. `certificates.lemmas` writes a certificate as a claim with a setting and a proof (`question_terms` has the
+words), which the kernel replays. `theorems.discovery` certifies the worst case at many parameter values, fits rational
+functions to the multipliers (`rational_fits`), runs the method again with `Parametric` numbers (`rational_functions`),
+and has the kernel prove the lemma for all parameters (`parametric_theorem`).
 
 Looseness. `looseness.claimed` reads a statement's question off its claim and setting (`questions.settings`), `sums`
 finds the ratio that the claim bounds, and `asked` knows which statement has which question; `registry` and `textbooks`

@@ -8,8 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.composition import bound_after, shortened
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Combination
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint
 from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, points_of_clients
@@ -175,13 +177,15 @@ class WorstCase:
         curvatures = [c.lowest for c in classes], [c.highest for c in classes]
         return Interpolating.through(points, gradients, values, *curvatures, weights), start, left
 
-    def proof(self) -> Any:
-        """The certificate as a `Proof` of one step, of one round where `power` > 1. Raises ValueError without one."""
-        from fedconvex.proofs_checks.worst_cases.certificates.proofs import proof
+    def proof(self) -> Lemma:
+        """The certificate as a lemma, metric ≤ t·N, which the kernel replays; of one round where `power` > 1.
 
+        Raises ValueError without a certificate, and where the kernel has no such claims: about client groups, all
+        possible draws, inexact answers in several rounds, a single client, functions of a single curvature.
+        """
         if self.certificate is None:
             raise ValueError("nothing was proved")
-        return proof(self.certified, self.certificate.t, self.certificate.multipliers)
+        return Combination(self.certified, self.certificate.t, self.certificate.multipliers).lemma()
 
     def __repr__(self) -> str:
         question, interval = self.question, [float(self.lower), float(self.upper)]

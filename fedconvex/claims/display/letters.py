@@ -157,6 +157,8 @@ class Display(Typesetting):
                 return self._of(rf"\nabla {letters.function}", at)
             case "mean", (inside,):
                 return self._mean(inside)
+            case "next round", (inside,):
+                return replace(self, times=(self.times[1], _one_later(self.times[1]))).show(inside)
             case "drawn", (inside,):
                 return self._averaged(letters.drawn, self.show(inside))
             case "inner", (u, v) if u == v:
@@ -291,6 +293,12 @@ def _times(term: Term) -> Iterator[int]:
             yield x
         elif type(x) in (Vector, Number):
             yield from _times(x)
+
+
+def _one_later(moment: str) -> str:
+    """The moment one round later: t+2 after t+1, ++ after +."""
+    found = re.fullmatch(r"(.*?)(\d+)", moment)
+    return f"{found[1]}{int(found[2]) + 1}" if found else f"{moment}+"
 
 
 def _is_at(symbol: str, time: str) -> bool:

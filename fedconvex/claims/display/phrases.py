@@ -52,6 +52,10 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
         yield rf"the objective at the start is at most ${display.latex(setting.initial_gap)}$ above its infimum"
     if setting.starts_at_own_minima:
         yield "each client's first model is a stationary point of its own function"
+    if setting.rests:
+        yield "the state rests: a round leaves it as it is"
+    if setting.first_round:
+        yield "the round is the method's first one"
     for left, relation, right in setting.conditions:
         if left.head != "parameter" and right.head == "parameter":  # η ≤ 1 rather than 1 ≥ η
             left, relation, right = right, relation.replace(">", "<"), left

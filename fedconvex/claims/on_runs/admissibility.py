@@ -124,6 +124,8 @@ def _points(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]
         models = federation.first_models
         if models is None or any(x != 0 for x in rounds.clients.gradients(rounds.arithmetic.array(models)).ravel()):
             yield "a client's first model is no stationary point of its function"
+    if setting.first_round and federation.earlier:
+        yield "the round is not the first one"
     if setting.rests:
         before = federation.moments[-1]
         after = federation.player.after(before, Draw(), len(federation.earlier))[0]

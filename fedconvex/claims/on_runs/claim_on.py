@@ -49,7 +49,7 @@ def sides_on(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]
         given = {name: to_fmpq(value, name) for name, value in {**run.parameters, **parameters}.items()}
         free = {name: rounds.arithmetic.array(vector) for name, vector in run.free.items()}
         evaluating = Evaluating(claim, rounds, given, free, Once(lambda: minimiser_of(rounds)))
-        number = int(given.get(claim.rounds, run.rounds)) if claim.of_run else 1
+        number = int(given.get(claim.rounds, run.rounds)) if claim.of_run else claim.rounds_played
         for t in range(1 if claim.of_run else len(run.moments)):
             paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
             yield from evaluating.found(paths, ALL, t)

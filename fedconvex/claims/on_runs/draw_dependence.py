@@ -28,7 +28,7 @@ class DrawDependence:
     def _find(self, term: Term) -> bool:
         if is_expectation(term):
             return False
-        if term.head == "drawn" or (term.head == "mean of rounds" and self._of_run):
+        if term.head in ("drawn", "next round") or (term.head == "mean of rounds" and self._of_run):
             return True
         if term.head in ("server", "shared", "memory", "last answers"):
             return bool(term.args[-1] == 1)

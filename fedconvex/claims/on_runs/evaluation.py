@@ -126,6 +126,9 @@ class Values:
                 return self._functions(point).gradients(point)
             case "mean", (of,):
                 return self._mean(self.of(of, path, time))
+            case "next round", (of,):
+                self._round(run, time + 1)
+                return self.of(of, path, time + 1)
             case "drawn", (of,):
                 return self._round(run, time).drawn(self._rows(self.of(of, path, time)))
             case (("free" | "family"), (name,)):

@@ -47,8 +47,10 @@ def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]
             moments.append(player.after(moments[-1], happened(t), t)[0])
         given = _parameters(claim, run, setup, numbers, parameters)
         evaluating = Evaluating(claim, rounds, given, {}, Once(lambda: _minimiser(rounds)))
-        number = T if claim.of_run else 1
-        for t in range(1 if claim.of_run else T):
+        number = T if claim.of_run else claim.rounds_played
+        if number > T:
+            raise InvalidInput("run", f"{T} rounds", f"are fewer than the {number} of the claim", "simulate more")
+        for t in range(T - number + 1):
             outcomes, expectation = _outcomes(run, setup, number)
             yield from evaluating.found(player.paths(moments[t], outcomes, t, number), expectation, t)
 

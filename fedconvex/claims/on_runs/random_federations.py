@@ -130,7 +130,8 @@ class _Builder:
         rounds = int(self.values.get(self.claim.rounds, self.choices.pick((1, 2, 3)))) if self.claim and of_run else 1
         if not outcomes or rounds > MOST_ROUNDS or len(outcomes) ** rounds > MOST:
             raise NoFederation("no draw is possible, or too many are")
-        number = 0 if of_run or self._assumes_at_point or self.setting.rests else self.choices.pick((0, 1, 2, 3))
+        at_once = of_run or self._assumes_at_point or self.setting.rests or self.setting.first_round
+        number = 0 if at_once else self.choices.pick((0, 1, 2, 3))
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))
         setting = self.setting
         deviations = () if setting.answers == "own" else self._deviations(number + rounds)

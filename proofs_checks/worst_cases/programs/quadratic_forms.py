@@ -2,7 +2,7 @@
 
 A performance estimation problem has only inner products as unknowns. A vector of every client is split into the mean
 over the clients and the deviation from it, which are orthogonal; so the semidefinite program has two small Gram
-matrices whatever the number of clients (as in `engines.hilbert`).
+matrices whatever the number of clients (as in `kernel.vectors`).
 """
 
 from collections.abc import Mapping
@@ -139,7 +139,7 @@ def noise(u: Family) -> Family:
 
 
 def _require_no_draw(u: Family) -> None:
-    """Refuses a vector that depends on the draw: only its first two moments are known (`engines.sampling`)."""
+    """Refuses a vector that depends on the draw: only its first two moments are known (`questions.sampling`)."""
     for part, _ in u.parts:
         if part == DRAWN:
             raise InvalidInput(

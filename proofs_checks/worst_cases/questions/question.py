@@ -45,7 +45,7 @@ class Question:
 
     `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
     `played`: the rounds in the program; only the first where a bound for one round holds in every round, and all
-    rounds would be too many.
+    rounds would be too many. `terms`: what terms of the claim language mean on the board.
     """
 
     spec: Specification
@@ -54,6 +54,7 @@ class Question:
     program: Program
     exact: bool
     played: int
+    terms: TermsOnBoard
 
     @property
     def enumerated(self) -> bool:
@@ -153,7 +154,7 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
     exact = all_pairs and no_loss and (board.minimiser or not _uses_infimum(spec))
-    return Question(spec, board, start, program, exact, rounds - averaged)
+    return Question(spec, board, start, program, exact, rounds - averaged, terms)
 
 
 def _parameters(spec: Specification) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Client sampling: the first two moments of the average over the drawn clients, and every possible history of draws.
 
 E‖average over the drawn − mean‖² = scale · (1/m)Σ_k‖u_k − mean‖², with scale (m − K)/(K(m − 1)) for K of m clients
-without replacement, and 1/K for K independent draws (proved in `engines.sampling`).
+without replacement, and 1/K for K independent draws.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -31,7 +31,8 @@ from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
 
 def can_be_assumed(setting: ClaimSetting) -> bool:
     """Whether worst cases know what all parts of the setting mean."""
-    return not setting.rests and setting.objective == (None, None) and setting.initial_gap is None
+    at_one_moment = setting.rests or setting.first_round
+    return not at_one_moment and setting.objective == (None, None) and setting.initial_gap is None
 
 
 @final
@@ -44,8 +45,9 @@ class SettingAtNumbers:
 
     def __post_init__(self) -> None:
         setting = self.setting
-        if setting.rests or setting.objective != (None, None):
-            what = "a state that rests" if setting.rests else "curvature of the objective alone"
+        at_one_moment = setting.rests or setting.first_round
+        if at_one_moment or setting.objective != (None, None):
+            what = "a state that rests, or a first one" if at_one_moment else "curvature of the objective alone"
             raise NotPosed("setting", what, "is not what worst cases can assume", "give a claim about any round of "
                            "clients of a class")  # fmt: skip
         if setting.initial_gap is not None:

@@ -104,6 +104,10 @@ class TermsOnBoard:
         """The vectors, expected ones where they depend on the draw. Raises NotPosed."""
         return self._expected(term, None)
 
+    def in_round(self, t: int, term: Term) -> Any:
+        """What the term means in round t of the first history. Raises NotPosed."""
+        return self._of(term, self.first, t)
+
     # ---- expectations over the draws
 
     def _expected(self, term: Term, t: int | None) -> Any:

@@ -20,9 +20,8 @@ import sympy
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
-from fedconvex.proofs_checks.engines.algebra import factored
-from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Proof
+from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_least
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import extreme_federations, target
@@ -31,12 +30,11 @@ from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
     DEFAULTS,
     Arguments,
-    needed_signs,
     question_at,
     theorem,
 )
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at, factored
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
@@ -59,7 +57,8 @@ class Discovered:
 
     `where` are the domain's relations: the given ones, and those that the proof needs besides. `multipliers` are by the
     inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
-    elsewhere this was not checked. `verdict` is UNKNOWN without a proof, and `says` why.
+    elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
+    UNKNOWN where the kernel refuses it, or without one, and `says` why.
     """
 
     parameters: tuple[Any, ...]
@@ -69,7 +68,7 @@ class Discovered:
     where: tuple[Any, ...]
     bound: Any = None
     multipliers: Mapping[str, Any] = field(default_factory=dict)
-    proof: Proof | None = None
+    proof: Lemma | None = None
     sharp: bool = False
 
     def at(self, **values: Any) -> Fraction:
@@ -123,7 +122,7 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
     if not symbols:
         raise InvalidInput("arguments", arguments, "has no parameters", "give a function of some, or call worst_case")
     integer_at_least(samples, BATCH, "samples")
-    relations = (Domain() & Domain(tuple(where(**symbols)) if where else ())).relations
+    relations = _checked(tuple(where(**symbols)) if where else ())
     drawn = islice(_points(tuple(symbols.values()), relations, Random(seed)), samples)
     points: list[Point] = []  # drawn so far; a second start uses the points of the first again
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
@@ -162,23 +161,33 @@ def _proved(
     """The theorem with these formulas, on the part of the domain where its proof holds."""
     t, *numbers = formulas
     multipliers = {name: number for name, number in zip(found.names, numbers, strict=True) if number != 0}
-    domain = Domain(begun.where)
-    proof = theorem(arguments, first, t, multipliers, domain)
-    further = needed_signs(proof, domain, first)
-    if further:
-        domain = domain & Domain(further)
-        proof = theorem(arguments, first, t, multipliers, domain)
-    outcomes = [step.by.run(step.claim) for step in proof.steps]
-    open_ones = [outcome.detail for outcome in outcomes if outcome.verdict is not Verdict.PROVED]
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
     read = f"read off {len(found.seen)} of {count} worst cases, attained in {sum(sharp)} of the first {len(sharp)}"
-    says = f"{read}; {'; '.join(open_ones) or 'proved for all parameters'}"
-    bound = factored(-t) if begun.metric == "descent" else t
-    verdict = Verdict.UNKNOWN if open_ones else Verdict.PROVED
-    return replace(begun, bound=bound, multipliers=multipliers, where=domain.relations, verdict=verdict, says=says,
-                   proof=proof, sharp=all(sharp))  # fmt: skip
+    bound = factored(sympy.QQ.frac_field(*first).from_sympy(-t)) if begun.metric == "descent" else t
+    begun = replace(begun, bound=bound, multipliers=multipliers, sharp=all(sharp))
+    try:
+        made = theorem(arguments, first, t, multipliers)
+        where = begun.where + made.needed_signs(begun.where)
+        proof = made.lemma(where)
+        begun = replace(begun, where=where, proof=proof)
+        proof.theorem()
+    except (Refused, ValueError) as error:
+        return replace(begun, says=f"{read}; {error}")
+    return replace(begun, verdict=Verdict.PROVED, says=f"{read}; proved for all parameters")
 
 
+def _checked(relations: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The relations that are not evident. Raises InvalidInput for others than of rational functions."""
+    for r in relations:
+        known = isinstance(r, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
+        if not (known and (r.lhs - r.rhs).is_rational_function()) and r not in (True, False):
+            raise InvalidInput("where", r, "is no inequality between rational functions", "give L > mu, say")
+    if False in relations:
+        raise InvalidInput("where", relations, "never holds", "give a larger domain")
+    return tuple(dict.fromkeys(r for r in relations if r != True))  # noqa: E712 # SymPy's true
+
+
+@final
 class _Sweep:
     """Exact worst cases with one pattern: proofs by the same inequalities, instances of the same extreme curvatures."""
 
@@ -229,7 +238,7 @@ class _Sweep:
             function = fitted(functions, points, [to_fmpq(value) for value in values])
             if function is None:
                 return None
-            found.append(factored(function.as_expr()))
+            found.append(factored(function))
         return found
 
 

@@ -1,19 +1,16 @@
-"""A worst case as a theorem: formulas for the bound and the multipliers, proved for all parameters of a domain."""
+"""A worst case as a theorem: formulas for the bound and the multipliers, for all parameters of a domain."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
 
 import sympy
 
-from fedconvex.proofs_checks.engines.algebra import factored, factors, fraction
-from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
-from fedconvex.proofs_checks.proof import Proof, Relation, Step
-from fedconvex.proofs_checks.worst_cases.certificates.proofs import proof
+from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Combination, Domain
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, RationalFunction
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `worst_case`
 DEFAULTS: Mapping[str, Any] = {
@@ -27,24 +24,19 @@ def question_at(arguments: Arguments, values: Mapping[str, Any]) -> Question:
     return pose(specify(**{**DEFAULTS, **arguments(**values)}))
 
 
-def theorem(
-    arguments: Arguments, sample: Mapping[Any, Any], t: Any, multipliers: Mapping[str, Any], domain: Domain
-) -> Proof:
-    """metric <= t · N wherever the domain's relations hold, as a proof whose steps remain to be checked.
+def theorem(arguments: Arguments, sample: Mapping[Any, Any], t: Any, multipliers: Mapping[str, Any]) -> "Parametrised":
+    """metric <= t · N with these multipliers; the method's code runs with the parameters as symbols.
 
-    Use it where formulas for the bound and the multipliers are known; `discover` finds them. The method's code runs
-    with the parameters as symbols, and every comparison that it makes becomes a step of the proof.
+    Use it where formulas for the bound and the multipliers are known; `discover` finds them.
 
     Args:
         arguments: from parameters to the arguments of `worst_case` (see `discover`).
         sample: symbols with values at which comparisons in the code turn out as in the whole domain.
         t: the bound, an expression in the symbols.
         multipliers: expressions by the inequalities' names; the multipliers of others are 0.
-        domain: the relations between the symbols.
 
     Raises:
-        ValueError: a multiplier of an unknown inequality, function values that do not cancel, or a form that is no sum
-            of squares.
+        ValueError: a multiplier of an unknown inequality, or a question that the kernel cannot express.
     """
     parameters = Parameters(sample)
     question = question_at(arguments, parameters.numbers)
@@ -52,62 +44,66 @@ def theorem(
     if unknown:
         raise ValueError(f"there are no inequalities {sorted(unknown)}")
     numbers = [parameters.number(multipliers.get(name, 0)) for name, _ in question.program.inequalities]
-    combined = proof(question, parameters.number(t), numbers, domain)
-    return replace(
-        combined, steps=(*(_comparison_step(relation, domain) for relation in parameters.comparisons), *combined.steps)
-    )
+    return Parametrised(parameters, Combination(question, parameters.number(t), numbers))
 
 
-def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Relations between the parameters that the proof needs beyond the domain; they hold at the sample.
+@final
+@dataclass(frozen=True, eq=False)
+class Parametrised:
+    """A combination of inequalities and squares whose numbers are functions of the parameters."""
 
-    Multipliers and the weights of squares must be nonnegative, and denominators nonzero.
-    """
-    numbers: list[Any] = []
-    divisors: list[Any] = []
-    found: dict[Any, None] = {}
-    for step in proof.steps:
-        if isinstance(step.by, Combination):
-            numbers += [m for m, fact in step.by.facts if not fact.equation] + [w for w, _ in step.by.squares]
-            parts = [fact.expression for _, fact in step.by.facts]
-            parts += [c for _, vector in step.by.squares for c in vector.parts.values()]
-            divisors += [sympy.fraction(sympy.together(part))[1] for part in parts]
-        else:
-            numbers.append(step.claim.right - step.claim.left)
-    in_factors = [sympy.fraction(factored(number)) for number in dict.fromkeys(numbers)]
-    for divisor in dict.fromkeys((*divisors, *(below for _, below in in_factors))):
-        for factor in _open_factors(divisor, domain):
-            found[sympy.Gt(factor if factor.subs(sample) > 0 else -factor, 0)] = None
-    # First the denominators, since signs of quotients are decided with their signs known.
-    for above, below in in_factors:
-        number = above / below
-        if isinstance(prove_sign(number, domain & Domain(tuple(found))), NoSignProof):
-            open_part = sympy.Mul(*_open_factors(above, domain))
-            found[sympy.Ge(open_part * sympy.sign((number / open_part).subs(sample)), 0)] = None
-    return _independent(list(found), domain)
+    parameters: Parameters
+    combination: Combination
 
+    def lemma(self, relations: Iterable[Any]) -> Lemma:
+        """The claim wherever the relations hold, with its proof, which remains to be replayed.
 
-def _independent(relations: list[Any], domain: Domain) -> tuple[Any, ...]:
-    """The relations without those that follow from the others."""
-    kept = list(relations)
-    for relation in relations:
-        others = domain & Domain(tuple(other for other in kept if other != relation))
-        if not isinstance(prove_sign(relation.lhs, others, isinstance(relation, sympy.Gt)), NoSignProof):
-            kept.remove(relation)
-    return tuple(kept)
+        Raises ValueError where function values do not cancel, or the rest is no sum of squares.
+        """
+        example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
+        return self.combination.lemma(Domain(self.parameters.conditions(relations), example))
 
+    def needed_signs(self, relations: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Relations that the proof needs besides the given ones; they hold at the sample.
 
-def _open_factors(expression: Any, domain: Domain) -> list[Any]:
-    """The irreducible factors that are not proved positive on the domain."""
-    return [
-        f
-        for f in factors(fraction(expression).numerator)
-        if isinstance(prove_sign(f, domain, strictly=True), NoSignProof)
-    ]
+        Multipliers and the weights of squares must be nonnegative, and denominators nonzero.
+        """
+        signed, others = self._functions()
+        domain, found = self.parameters.domain(relations), dict[Any, None]()
+        for divisor in {str(f.above): f for x in (*signed, *others) for f, n in x.factors if n < 0}.values():
+            if not domain.is_nonzero(divisor.of(domain)):
+                found[self._relation(sympy.Gt, [divisor])] = None
+        # Then the numerators, since signs of quotients are decided with those of their denominators known.
+        domain = self.parameters.domain((*relations, *found))
+        for x in signed:
+            if not domain.is_nonnegative(x.of(domain)):
+                odd = [f for f, n in x.factors if n % 2 and not domain.is_nonzero(f.of(domain))]
+                found[self._relation(sympy.Ge, odd)] = None
+        return self._independent([r for r in found if r is not sympy.true], relations)
 
+    def _functions(self) -> tuple[list[RationalFunction], list[RationalFunction]]:
+        """The functions that must be nonnegative, and others that must be defined."""
+        combination, parameters = self.combination, self.parameters
+        divisor, constant, *inequalities = combination.question.program.forms
+        used = [(form, m) for form, m in zip(inequalities, combination.multipliers, strict=True) if m]
+        compared = [parameters.number(r.gts - r.lts) for r in parameters.comparisons]
+        signed = [*compared, *(m for _, m in used), *(weight for weight, _ in combination.squares)]
+        others = [c for form in (divisor, constant, *(form for form, _ in used)) for c in form.products.values()]
+        others += [c for _, u in combination.squares for c in u.parts.values()]
+        return parameters.functions(signed), parameters.functions(others)
 
-def _comparison_step(relation: Any, domain: Domain) -> Step:
-    """The step that a comparison in the code turns out the same way in the whole domain."""
-    strict = "<" if isinstance(relation, sympy.Gt | sympy.Lt) else "<="
-    claim = Relation(relation.lts, strict, relation.gts, domain)
-    return Step(sympy.latex(relation), "decided alike for all parameters", claim, Inequality())
+    def _relation(self, kind: Any, factors: list[RationalFunction]) -> Any:
+        """Their product, or its negative, against 0, as at the sample."""
+        expression = self.parameters.expression(factors)
+        return kind(expression if expression.subs(self.parameters.sample) > 0 else -expression, 0)
+
+    def _independent(self, found: list[Any], relations: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Those that do not follow from the others."""
+        kept = list(found)
+        for relation in found:
+            others = self.parameters.domain((*relations, *(other for other in kept if other != relation)))
+            (difference,) = self.parameters.functions([self.parameters.number(relation.lhs)])
+            shows = others.is_positive if isinstance(relation, sympy.Gt) else others.is_nonnegative
+            if shows(difference.of(others)):
+                kept.remove(relation)
+        return tuple(kept)

@@ -7,13 +7,21 @@ for all parameters at which every comparison turns out the same way.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
+from operator import itemgetter
 from typing import Any, final
 
 import sympy
-from flint import fmpq
+from flint import fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
 from fedconvex.arithmetic.rationals import ExactNumber, to_fmpq
-from fedconvex.proofs_checks.engines.algebra import factored
+from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.terms import Number, number
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.search.scalars import number_of
+
+LARGEST = 1000  # number under a root
 
 
 @final
@@ -36,6 +44,90 @@ class Parameters:
     def numbers(self) -> dict[str, "Parametric"]:
         """The parameters themselves, by name."""
         return {str(symbol): self.number(symbol) for symbol in self.sample}
+
+    def domain(self, relations: Iterable[Any]) -> Field:
+        """The kernel's functions of the parameters, with their signs where these relations hold."""
+        signs = {str(symbol): "positive" for symbol in self.sample}
+        return SettingParameters(ClaimSetting(signs=signs, conditions=self.conditions(relations))).field
+
+    def conditions(self, relations: Iterable[Any]) -> tuple[tuple[Number, str, Number], ...]:
+        """The relations in the claim language."""
+        strict = (sympy.Gt, sympy.Lt)
+        sides = ((*self._sides(r), ">" if isinstance(r, strict) else ">=") for r in relations)
+        return tuple((larger, relation, smaller) for larger, smaller, relation in sides)
+
+    def _sides(self, relation: Any) -> tuple[Number, Number]:
+        """The larger and the smaller side; √2·x and 1 in the place of 2x² and 1, from which more signs follow."""
+        difference = sympy.expand(relation.gts - relation.lts)
+        terms = sorted((term.as_coeff_Mul() for term in sympy.Add.make_args(difference)), key=itemgetter(0))
+        if [c > 0 for c, _ in terms] == [False, True]:
+            roots = [(abs(c), sympy.sqrt(x)) for c, x in terms]
+            if all(x.is_rational_function() and max(c.p, c.q) <= LARGEST for c, x in roots):
+                smaller, larger = (number(Fraction(c.p, c.q)).sqrt() * self.number(x).term for c, x in roots)
+                return larger, smaller
+        return self.number(relation.gts).term, self.number(relation.lts).term
+
+    def function(self, x: Any) -> "RationalFunction":
+        """The rational function that a number is."""
+        return RationalFunction.of_function(x.value if isinstance(x, Parametric) else self.field(to_fmpq(x)))
+
+    def functions(self, numbers: Iterable[Any]) -> list["RationalFunction"]:
+        """Those of several numbers, each once."""
+        return [self.function(x) for x in dict.fromkeys(numbers)]
+
+    def expression(self, polynomials: Iterable["RationalFunction"]) -> Any:
+        """Their product as a SymPy expression."""
+        return sympy.Mul(*(_expression(x.above, self.field.field.ring) for x in polynomials))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RationalFunction:
+    """Polynomials of FLINT, which factors them far faster than SymPy, with integer coefficients."""
+
+    above: fmpz_mpoly
+    below: fmpz_mpoly
+
+    @classmethod
+    def of_function(cls, function: Any) -> "RationalFunction":
+        """An element of a SymPy field."""
+        coefficients = [c for part in (function.numer, function.denom) for c in part.coeffs()]
+        common = lcm(*(int(c.denominator) for c in coefficients))
+        context = fmpz_mpoly_ctx.get(("x", function.field.ngens), "lex")
+        whole = ({m: int(c * common) for m, c in part.terms()} for part in (function.numer, function.denom))
+        return cls(*map(context.from_dict, whole))
+
+    def of(self, field: Field) -> Scalar:
+        """The same among the kernel's functions, whose first symbols are the parameters."""
+        return field.made(*(_in(field, part) for part in (self.above, self.below)))
+
+    @property
+    def factors(self) -> list[tuple["RationalFunction", int]]:
+        """The irreducible factors with their powers."""
+        one = self.above * 0 + 1
+        powers = [*self.above.factor()[1], *((f, -n) for f, n in self.below.factor()[1])]
+        return [(RationalFunction(factor, one), int(n)) for factor, n in powers]
+
+
+def _in(field: Field, polynomial: fmpz_mpoly) -> fmpz_mpoly:
+    more = (0,) * (len(field.signs) - polynomial.context().nvars())
+    return field.context.from_dict({(*m, *more): c for m, c in polynomial.to_dict().items()})
+
+
+def factored(function: Any) -> Any:
+    """An element of a SymPy field as a product of powers of irreducible polynomials, an expression."""
+    of, ring = RationalFunction.of_function(function), function.field.ring
+    if not of.above:
+        return sympy.Integer(0)
+    (above, over), (below, under) = of.above.factor(), of.below.factor()
+    product = sympy.Mul(*(_expression(f, ring) ** n for f, n in (*over, *((f, -n) for f, n in under))))
+    number = sympy.Rational(int(above), int(below))
+    # SymPy would distribute a number over a single sum; the factored form is wanted.
+    return sympy.Mul(number, product, evaluate=not product.is_Add or number == 1)
+
+
+def _expression(polynomial: fmpz_mpoly, ring: Any) -> Any:
+    return ring.from_dict({m: sympy.QQ(int(c)) for m, c in polynomial.to_dict().items()}).as_expr()
 
 
 def at(expression: Any, values: Iterable[Any]) -> Any:
@@ -73,7 +165,12 @@ class Parametric(ExactNumber):
     @property
     def expression(self) -> Any:
         """The function as a SymPy expression, factored."""
-        return factored(self.value.as_expr())
+        return factored(self.value)
+
+    @property
+    def term(self) -> Number:
+        """The function in the claim language."""
+        return number_of(self.of.function(self).of(self.of.domain(())))
 
     @property
     def sampled(self) -> Any:

@@ -153,6 +153,23 @@ def test_equations_and_strict_conditions_are_used() -> None:
         assert y >= x
 
 
+@pytest.mark.parametrize("strictly", [True, False])
+def test_a_condition_that_bounds_no_symbol_times_what_others_show_to_be_positive(strictly) -> None:
+    field = Field({"x": "positive"})
+    x = field.parameter("x")
+    field.assume(2 - x, False)
+    known = x**3 - 3 * x**2 + x + 1  # ≥ 0 for x ≤ 1, and for x ≥ 1 + √2
+    field.assume(known, strictly)
+    assert field.is_nonnegative(known * (3 - x))
+    assert field.is_nonnegative(known / (3 - x))
+    assert field.is_nonnegative(-known / (x - 3))
+    assert field.is_positive(known * (3 - x)) == strictly
+    assert not field.is_nonnegative(known * (2 - x) ** 2 * (x - 1))  # negative for x < 1
+    assert not field.is_nonnegative(known * (x - 3))
+    assert not field.is_positive(known * (2 - x))  # 0 at x = 2
+    assert not field.is_nonnegative(field.made(known.above, (2 - x).above) * (1 - x))
+
+
 def test_a_number_between_0_and_1_is_below_others_strictly() -> None:
     """At one end the bound is strict because of the one slack, at the other because of the other."""
     field = Field({"x": "positive", "y": "nonnegative"})

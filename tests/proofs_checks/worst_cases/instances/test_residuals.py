@@ -1,6 +1,7 @@
 """Inexact local solutions: no γ-inexact answers violate the proved bound, and the attaining ones are γ-inexact."""
 
 import sys
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -14,12 +15,13 @@ import fedconvex as fc
 from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Hypothesis
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
-from fedconvex.verdicts import Verdict
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 SMALL = st.fractions(-2, 2, max_denominator=8)
@@ -156,8 +158,12 @@ def test_several_rounds_and_other_methods():
 
 def test_the_certificate_stands_as_a_proof_and_not_without_the_residuals():
     found = inexact(F(1, 10))
-    step = found.proof().steps[0]
-    assert step.by.run(step.claim).verdict is Verdict.PROVED
+    lemma = found.proof()
+    assert lemma.theorem().setting.answers == "inexact"
+    line = lemma.proof.lines[0]
+    kept = tuple((m, fact) for m, fact in line.facts if fact != Hypothesis("inexactness"))
+    with pytest.raises(Refused, match="is left"):
+        theorem(lemma.setting, lemma.claim, Derivation((replace(line, facts=kept),)))
     certificate = found.certificate
     place = [name for name, _ in certificate.program.inequalities].index("inexactness 1")
     without = (*certificate.multipliers[:place], F(0), *certificate.multipliers[place + 1 :])

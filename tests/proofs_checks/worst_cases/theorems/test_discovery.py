@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 import fedconvex as fc
+from fedconvex.claims.terms import number, parameter
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import (
     Discovered,
@@ -20,7 +21,9 @@ from fedconvex.proofs_checks import (
     worst_case,
 )
 from fedconvex.proofs_checks.dane import one_round_of_dane
-from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
+from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.kernel import theorem as theorem_of
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import question_at, theorem
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 from fedconvex.theory import dane, fedprox, fedsplit
@@ -125,31 +128,61 @@ def test_dane_on_random_clients(seed: int) -> None:
     assert before - after >= dane.decrease(mu=weight, eta=eta, L=1, L_minus=L_minus) * (slope @ slope)
 
 
-def checked(proof: Any) -> list[Verdict]:
-    return [step.by.run(step.claim).verdict for step in proof.steps]
+RHO = (2 * mu + 1) / (2 * (mu + 1) ** 2)  # one round of DANE's, for L = 1 and η = 1
+SHARE = mu / (mu + 1)
+MULTIPLIERS = {"1 from 0": SHARE, "2 from 1": SHARE, "0 from 2": SHARE + 1}
+LARGE = (mu >= 1,)
 
 
-def test_wrong_theorems_are_not_proved() -> None:
-    rho = (2 * mu + 1) / (2 * (mu + 1) ** 2)
-    share = mu / (mu + 1)
-    right = {"1 from 0": share, "2 from 1": share, "0 from 2": share + 1}
-    domain = Domain((sympy.Ge(mu, 1),))
+def dane_replayed(t: Any = -RHO, multipliers: dict[str, Any] = MULTIPLIERS, where: Any = LARGE) -> Any:
+    asked = {"eta": 1, "L": 1, "L_minus": 0}
+    made = theorem(lambda mu: one_round_of_dane(mu=mu, **asked), {mu: Fraction(2)}, t, multipliers)
+    return made.lemma(where).theorem()
 
-    def proofs(t: Any, multipliers: dict[str, Any], where: Domain) -> list[Verdict]:
-        asked = {"eta": 1, "L": 1, "L_minus": 0}
-        return checked(theorem(lambda mu: one_round_of_dane(mu=mu, **asked), {mu: Fraction(2)}, t, multipliers, where))
 
-    assert set(proofs(-rho, right, domain)) == {Verdict.PROVED}
-    assert Verdict.UNKNOWN in proofs(-rho * Fraction(101, 100), right, domain)
-    assert Verdict.UNKNOWN in proofs(-rho, {name: number + 1 for name, number in right.items()}, domain)
-    assert Verdict.UNKNOWN in proofs(-rho, right, Domain())  # for small μ one weight is negative
+def test_a_right_theorem_is_proved_by_the_kernel() -> None:
+    found = dane_replayed()
+    assert found.setting.method == "DANE"
+    assert found.setting.conditions == ((parameter("mu"), ">=", number(1)),)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"t": -RHO * Fraction(101, 100)},
+        {"multipliers": {name: number + 1 for name, number in MULTIPLIERS.items()}},
+        {"where": ()},  # for small μ one weight is negative
+        {"where": (mu >= Fraction(1, 2),)},
+    ],
+)
+def test_a_wrong_theorem_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises((Refused, ValueError), match=r"may be negative|no sum of squares|outside the domain"):
+        dane_replayed(**wrong)
+
+
+def test_inequalities_that_the_question_does_not_have_are_refused() -> None:
     with pytest.raises(ValueError, match="no inequalities"):
-        proofs(-rho, right | {"7 from 1": share}, domain)
+        dane_replayed(multipliers=MULTIPLIERS | {"7 from 1": SHARE})
 
 
 def test_with_function_values_that_do_not_cancel_there_is_no_proof() -> None:
+    made = theorem(fedprox_descent, {mu: Fraction(2), B: Fraction(2)}, 0, {"1 from 0": 1})
     with pytest.raises(ValueError, match="values"):
-        theorem(fedprox_descent, {mu: Fraction(2), B: Fraction(2)}, 0, {"1 from 0": 1}, Domain())
+        made.lemma(())
+
+
+def test_the_proof_as_a_file_says_what_was_found_and_is_replayed(split: Discovered) -> None:
+    assert split.proof is not None
+    text = to_json(split.proof.setting, split.proof.claim, split.proof.proof)
+    assert theorem_of(*from_json(text)) == split.proof.theorem()
+    with pytest.raises(Refused, match="is left"):
+        theorem_of(
+            *from_json(
+                text.replace(
+                    '"constant", {"kind": "fraction", "is": "2"}', '"constant", {"kind": "fraction", "is": "3"}'
+                )
+            )
+        )
 
 
 @pytest.mark.parametrize(
@@ -219,3 +252,25 @@ def test_the_descent_lemma_is_found_on_both_sides_of_the_best_stepsize() -> None
         assert found.verdict is Verdict.PROVED
         assert is_same(found.bound, s - L * s**2 / 2)
         assert found.where  # at s = 1/L the squares are others
+
+
+def test_two_rounds_of_gradient_descent() -> None:
+    """f(w_2) − f* ≤ ‖w_0 − x*‖²/(2(1 + 4s)) for L = 1, as Drori and Teboulle (2014) have it."""
+    found = discover(
+        lambda s: {"method": fc.FedGD(stepsize=s), "clients": SmoothConvex(1), "metric": "gap", "rounds": 2},
+        lambda s: (s <= 1,),
+    )
+    assert found.verdict is Verdict.PROVED
+    assert is_same(found.bound, 1 / (2 * (1 + 4 * s)))
+    assert found.proof is not None
+    assert found.proof.claim.rounds_played == 2
+
+
+def test_signs_that_a_condition_of_third_degree_shows_with_others() -> None:
+    found = discover(
+        lambda a: {"method": fc.FedDyn(alpha=a), "clients": SmoothStronglyConvex(1, 2), "heterogeneity": 1}
+    )
+    assert found.verdict is Verdict.PROVED
+    assert found.at(a=1) == Fraction(1, 9)
+    with pytest.raises(InvalidInput, match="outside"):
+        found.at(a=Fraction(3, 2))
