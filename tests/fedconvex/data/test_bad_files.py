@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import pickle
+import struct
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +45,13 @@ def parquet(**columns: Any) -> bytes:
     buffer = io.BytesIO()
     pd.DataFrame(columns).to_parquet(buffer)
     return buffer.getvalue()
+
+
+def damaged_page(checksum: bool) -> bytes:
+    """A column of 7.25, of which one has become 8.25."""
+    buffer, table = io.BytesIO(), pa.table({"a": [7.25] * 5, "y": [0, 1, 0, 1, 0]})
+    pq.write_table(table, buffer, use_dictionary=False, compression="none", write_page_checksum=checksum)
+    return buffer.getvalue().replace(struct.pack("<5d", *[7.25] * 5), struct.pack("<5d", 8.25, *[7.25] * 4))
 
 
 def huge_npy() -> bytes:
@@ -167,6 +177,12 @@ BINARY_FILES = [
     Bad("length.npz", npz(X=X, y=np.arange(4)), ("the targets have shape (4,)", "give 3 numbers or strings")),
     Bad("clients.npz", npz(X=X, y=y, client=X), ("the clients have shape (3, 2)", "give 3 numbers or strings")),
     Bad("bomb.npz", zipped(X=huge_npy(), y=npy(y)), ("is not readable as NPZ",)),
+    Bad("text.npz", zipped(X=b"no array", y=npy(y)), ("is not readable as NPZ", "magic string", "numpy.savez")),
+    Bad("target.npz", zipped(X=npy(X), y=b""), ("is not readable as NPZ", "numpy.savez")),
+    Bad("two_X.npz", zipped(X=npy(X), y=npy(y), Z=npy(X)).replace(b"Z.npy", b"X.npy"), ("'X' comes more than once",)),
+    # a header that announces fewer rows hides the wrong checksum from a reader that stops at the array's end
+    Bad("rows.npz", npz(X=X, y=y).replace(b"(3, 2)", b"(2, 2)"), ("is not readable as NPZ", "X.npy")),
+    Bad("page.parquet", damaged_page(checksum=True), ("is not readable as Parquet", "CRC", "copy the file again")),
     Bad("truncated.npz.gz", gzip.compress(npz(X=X, y=y))[:-10], ("gzip data is truncated",)),
     Bad("data.xlsx", b"PK", ("the suffix '.xlsx' does not determine the format", "csv, tsv, parquet, npz, libsvm")),
 ]
@@ -291,6 +307,23 @@ def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, m
         (tmp_path / name).write_bytes(gzip.compress(CSV))
         with pytest.raises(InvalidInput, match="holds more than"):
             read_table(tmp_path / name)
+
+
+def test_a_large_parquet_table_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(parquet(a=[1.0] * 200, y=[0, 1] * 100))
+    monkeypatch.setattr(pd, "read_parquet", pytest.fail)
+    monkeypatch.setattr(table, "MAX_BYTES", 1599)
+    with pytest.raises(InvalidInput, match="200 rows by 1 features"):
+        read_table(path)
+
+
+def test_a_parquet_page_without_checksum_is_taken_as_it_is(tmp_path: Path) -> None:
+    """As the documentation says: nothing in such a file shows the damage."""
+    (tmp_path / "data.parquet").write_bytes(damaged_page(checksum=False))
+    assert read_table(tmp_path / "data.parquet").features[:2].ravel().tolist() == [8.25, 7.25]
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
