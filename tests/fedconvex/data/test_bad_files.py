@@ -86,6 +86,9 @@ LIBSVM_FILES = [
     Bad("falling.txt", b"1 1:2\n1 4:1 2:3\n", ("line 2", "index 2 comes after 4", "increase")),
     Bad("colon", b"1 1:2\n1 1:1 2\n", ("line 2", "in '2' the colon is missing", "write index:value")),
     Bad("cut_short", b"1 1:2 3:4\n1 1:1 3:", ("line 2", "value '' is not a finite number")),
+    Bad("minus_zero", b"1 1:2\n1 1:1 3:-0\n1 1:2\n", ("line 2", "'3:-0' is cut short", "repair or remove")),
+    Bad("cut_value.svm", b"1 1:2\n1 3:0.25", ("line 2", "no line break at its end", "add the line break")),
+    Bad("cut_label.svm", b"1 1:2\n-1", ("line 2", "no line break at its end", "copy it again")),
     Bad("value", b"1 1:2\n1 1:one\n", ("line 2", "value 'one' is not a finite number", "repair")),
     Bad("nan", b"1 1:nan\n", ("line 1", "value 'nan' is not a finite number")),
     Bad("underscored-index", b"1 1_0:2\n", ("line 1", "the index '1_0' is not a whole number", "write index:value")),
@@ -307,6 +310,12 @@ def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, m
         (tmp_path / name).write_bytes(gzip.compress(CSV))
         with pytest.raises(InvalidInput, match="holds more than"):
             read_table(tmp_path / name)
+
+
+def test_a_label_alone_is_a_sample_of_zeros(tmp_path: Path) -> None:
+    """4,203 of the published w8a's lines are so."""
+    (tmp_path / "data").write_bytes(b"1 1:2\n-1\n1 2:3\n")
+    assert read_table(tmp_path / "data").features.tolist() == [[2, 0], [0, 0], [0, 3]]
 
 
 def test_a_large_parquet_table_is_refused_before_it_is_unpacked(
