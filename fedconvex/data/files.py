@@ -84,20 +84,12 @@ def _format(path: Path, format: str | None) -> str:
 
 def _read_parquet(path: Path, target_column: str | None, client_column: str | None) -> Table:
     import pandas as pd
-    from pyarrow import parquet
 
     data = contents(path)
     try:
-        about = parquet.read_metadata(io.BytesIO(data))
-    except Exception as error:  # on damaged bytes the library raises nearly any exception
-        raise _not_parquet(path, error) from error
-    # before pandas allocates it: a column that repeats one value takes a few bytes in the file; target and clients
-    # are columns too
-    check_size(path, about.num_rows, max(about.num_columns - 2, 1))
-    try:
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", page_checksum_verification=True)
-    except Exception as error:  # as above
-        raise _not_parquet(path, error) from error
+    except Exception as error:  # on damaged bytes the libraries raise nearly any exception
+        raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
     names = [str(name) for name in frame.columns]
     target, client, chosen = roles(path, names, target_column, client_column)
     _check_rows(path, len(frame))
@@ -118,10 +110,6 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
         np.array(frame.iloc[:, target].tolist()),
         None if client is None else np.array(frame.iloc[:, client].tolist()),
     )
-
-
-def _not_parquet(path: Path, error: Exception) -> InvalidInput:
-    return bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again")
 
 
 def _read_npz(path: Path, target_column: str | None, client_column: str | None) -> Table:

@@ -318,17 +318,6 @@ def test_a_label_alone_is_a_sample_of_zeros(tmp_path: Path) -> None:
     assert read_table(tmp_path / "data").features.tolist() == [[2, 0], [0, 0], [0, 3]]
 
 
-def test_a_large_parquet_table_is_refused_before_it_is_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "data.parquet"
-    path.write_bytes(parquet(a=[1.0] * 200, y=[0, 1] * 100))
-    monkeypatch.setattr(pd, "read_parquet", pytest.fail)
-    monkeypatch.setattr(table, "MAX_BYTES", 1599)
-    with pytest.raises(InvalidInput, match="200 rows by 1 features"):
-        read_table(path)
-
-
 def test_a_parquet_page_without_checksum_is_taken_as_it_is(tmp_path: Path) -> None:
     """As the documentation says: nothing in such a file shows the damage."""
     (tmp_path / "data.parquet").write_bytes(damaged_page(checksum=False))
