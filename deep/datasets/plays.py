@@ -27,7 +27,8 @@ WITH_TAB = re.compile(r"^[^\s|\[][^\t\n]*\t[ \t]*[^\s|]", re.MULTILINE)
 WITH_COLON = re.compile(r"([^\s:][^:\n]{0,60}):[ \t]*")
 # A name and its speech on one line, but separated by a colon and spaces instead of a tab.
 ONE_LINE = re.compile(r"([A-Z][\w' .-]*):\s+(\S.*)")
-DIRECTION = re.compile(r"\[[^\]]*\]")
+# Up to the end of the line where no bracket closes it: a line of brackets that open is then read once, not once each.
+DIRECTION = re.compile(r"\[[^\]]*\]?")
 
 Speeches = dict[tuple[str, str], list[str]]
 
@@ -107,11 +108,11 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
     """Yield (name, line): the role that starts to speak, "" for none, or None while the same role goes on."""
     begun = "DRAMATIS PERSONAE" not in text
     title = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    # first_part: the first line of a name that is spread over two; inside: within a bracket that is still open.
-    first_part, inside = "", False
+    # first_lines: those of a name that is spread over several; inside: within a bracket that is still open.
+    first_lines, inside = list[str](), False
     for whole in text.splitlines():
         if not whole.strip():
-            first_part, inside = "", False  # a bracket that is never closed ends with its paragraph
+            first_lines, inside = [], False  # a bracket that is never closed ends with its paragraph
             continue
         line, inside = _without_directions(whole, inside)
         if HEADING.match(whole):
@@ -123,12 +124,12 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
             yield None, line
         elif "\t" in line:
             name, _, speech = line.partition("\t")
-            yield f"{first_part} {name}", speech
-            first_part = ""
+            yield " ".join([*first_lines, name]), speech
+            first_lines = []
         elif one := ONE_LINE.fullmatch(line.rstrip()):
             yield one[1], one[2]
         else:
-            first_part = f"{first_part} {line.strip()}"
+            first_lines.append(line.strip())
 
 
 def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
@@ -138,9 +139,7 @@ def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
         if not closed:
             return "", True
         line = "\t" + line  # the rest of the line belongs to the speech, as an indented line does
-    line = DIRECTION.sub("", line)
-    spoken, opened_here, _ = line.partition("[")
-    return spoken, bool(opened_here)
+    return DIRECTION.sub("", line), line.rfind("[") > line.rfind("]")
 
 
 def _lines_with_colons(text: str) -> Iterator[tuple[str | None, str]]:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,14 @@ def test_wrong_files(name: str, data: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with refused(name, says):
         read_plays(tmp_path / name)
+
+
+@pytest.mark.parametrize("line", ["[" * 200_000, "[a] [" * 100_000, "NAME\n" * 200_000])
+def test_brackets_that_never_close_and_long_names_take_linear_time(line: str, tmp_path: Path) -> None:
+    (tmp_path / "play.txt").write_text(f"THE STORM\n\nANNA\tHear me.\n\n{line}\n\nBEN\tI do.\n")
+    begun = time.process_time()
+    assert read_plays(tmp_path) == {("play", "ANNA"): ["Hear me."], ("play", "BEN"): ["I do."]}
+    assert time.process_time() - begun < 5  # quadratic time would be half a minute and more
 
 
 def test_missing_files(tmp_path: Path) -> None:
