@@ -120,7 +120,8 @@ class DeepCheckpoint:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
             differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
-        except (KeyError, ValueError, TypeError):
+            there = dict(there)
+        except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None
         if differing:
             whole = (

@@ -8,6 +8,7 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.deep.over_the_run import DECREASE, statements_about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
+from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +73,7 @@ def _draw(
         right.plot(seen["round"], seen["accuracy"], color=OTHER, linestyle="--", label="accuracy")
         right.set_ylabel("accuracy", color=OTHER)
         right.set_ylim(0, 1)
-    top.set_title(f"{run.simulator.rounds.method}\n{statement} over the run", fontsize=10)
+    top.set_title(f"{in_picture(run.simulator.rounds.method)}\n{statement} over the run", fontsize=10)
     _decreases(middle, frame, table[table["statement"] == statement], statement)
     for axes in (top, middle, bottom):
         tidy(axes)

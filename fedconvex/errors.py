@@ -3,6 +3,10 @@
 from pathlib import PurePath
 from typing import Any
 
+from fedconvex.safe_text import LONGEST_NAME, LONGEST_PATH, one_line, shown_path
+
+LONGEST_SENTENCE = 2000  # characters of the problem and of the cure, which may name things from files
+
 
 class FedconvexError(Exception):
     """Base class of all errors that fedconvex raises on purpose."""
@@ -21,7 +25,8 @@ class InvalidInput(FedconvexError, ValueError):
         super().__init__(argument, value, problem, cure)
 
     def __str__(self) -> str:
-        return f"{self.argument} = {short_text(self.value)}: {self.problem}; {self.cure}"
+        problem, cure = (short_text(words, LONGEST_SENTENCE) for words in (self.problem, self.cure))
+        return f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}: {problem}; {cure}"
 
 
 class NoMinimizer(FedconvexError):
@@ -54,15 +59,14 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
-def short_text(value: Any, limit: int = 80) -> str:
-    """The value on one line, truncated to `limit` characters; paths are not, since their last part matters most."""
+def short_text(value: Any, limit: int = LONGEST_NAME) -> str:
+    """The value on one line that a terminal can show, truncated to `limit` characters; of a long path the last part."""
     if isinstance(value, PurePath):
-        return str(value)
+        return shown_path(value)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # shows 0 instead of np.int64(0)
     try:
         text = str(value) if type(value).__name__ in ("str", "Fraction", "fmpq", "fmpz") else repr(value)
     except ValueError:  # Python refuses to write integers of more than 4,300 digits
         text = "a number of thousands of digits"
-    text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return one_line(" ".join(text.split()), limit)

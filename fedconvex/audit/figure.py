@@ -6,6 +6,7 @@ import numpy as np
 
 from fedconvex.audit.measure import Audit, MethodAudit
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,9 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
     axes.set_ylim(bottom=LOWEST / 2)
     axes.set_xlabel("communication rounds")
     axes.set_ylabel("relative suboptimality  (f(x) − f*) / (f(0) − f*)")
-    axes.set_title(f"{audit.source}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10)
+    axes.set_title(
+        f"{in_picture(audit.source)}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10
+    )
     tidy(axes)
     axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
     return axes
@@ -60,4 +63,5 @@ def _floor(method: MethodAudit, first: float) -> float | None:
 
 
 def _label(method: MethodAudit) -> str:
-    return method.name if method.attracting is not False else f"{method.name}, does not converge"
+    name = in_picture(method.name)
+    return name if method.attracting is not False else f"{name}, does not converge"

@@ -13,6 +13,7 @@ from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.measure import Audit, Interval, MethodAudit
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
+from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -29,9 +30,10 @@ WIDE = 112  # columns of a terminal that fits every column
 def print_audit(audit: Audit, console: "Console") -> None:
     """Print the problem's constants and a table with one row for each method; narrow terminals get two rows each."""
     from rich.table import Table
+    from rich.text import Text
 
     constants, truth = audit.constants, audit.truth
-    console.print(f"[bold]{audit.source}[/bold]: {audit.problem!r}", highlight=False)
+    console.print(Text.assemble((one_line(audit.source), "bold"), f": {audit.problem!r}"))
     facts = Table(box=None, show_header=False, padding=(0, 1))
     facts.add_row(
         "constants",

@@ -104,16 +104,17 @@ def audit(
     ] = False,
 ) -> None:
     """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
-    from rich.console import Console
+    from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.report import print_audit, save, to_dictionary
-    from fedconvex.commands.terminal import console
+    from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
+    from fedconvex.safe_text import one_line
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
-    messages = Console(stderr=True)
+    messages = error_console()
     federated = load(
         data,
         clients=clients,
@@ -128,21 +129,22 @@ def audit(
     problem = federated.problem(model=model.value, ridge=ridge, weights=weights.value)
     with messages.status("…") as status:
 
-        def say(line: str) -> None:
+        def say_progress(line: str) -> None:
             if messages.is_terminal:
-                status.update(line)
+                status.update(Text(line))  # a plain string would be read as markup
             else:
-                messages.print(line, highlight=False)
+                messages.print(line)
 
-        result = audit_problem(problem, method, rounds=rounds, tolerance=tolerance, source=Path(data).name, say=say)
+        source = one_line(Path(data).name)
+        result = audit_problem(problem, method, rounds=rounds, tolerance=tolerance, source=source, say=say_progress)
         files = save(result, folder)
     if as_json:
-        typer.echo(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
+        say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
     else:
         output = console()
         print_audit(result, output)
         output.print()
-        output.print(saved(files), highlight=False, markup=False)
+        output.print(saved(files))
 
 
 def _stem(data: str) -> str:

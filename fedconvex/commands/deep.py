@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fedconvex.commands.terminal import say
 from fedconvex.errors import MissingLibrary
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def deep() -> None:
 @app.command(help="Print an example of a configuration file, with comments.")
 def example() -> None:
     """Print the example of a configuration file."""
-    typer.echo(EXAMPLE, nl=False)
+    say(EXAMPLE, nl=False)
 
 
 @app.command(help=RUN_HELP)
@@ -115,7 +116,7 @@ def run(
         log=folder / "run.csv",
         checkpoint=folder / "run.safetensors",
         watch=_RoundLines(ready.options["rounds"]).say,
-        before=lambda footprint: typer.echo(f"memory: {footprint} beside Python and its libraries", err=True),
+        before=lambda footprint: say(f"memory: {footprint} beside Python and its libraries", err=True),
     )
     if os.environ.get("RANK", "0") != "0":  # of several processes, the first saves and prints
         return
@@ -124,7 +125,7 @@ def run(
     if as_json:
         last = {name: value if isfinite(value) else None for name, value in result.to_frame().iloc[-1].items()}
         about = {"last": last, "statements": promises, "seconds": result.seconds, "stopped": result.stopped}
-        typer.echo(json.dumps(about, indent=1, allow_nan=False))
+        say(json.dumps(about, indent=1, allow_nan=False))
     else:
         _print(result, promises, files)
     if result.stopped is not None:
@@ -143,7 +144,7 @@ def download(
     from fedconvex.deep.datasets.downloading import download as fetch
 
     for line in fetch(name, data_dir, mirror, _ByteLines().say):
-        typer.echo(line)
+        say(line)
 
 
 class _ByteLines:
@@ -161,7 +162,7 @@ class _ByteLines:
             return
         self.said = now
         of = f" of {size / 1e6:.1f}" if size is not None else ""
-        typer.echo(f"{name}: {done / 1e6:.1f}{of} MB", err=True)
+        say(f"{name}: {done / 1e6:.1f}{of} MB", err=True)
 
 
 class _RoundLines:
@@ -188,7 +189,7 @@ class _RoundLines:
             for name in ("value", "accuracy", "test_accuracy")
             if name in record and record[name] == record[name]  # not NaN
         )
-        typer.echo(f"round {t} of {self.rounds}{values}{left}", err=True)
+        say(f"round {t} of {self.rounds}{values}{left}", err=True)
 
 
 def _save(result: "DeepRun", folder: Path) -> list[Path]:
@@ -226,6 +227,7 @@ def _measured(result: "DeepRun") -> bool:
 def _print(result: "DeepRun", promises: dict[str, list[str]], files: list[Path]) -> None:
     from rich.table import Table
 
+    from fedconvex.commands.output_files import saved
     from fedconvex.commands.terminal import console
 
     output = console()
@@ -243,14 +245,14 @@ def _print(result: "DeepRun", promises: dict[str, list[str]], files: list[Path])
         # lemmas and equations are in the JSON output only
         chief = name.partition(".")[2].startswith(("theorem", "corollary", "proposition"))
         for sentence in sentences if chief else []:
-            output.print(f"{name}: {sentence}", highlight=False, markup=False)
+            output.print(f"{name}: {sentence}", soft_wrap=True)
     if not _measured(result):
         output.print(
-            'no constants were measured: measure = "all" below [run] shows which statements apply', markup=False
+            'no constants were measured: measure = "all" below [run] shows which statements apply', soft_wrap=True
         )
     if result.seconds:  # empty if a finished run was read and not run
         spent = ", ".join(f"{name} {value:.2g} s" for name, value in result.seconds.items())
-        output.print(f"time: {spent}", highlight=False)
+        output.print(f"time: {spent}")
     if result.stopped is not None:
-        output.print(f"stopped early: {result.stopped}", style="bold", highlight=False)
-    output.print(f"saved {', '.join(map(str, files))}", highlight=False)
+        output.print(f"stopped early: {result.stopped}", style="bold")
+    output.print(saved(dict.fromkeys(files, False)), soft_wrap=True)

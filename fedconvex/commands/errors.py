@@ -7,9 +7,12 @@ from typing import Any
 
 import typer
 
+from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.safe_text import one_line
 
 TRACEBACK = "--traceback"
+LONGEST_MESSAGE = 5000  # characters of an error, which may name things from files
 NO_ANSWER, WRONG_INPUT, UNFINISHED = 1, 2, 3
 # ClickException: newer releases of typer contain their own copy of click, and raise that copy's exceptions
 ClickError: Any = typer.BadParameter.__mro__[2]
@@ -60,8 +63,8 @@ def _unexpected(error: Exception, detailed: bool) -> str:
 
 def _report(message: str, detailed: bool) -> None:
     if detailed:
-        traceback.print_exc()
-    typer.echo(f"fedconvex: {' '.join(message.split())}", err=True)
+        say(traceback.format_exc(), err=True, nl=False)
+    say(f"fedconvex: {one_line(' '.join(message.split()), LONGEST_MESSAGE)}", err=True)
 
 
 def main(app: typer.Typer) -> None:

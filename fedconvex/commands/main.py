@@ -11,6 +11,7 @@ from fedconvex.commands.audit import AUDIT_HELP, audit
 from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.commands.report import REPORT_HELP, report
 from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
+from fedconvex.commands.terminal import say
 from fedconvex.commands.verify import VERIFY_HELP, verify
 from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
 
@@ -38,7 +39,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"fedconvex {version('fedconvex')}")
+        say(f"fedconvex {version('fedconvex')}")
         raise typer.Exit
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fedconvex.errors import InvalidInput
+from fedconvex.safe_text import one_line
 
 
 def require_writable(folder: Path, option: str = "--out") -> None:
@@ -29,4 +30,5 @@ def require_file(path: Path, option: str, endings: Sequence[str] = ()) -> None:
 
 def saved(files: Mapping[Path, bool]) -> str:
     """The line that lists the files that were saved; True marks one that replaced a file of other contents."""
-    return f"saved {', '.join(f'{file} (replaced)' if lost else str(file) for file, lost in files.items())}"
+    names = (one_line(str(file)) + " (replaced)" * lost for file, lost in files.items())
+    return f"saved {', '.join(names)}"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fedconvex.commands.output_files import require_file, saved
+from fedconvex.commands.terminal import say
 
 REPORT_HELP = """Write one self-contained HTML page with every statement, its verdict and evidence.
 
@@ -46,12 +47,12 @@ def report(
 
     require_file(out, "--out")
     page, changed = made(
-        names or [], results=results, audits=audit or [], fresh=fresh, say=lambda words: typer.echo(words, err=True)
+        names or [], results=results, audits=audit or [], fresh=fresh, say=lambda words: say(words, err=True)
     )
     lost = {out: replaces(out, page.encode())}
     write_atomically(out, page.encode())
     for line in changed:
-        typer.echo(f"changed: {line}")
-    typer.echo(f"{saved(lost)} ({len(page.encode()) / 1e6:.1f} MB)")
+        say(f"changed: {line}")
+    say(f"{saved(lost)} ({len(page.encode()) / 1e6:.1f} MB)")
     if changed:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def reproduce(
         elif what[0] == "claims":
             _print_last_claims(last_results(known, out))
         else:
-            typer.echo(markdown(last_results(known, out)))
+            say(markdown(last_results(known, out)))
         return
     chosen = choose(what, known)
     if data_dir is not None and not data_dir.is_dir():
@@ -70,28 +71,30 @@ def reproduce(
 
 def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs: int | None, by_id: bool) -> bool:
     """Run one experiment and print its results. False if it failed, or was named by its id and lacks data files."""
+    from rich.text import Text
+
+    from fedconvex.commands.output_files import saved
     from fedconvex.commands.terminal import console
     from fedconvex.reproduce.inputs import missing
     from fedconvex.reproduce.pipeline import run_experiment
 
     output = console()
-    output.print(f"[bold]{experiment.id}[/bold]  {experiment.title}", soft_wrap=True)
+    output.print(Text.assemble((experiment.id, "bold"), f"  {experiment.title}"), soft_wrap=True)
     reason = missing(experiment, data_dir)
     if reason is not None:
-        output.print(f"  not run: {reason}", soft_wrap=True, markup=False)
+        output.print(f"  not run: {reason}", soft_wrap=True)
         return not by_id
     begun = time.perf_counter()
     try:
         summary, files = run_experiment(experiment, out, data_dir, jobs)
     except FedconvexError as error:  # reported here, so that the other experiments run
-        output.print(f"  failed: {error}", soft_wrap=True, markup=False)
+        output.print(f"  failed: {error}", soft_wrap=True)
         return False
     if summary["note"]:
-        output.print(f"  quick: {summary['note']}", soft_wrap=True, markup=False)
+        output.print(f"  quick: {summary['note']}", soft_wrap=True)
     _print_numbers(summary, output)
     _print_claims(summary["claims"], output)
-    saved = ", ".join(str(file) for file in files)
-    output.print(f"  {time.perf_counter() - begun:.0f} s; saved {saved}\n", soft_wrap=True, markup=False)
+    output.print(f"  {time.perf_counter() - begun:.0f} s; {saved(dict.fromkeys(files, False))}\n", soft_wrap=True)
     return True
 
 
@@ -112,15 +115,20 @@ def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
 
 
 def _print_claims(claims: list[dict[str, Any]], output: "Console") -> None:
+    from rich.text import Text
+
     colours = {"reproduced": "green", "contradicted": "red", "not testable here": "yellow"}
     for claim in claims:
-        output.print(f"  [{colours[claim['verdict']]}]{claim['verdict']}[/]: {claim['claim']} ({claim['source']})")
-        output.print(f"    {claim['number']}", markup=False)
+        verdict = (claim["verdict"], colours.get(claim["verdict"], ""))
+        output.print(Text.assemble("  ", verdict, f": {claim['claim']} ({claim['source']})"))
+        output.print(f"    {claim['number']}", soft_wrap=True)
         if claim["note"]:
-            output.print(f"    {claim['note']}", markup=False)
+            output.print(f"    {claim['note']}", soft_wrap=True)
 
 
 def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
+    from rich.text import Text
+
     from fedconvex.commands.terminal import console
 
     output = console()
@@ -131,7 +139,7 @@ def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
         if not result["claims"]:
             continue
         kind = "quick runs, not conclusive" if result["quick"] else "full runs"
-        output.print(f"[bold]{key}[/bold]  {kind.replace('runs', 'run')}, {result['date'][:10]}")
+        output.print(Text.assemble((key, "bold"), f"  {kind.replace('runs', 'run')}, {result['date'][:10]}"))
         _print_claims(result["claims"], output)
         for claim in result["claims"]:
             of_kind = counts.setdefault(kind, {})

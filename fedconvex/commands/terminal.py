@@ -1,7 +1,11 @@
-"""The console on which commands print tables."""
+"""What commands write on the terminal: all of it passes here, where text from files and names is made safe."""
 
 import sys
 from typing import TYPE_CHECKING
+
+import typer
+
+from fedconvex.safe_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -9,9 +13,20 @@ if TYPE_CHECKING:
 WIDTH = 132  # of files and pipes, where rich would assume 80 columns and cut tables off
 
 
+def say(text: str, err: bool = False, nl: bool = True) -> None:
+    """Write the text to standard output or standard error; control characters are shown, not obeyed."""
+    typer.echo(printable(text), err=err, nl=nl)  # noqa: TID251 - the one place that may
+
+
 def console() -> "Console":
     """A console on standard output: as wide as the terminal, or `WIDTH` columns if it is none."""
-    from rich.console import Console
+    from fedconvex.commands.safe_console import SafeConsole
 
-    # no highlighting: rich would colour the numbers within names
-    return Console(highlight=False) if sys.stdout.isatty() else Console(width=WIDTH, highlight=False)
+    return SafeConsole() if sys.stdout.isatty() else SafeConsole(width=WIDTH)
+
+
+def error_console() -> "Console":
+    """A console on standard error, for progress."""
+    from fedconvex.commands.safe_console import SafeConsole
+
+    return SafeConsole(stderr=True)

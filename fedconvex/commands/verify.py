@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fedconvex.commands.output_files import require_file, require_writable
+from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
@@ -139,7 +141,7 @@ def verify(
     if not quiet:
         table.print_findings(records, changed, "recorded" if record else "changed")
         for path in saved:
-            typer.echo(f"saved {path}")
+            say(f"saved {one_line(str(path))}")
     broken = False
     if seconds is not None:
         from fedconvex.commands.verify_file import try_to_break
@@ -212,7 +214,7 @@ def _write(
         content = {"statements": [r.to_dictionary() for r in records], "totals": totals(records)}
         text = json.dumps(content, indent=1, ensure_ascii=False)
         if str(json_file) == "-":
-            typer.echo(text)
+            say(text)
         else:
             write_atomically(json_file, text.encode())
             saved.append(json_file)

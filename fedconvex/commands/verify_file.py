@@ -13,9 +13,11 @@ from fedconvex.claims.display.plain_text import GREEK, from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.claims.terms import without_names
-from fedconvex.errors import InvalidInput
+from fedconvex.commands.terminal import say
+from fedconvex.errors import LONGEST_SENTENCE, InvalidInput, short_text
 from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
+from fedconvex.safe_text import one_line
 from fedconvex.statements.letters import Letters
 from fedconvex.validation import positive
 from fedconvex.verdicts import Verdict
@@ -36,7 +38,7 @@ def verify_files(files: list[str], seconds: float) -> None:
     proved = True
     for name, lemma in lemmas:
         result = checked(name, lemma, seconds)
-        typer.echo(shown(result) + "\n")
+        say(shown(result) + "\n")
         proved = proved and result.verdict is Verdict.PROVED
     if not proved:
         raise typer.Exit(1)
@@ -57,7 +59,7 @@ def try_to_break(statements: "list[Statement]", seconds: float, quiet: bool) -> 
             said = f"no federation was tried: {error}"
         broken = broken or found is not None
         if not quiet:
-            typer.echo(f"{statement.identifier}: {said}")
+            say(f"{statement.identifier}: {said}")
     return broken
 
 
@@ -74,11 +76,11 @@ def replay_files(files: list[str]) -> None:
             found = replayed(Path(file))
         except Refused as error:
             refused = True
-            typer.echo(f"{file} is UNKNOWN: the kernel refuses it: {error}")
+            say(f"{one_line(file)} is UNKNOWN: the kernel refuses it: {short_text(error, LONGEST_SENTENCE)}")
         else:
             # Without the names that a stranger's file may give to things, which could be those of other things.
             plain = without_names(found)
-            typer.echo(f"{file} is PROVED\n" + said(plain.claim, plain.setting))
+            say(f"{one_line(file)} is PROVED\n" + said(plain.claim, plain.setting))
     if refused:
         raise typer.Exit(1)
 

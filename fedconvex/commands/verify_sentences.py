@@ -4,6 +4,7 @@ from textwrap import fill
 
 import typer
 
+from fedconvex.commands.terminal import say
 from fedconvex.proofs_checks.sentences.findings import SentenceFinding, SentenceVerdict, finding
 from fedconvex.proofs_checks.sentences.page import evidence, summary
 from fedconvex.theory.sentences import sentences
@@ -16,8 +17,8 @@ def print_sentences(papers: list[str]) -> None:
     found = []
     for sentence in sentences(*(name.strip().lower() for name in papers)):
         found.append(finding(sentence))
-        typer.echo(shown(found[-1]) + "\n")
-    typer.echo(summary(found))
+        say(shown(found[-1]) + "\n")
+    say(summary(found))
     if any(one.verdict is SentenceVerdict.FAILED for one in found):
         raise typer.Exit(1)
 

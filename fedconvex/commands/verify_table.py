@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from fedconvex.commands.terminal import console, say
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.evidence import Role
 from fedconvex.verdicts import Verdict
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
     from fedconvex.statements.statement import Statement
 
-WIDTH = 132  # where there is no terminal
 STYLES = {"proved": "green", "compared": "cyan", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
 
 
@@ -32,18 +31,18 @@ def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[
         from fedconvex.proofs_checks.reporting.screen import screen
 
         (one,) = records
-        typer.echo(screen(one))
+        say(screen(one))
         return [one]
-    console = Console()
-    if not console.is_terminal:
+    table_console = console()
+    if not table_console.is_terminal:
         found = []
         for record in records:
             found.append(record)
-            typer.echo("  ".join(_cells(record)))
+            say("  ".join(_cells(record)))
         return found
     found = []
     # No refreshing thread: the table changes only when a result arrives.
-    with Live(_table(found, count), console=console, vertical_overflow="visible", auto_refresh=False) as live:
+    with Live(_table(found, count), console=table_console, vertical_overflow="visible", auto_refresh=False) as live:
         for record in records:
             found.append(record)
             live.update(_table(found, count), refresh=True)
@@ -83,39 +82,39 @@ def print_findings(records: "list[Record]", changed: list[str], heading: str = "
     """Prints refuted statements with what holds instead, undecided ones, totals, and each change after the heading."""
     from fedconvex.proofs_checks.reporting.records import summary, totals
 
-    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    output = console()
     if len(records) == 1:  # `show` has said all of this
         for line in changed:
-            _say(console, f"{heading}: {line}", "bold red")
+            _say(output, f"{heading}: {line}", "bold red")
         return
     for record in records:
         if record.verdict == Verdict.REFUTED.value:
-            _print_refuted(console, record)
+            _print_refuted(output, record)
     for record in records:
         if record.is_another_reading:
-            _say(console, f"{record.identifier}: as printed {record.as_printed}; holds {record.holds}", "yellow")
+            _say(output, f"{record.identifier}: as printed {record.as_printed}; holds {record.holds}", "yellow")
     open_ = [r for r in records if r.verdict in (Verdict.UNKNOWN.value, Verdict.ASSUMED.value)]
     for record in open_:
-        _say(console, f"{record.identifier} is {record.verdict.upper()}: {record.reason}", "yellow")
+        _say(output, f"{record.identifier} is {record.verdict.upper()}: {record.reason}", "yellow")
     sums = totals(records)
     statements = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
-    _say(console, f"\n{len(records)} statements: {statements}", "bold")
-    _say(console, f"{summary(records)}; {sums['seconds']} s")
+    _say(output, f"\n{len(records)} statements: {statements}", "bold")
+    _say(output, f"{summary(records)}; {sums['seconds']} s")
     for line in changed:
-        _say(console, f"{heading}: {line}", "bold red")
+        _say(output, f"{heading}: {line}", "bold red")
 
 
-def _print_refuted(console: Console, record: "Record") -> None:
-    _say(console, f"\n{record.identifier} ({record.source}) is REFUTED", "bold red")
-    _say(console, f"  says: {record.words}")
+def _print_refuted(output: Console, record: "Record") -> None:
+    _say(output, f"\n{record.identifier} ({record.source}) is REFUTED", "bold red")
+    _say(output, f"  says: {record.words}")
     if record.witness:
-        _say(console, f"  but: {record.witness['shows']}: {record.witness['found']}")
+        _say(output, f"  but: {record.witness['shows']}: {record.witness['found']}")
         for line in record.witness["program"].splitlines():
-            _say(console, f"      {line}", "dim")
+            _say(output, f"      {line}", "dim")
     if record.corrected:
-        _say(console, f"  holds: {record.corrected['identifier']}: {record.corrected['words']}", "green")
+        _say(output, f"  holds: {record.corrected['identifier']}: {record.corrected['words']}", "green")
     if record.notes:
-        _say(console, f"  note: {record.notes}")
+        _say(output, f"  note: {record.notes}")
 
 
 def print_step(of: "Statement", number: int) -> None:
@@ -132,18 +131,18 @@ def print_step(of: "Statement", number: int) -> None:
         lines = "1 line" if len(result.evidence) == 1 else f"{len(result.evidence)} lines"
         raise InvalidInput("--step", number, f"{of.identifier} has {lines}", "count from 1")
     line = result.evidence[number - 1]
-    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    output = console()
     place = f" ({line.place})" if line.place else ""
-    _say(console, f"{of.identifier}, line {number} of {len(result.evidence)}{place}", "bold")
-    _say(console, f"  {from_latex(line.shown)}")
-    _say(console, f"  because {mixed(line.because)}")
+    _say(output, f"{of.identifier}, line {number} of {len(result.evidence)}{place}", "bold")
+    _say(output, f"  {from_latex(line.shown)}")
+    _say(output, f"  because {mixed(line.because)}")
     if line.role == Role.PRINTED.value:
-        _say(console, "  as printed; no verdict rests on it")
+        _say(output, "  as printed; no verdict rests on it")
     if line.role == Role.PROOF.value and builder_of(of) is not None:
         for multiplier, what in shown_lines(of, derivation_of(of))[number - 1].uses:
-            _say(console, f"  {from_latex(multiplier)} times: {mixed(what)}")
-    _say(console, f"{line.verdict.upper()} by {line.engine}: {line.detail}", STYLES[line.verdict])
+            _say(output, f"  {from_latex(multiplier)} times: {mixed(what)}")
+    _say(output, f"{line.verdict.upper()} by {line.engine}: {line.detail}", STYLES[line.verdict])
 
 
-def _say(console: Console, line: str, style: str = "") -> None:
-    console.print(Text(line, style), soft_wrap=True)
+def _say(output: Console, line: str, style: str = "") -> None:
+    output.print(Text(line, style), soft_wrap=True)

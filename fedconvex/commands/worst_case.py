@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -115,10 +116,10 @@ def worst_case(
         spread=None if spread is None else exact_number(spread, "--spread"),
     )  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
+        say(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
     else:
         for line in lines(found, clients):
-            typer.echo(line)
+            say(line)
     if found.certificate is None:
         raise typer.Exit(1)
 

@@ -11,6 +11,7 @@ from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
+from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     import pandas
@@ -161,10 +162,10 @@ class Report:
         smallest = min(float(self._tolerances(reference).min()) for reference in self.references)
         for run, reference in zip(self.runs, self.references, strict=True):
             # errors of 0 have no logarithm: they are drawn far below every tolerance
-            ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=run.scenario.name)
+            ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=in_picture(run.scenario.name))
         largest = np.max([self._tolerances(r)[-1] for r in self.references])
         ax.axhline(largest, color="black", linestyle=":", label="largest tolerance")
-        ax.set(yscale="log", xlabel="round", ylabel="distance from the exact trajectory", title=self.method)
+        ax.set(yscale="log", xlabel="round", ylabel="distance from the exact trajectory", title=in_picture(self.method))
         tidy(ax)
         ax.legend(frameon=False, fontsize=8)
         return ax

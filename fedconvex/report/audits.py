@@ -1,6 +1,5 @@
 """The report's section on the user's data: results of `fedconvex audit`."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,15 +7,29 @@ from typing import Any
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import fault_in, read_json
 from fedconvex.proofs_checks.reporting.markup import Html, table, tag
 from fedconvex.report.plots import short
 
-LARGEST_FILE = 50_000_000  # bytes
 CONSTANTS = {
     "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
     "gradient_variance_at_optimum": "σ²(x*)",
 }  # fmt: skip
 BOUNDED = {"L": at_most, "mu": at_least, "kappa": at_most}  # proved bounds: printed digits are rounded outwards
+INTERVAL = {
+    "value": (float, None), "lower": (float, None), "upper": (float, None),
+    "certainty": frozenset(certainty.value for certainty in Certainty),
+}  # fmt: skip
+SHAPE = {
+    "source": str, "problem": str, "clients": int, "dimension": int, "tolerance": float,
+    "constants": dict.fromkeys(CONSTANTS, (float, None)),
+    "minimizer": {"certainty": INTERVAL["certainty"]},
+    "methods": [{
+        "method": str, "bias": (None, INTERVAL), "floor": (None, INTERVAL), "attracting": (None, bool),
+        "predicted_contraction": (None, float), "predicted_at?": (None, str), "measured_contraction": (None, float),
+        "outcome": str,
+    }],
+}  # fmt: skip
 HEADINGS = ("bias ‖x − x*‖", "error floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
 
 
@@ -27,16 +40,14 @@ def section(path: Path) -> Html:
     """
     file = path / "audit.json" if path.is_dir() else path
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise ValueError("it is too large")
-        found = json.loads(file.read_text("utf-8"))
-        return _section(found)
+        found = read_json(file)
     except OSError as error:
         raise InvalidInput("--audit", file, f"cannot be read ({error.strerror})", "name an audit.json") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(
-            "--audit", file, f"is no result of an audit ({error!r})", "run fedconvex audit again"
-        ) from None
+    except ValueError as error:
+        raise InvalidInput("--audit", file, f"is no JSON: {error}", "run fedconvex audit again") from None
+    if (fault := fault_in(found, SHAPE)) is not None:
+        raise InvalidInput("--audit", file, f"is no result of an audit: {fault}", "run fedconvex audit again")
+    return _section(found)
 
 
 def _section(found: Mapping[str, Any]) -> Html:

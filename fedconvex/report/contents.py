@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
+from fedconvex.json_files import fault_in
 from fedconvex.progress import track
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting import cache
@@ -16,6 +17,11 @@ from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, le
 from fedconvex.statements.statement import Statement
 
 SECONDS = 0.25  # of search for exact runs near the worst one of a statement
+POINTS = [{"larger": float, "smaller": float}]  # the shapes of what is cached
+LOOSE = [{
+    "row": {**dict.fromkeys(("statement", "at", "bound", "worst", "looseness"), str), "is_lemma": bool},
+    "numbers": {str: str}, "bound": (None, float), "lower": float, "upper": float, "decreases": bool,
+}]  # fmt: skip
 Verdicts = Iterable[tuple[Statement, Record, Origin]]
 
 
@@ -66,19 +72,23 @@ def entries(verdicts: Verdicts, use_cache: bool = True) -> Iterator[StatementEnt
 
 
 def _points(of: Statement, use_cache: bool) -> tuple[tuple[float, float], ...]:
-    def measured() -> list[tuple[float, float]]:
+    def measured() -> list[dict[str, float]]:
         load(of.paper.name)
         tightness = remarks_of(of).tightness
-        return [] if tightness is None else neighbours(tightness, SECONDS)
+        found = [] if tightness is None else neighbours(tightness, SECONDS)
+        return [{"larger": larger, "smaller": smaller} for larger, smaller in found]
 
-    return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", use_cache, measured))
+    found = _computed(f"runs-{of.identifier}", POINTS, use_cache, measured)
+    return tuple((one["larger"], one["smaller"]) for one in found if one["larger"] > 0)
 
 
 def _looseness(of: Statement, parameters: list[dict[str, Any]], use_cache: bool) -> tuple[Loose, ...]:
     if not parameters:
         return ()
     name = f"looseness-{of.identifier}"
-    found = _computed(name, use_cache, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in parameters])
+    found = _computed(
+        name, LOOSE, use_cache, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in parameters]
+    )
     return tuple(Loose(**{**one, "row": LoosenessRow(**one["row"])}) for one in found)
 
 
@@ -89,10 +99,10 @@ def _loose(found: Looseness) -> Loose:
     return Loose(row(found), numbers, bound, lower, upper, found.metric == "descent")
 
 
-def _computed(name: str, use_cache: bool, compute: Callable[[], Any]) -> Any:
-    """The cached content of this name, or the computed one; with `use_cache` False the cache is not used."""
+def _computed(name: str, shape: Any, use_cache: bool, compute: Callable[[], Any]) -> Any:
+    """The cached content of this name and shape, or the computed one; with `use_cache` False the cache is not used."""
     found = cache.load_content(name) if use_cache else None
-    if found is None:
+    if found is None or fault_in(found, shape) is not None:
         found = compute()
         if use_cache:
             cache.store_content(name, found)

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.reporting.markup import Html, mixed, table, tag
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import COLUMNS, last_results, shown
+from fedconvex.reproduce.summary import COLUMNS, last_results, read_summary, shown
 
 PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
@@ -43,13 +42,7 @@ def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> li
     for key, result in results.items():
         picture = None if folder is None else _picture(folder, key, result)
         left -= 0 if picture is None else len(picture)  # beyond the limit results are shown without their figure
-        try:
-            parts.append(_experiment(key, result, picture if left >= 0 else None))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(
-                "--results", f"{folder or 'the package'}: {key}", f"is no result of an experiment ({error!r})",
-                "delete it and run fedconvex reproduce again",
-            ) from None  # fmt: skip
+        parts.append(_experiment(key, result, picture if left >= 0 else None))
     return [_counts(results), *parts] if parts else [tag("p", *NOTHING)]
 
 
@@ -112,7 +105,7 @@ def _picture(folder: Path, key: str, result: Mapping[str, Any]) -> str | None:
     """The figure as a data URI, if it was drawn from this very result; a later run may have replaced either."""
     for place in (folder / key, folder / "quick" / key):
         file, summary = place / PICTURE, place / "summary.json"
-        if file.is_file() and summary.is_file() and json.loads(summary.read_text("utf-8")) == result:
+        if file.is_file() and summary.is_file() and read_summary(summary, "--results") == result:
             return _thumbnail(file)
     return None
 

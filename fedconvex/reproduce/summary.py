@@ -14,15 +14,30 @@ from typing import Any
 from fedconvex.arithmetic.processor import processor
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import fault_in, read_json
 from fedconvex.reproduce.execution import seeds
 from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment
+from fedconvex.safe_text import in_markdown_table
 
 PACKAGED = Path(__file__).parent / "results"  # summaries of the last full runs, shipped with the package
 NAME = "summary.json"
 COLUMNS = ("published", "released", "ours", "theory")  # released: the authors' code on their data
 REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
+LARGEST_FILE = 5_000_000  # bytes of a summary
+NUMBER = (None, float, str)
+SHAPE = {
+    "title": str, "source": str, "quick": bool, "note": str, "date": str,
+    "numbers": [{
+        "what": str, "why": str, "agrees": (None, bool), "within?": (None, float), **dict.fromkeys(COLUMNS, NUMBER),
+    }],
+    "claims": [{
+        "claim": str, "source": str, "note": str, "number": str,
+        "verdict": frozenset({REPRODUCED, CONTRADICTED, NOT_TESTABLE}),
+    }],
+    "choices": [{"open": str, "choice": str, "alternatives": str, "effect": {str: NUMBER}}],
+}  # fmt: skip
 
 
 def summarise(measured: ExperimentMetrics | None, experiment: Experiment) -> dict[str, Any]:
@@ -159,17 +174,28 @@ def last_results(
         own_first: prefer quick runs in `out` to the package's, too.
 
     Raises:
-        InvalidInput: a file is not JSON.
+        InvalidInput: a file is not JSON, or no summary.
     """
     found = {}
     for key in known:
         own, quick, packaged = out / key / NAME, out / "quick" / key / NAME, PACKAGED / f"{key}.json"
         places = (own, quick, packaged) if own_first else (own, packaged, quick)
         if (file := next((place for place in places if place.is_file()), None)) is not None:
-            try:
-                found[key] = json.loads(file.read_text("utf-8"))
-            except ValueError as error:
-                raise InvalidInput(argument, file, f"is no JSON: {error}", "delete it and run again") from None
+            found[key] = read_summary(file, argument)
+    return found
+
+
+def read_summary(file: Path, argument: str) -> dict[str, Any]:
+    """The content of a summary.json. Raises InvalidInput for a file that is none."""
+    cure = "delete it and run fedconvex reproduce again"
+    try:
+        found: dict[str, Any] = read_json(file, LARGEST_FILE)
+    except OSError as error:
+        raise InvalidInput(argument, file, f"cannot be read ({error.strerror})", cure) from None
+    except ValueError as error:
+        raise InvalidInput(argument, file, f"is no JSON: {error}", cure) from None
+    if (fault := fault_in(found, SHAPE)) is not None:
+        raise InvalidInput(argument, file, f"is no result of an experiment: {fault}", cure)
     return found
 
 
@@ -208,7 +234,7 @@ def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(in_markdown_table, line)) + " |" for line in lines)
 
 
 def _with_note(claim: Mapping[str, Any]) -> str:

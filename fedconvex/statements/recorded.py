@@ -4,12 +4,13 @@ A data file, so that a calculator's documentation and `bounds_for` can show the 
 The tests verify every statement anew and compare.
 """
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import final
+
+from fedconvex.json_files import fault_in, read_json
 
 
 def file() -> Path | None:
@@ -36,6 +37,7 @@ class Phrases:
         return self != NOT_RECORDED and not self.holds.startswith(("as printed", "as stated", "of the code"))
 
 
+SHAPE = {str: {"as_printed?": str, "holds?": str}}
 NOT_RECORDED = Phrases("not checked", "not checked")
 
 
@@ -52,7 +54,7 @@ def phrases(identifier: str) -> Phrases:
 def _entries() -> dict[str, dict[str, str]]:
     path = file()
     try:
-        found: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8")) if path is not None else {}
+        found: dict[str, dict[str, str]] = read_json(path) if path is not None else {}
     except (OSError, ValueError):  # nothing can be read, so nothing is claimed
         return {}
-    return found
+    return found if fault_in(found, SHAPE) is None else {}

@@ -6,6 +6,7 @@ import numpy as np
 
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 from fedconvex.errors import InvalidInput
+from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     import pandas
@@ -55,15 +56,20 @@ def draw_sweep(
         colour = COLOURS[i % len(COLOURS)]
         axes.fill_between(places, values.min(axis=1), values.max(axis=1), color=colour, alpha=0.15, linewidth=0)
         axes.plot(
-            places, values.median(axis=1), STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=str(method)
+            places,
+            values.median(axis=1),
+            STYLES[i % len(STYLES)],
+            color=colour,
+            linewidth=1.8,
+            label=in_picture(method),
         )
     numbers = shown[y].to_numpy(dtype=float)
     if np.nanmax(numbers) > 0 and np.nanmin(numbers) >= 0:
         axes.set_yscale("log")
     axes.set_xlim(left=0)
     axes.set_xlabel(LABELS[x])
-    axes.set_ylabel(LABELS.get(y, y))
-    axes.set_title(f"{chosen}: median of {shown['seed'].nunique()} seeds, band: all of them", fontsize=10)
+    axes.set_ylabel(LABELS.get(y, in_picture(y)))
+    axes.set_title(f"{in_picture(chosen)}: median of {shown['seed'].nunique()} seeds, band: all of them", fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     tidy(axes)
     return axes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.export.json_proofs import LONGEST, from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
@@ -54,18 +54,26 @@ def replayed(path: Path) -> Theorem:
 
 
 def _beside(path: Path, identifier: str) -> tuple[ClaimSetting, Claim, Derivation]:
-    other = path.with_name(f"{Path(identifier).name}.json")
-    if not other.is_file():
-        raise Refused(f"{identifier} is cited, but {other.name} is not beside {path.name}")
+    try:
+        other = path.with_name(f"{Path(identifier).name}.json")
+        is_there = other.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        is_there = False
+    if not is_there:
+        name = short_text(identifier)
+        raise Refused(f"{name} is cited, but {name}.json is not beside {path.name}")
     return _read(other)
 
 
 def _read(path: Path) -> tuple[ClaimSetting, Claim, Derivation]:
+    cure = "give a proof that --certificates has written"
     if not path.is_file():
-        raise InvalidInput("file", path, "does not exist", "give a proof that --certificates has written")
+        raise InvalidInput("file", path, "does not exist", cure)
     if path.stat().st_size > 4 * LONGEST:
         raise InvalidInput("file", path, "is too long for a proof", f"give at most {LONGEST} characters")
     try:
         return from_json(path.read_text("utf-8"))
     except UnicodeDecodeError:
-        raise InvalidInput("file", path, "is no text", "give a proof that --certificates has written") from None
+        raise InvalidInput("file", path, "is no text", cure) from None
+    except OSError as error:
+        raise InvalidInput("file", path, f"cannot be read ({error.strerror})", cure) from None

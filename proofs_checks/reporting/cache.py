@@ -10,10 +10,12 @@ from sys import version_info
 from typing import Any
 
 from fedconvex.atomic_files import write_atomically
+from fedconvex.json_files import fault_in, read_json
 from fedconvex.proofs_checks.reporting.records import Record
 
 LIBRARIES = ("numpy", "python-flint", "sympy", "z3-solver")
 ENVIRONMENT_VARIABLE = "FEDCONVEX_CACHE"
+SHAPE = {"fingerprint": str, "digest": str, "content": Any}
 
 
 def folder() -> Path:
@@ -53,7 +55,7 @@ def load(identifier: str) -> Record | None:
     try:
         found = load_content(identifier)
         return None if found is None else Record.from_dictionary(found)
-    except (ValueError, TypeError, KeyError):
+    except ValueError:
         return None
 
 
@@ -65,11 +67,11 @@ def store(record: Record) -> None:
 def load_content(name: str) -> Any:
     """The cached JSON content of that name; None where there is none, or one that is damaged or outdated."""
     try:
-        kept = json.loads((folder() / f"{name}.json").read_text("utf-8"))
-        if kept["fingerprint"] != fingerprint() or kept["digest"] != _digest(kept["content"]):
+        kept = read_json(folder() / f"{name}.json")
+        if fault_in(kept, SHAPE) or kept["fingerprint"] != fingerprint() or kept["digest"] != _digest(kept["content"]):
             return None
         return kept["content"]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, RecursionError):  # the digest of what is just not too deep to be read
         return None
 
 

@@ -1,4 +1,8 @@
-"""HTML that is safe by construction: a tag escapes every child that is not `Html` already."""
+"""HTML that is safe by construction: a tag escapes every child that is not `Html` already.
+
+Text may come from files that somebody else wrote: what no reader could see, such as signs that turn the direction of a
+line, is written out, and what XML forbids with it.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,6 +10,8 @@ from functools import cache
 from html import escape
 from typing import final
 from xml.etree import ElementTree
+
+from fedconvex.safe_text import printable
 
 VOID = frozenset({"br", "img", "input", "meta", "wbr"})
 MATHML = frozenset({
@@ -47,7 +53,9 @@ def tag(name: str, /, *children: Child, **attributes: object) -> Html:
 
 def joined(children: Iterable[Child]) -> Html:
     """The concatenated children, text escaped."""
-    return Html("".join(c if isinstance(c, Html) else escape(c, quote=False) for c in children if c is not None))
+    return Html(
+        "".join(c if isinstance(c, Html) else escape(printable(c), quote=False) for c in children if c is not None)
+    )
 
 
 def table(headings: Sequence[str], rows: Iterable[Html], numbers: Sequence[str] = (), class_: str = "scroll") -> Html:
@@ -60,7 +68,7 @@ def table(headings: Sequence[str], rows: Iterable[Html], numbers: Sequence[str] 
 def _attribute(key: str, value: object) -> str:
     if value is None or value is False:
         return ""
-    return f' {key.rstrip("_").replace("_", "-")}="{"" if value is True else escape(str(value))}"'
+    return f' {key.rstrip("_").replace("_", "-")}="{"" if value is True else escape(printable(str(value)))}"'
 
 
 def mixed(text: str) -> Html:
@@ -73,6 +81,7 @@ def math(latex: str, block: bool = False) -> Html:
     """LaTeX as MathML, or as code if it cannot be converted."""
     from latex2mathml.converter import convert
 
+    latex = printable(latex)
     try:
         known = SIZES.sub("", latex).replace(r"\tfrac", r"\frac").replace(r"\arg\min", r"\operatorname{arg}\,\min")
         made = str(convert(known, display="block" if block else "inline"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.json_files import fault_in, read_json
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.evidence import CodeComparison, EvidenceLine, FailingLine, Role
 from fedconvex.proofs_checks.readings import words_of
@@ -17,6 +18,9 @@ from fedconvex.proofs_checks.verification import Result, load
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
+SHAPE = {
+    str: {"verdict?": str, "as_printed?": str, "holds?": str, "lines?": {str: int}, "corrected?": str}
+}  # fmt: skip
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
@@ -33,9 +37,11 @@ def entry(record: Record) -> dict[str, Any]:
 def recorded() -> dict[str, dict[str, Any]]:
     """The entry of every recorded statement, by identifier. Raises FedconvexError for a file that cannot be read."""
     try:
-        found: dict[str, dict[str, Any]] = json.loads(PATH.read_text("utf-8"))
+        found: dict[str, dict[str, Any]] = read_json(PATH)
     except (OSError, ValueError) as error:
         raise FedconvexError(f"the recorded verdicts cannot be read: {error}") from error
+    if (fault := fault_in(found, SHAPE)) is not None:
+        raise FedconvexError(f"the recorded verdicts cannot be read: {fault}")
     return found
 
 
@@ -49,7 +55,9 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     remarks = remarks_of(of)
     has_proof = builder_of(of) is not None
     possible = Verdict.PROVED if has_proof else Verdict.COMPARED if remarks.compared else None
-    if remarks.refutation is not None or possible is None or entry["verdict"] != possible.value:
+    if remarks.refutation is not None or possible is None or entry.get("verdict") != possible.value:
+        return None
+    if not {"as_printed", "holds"} <= entry.keys():
         return None
     proof = evidence_of(of, derivation_of(of)) if has_proof else ()
     compared = tuple(_unlooked(line, Role.COMPARED, Verdict.COMPARED) for line in remarks.compared)
@@ -137,4 +145,4 @@ def _words(found: dict[str, Any]) -> str:
     lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
     phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if "holds" in found else ""
-    return f"{found['verdict']} (lines: {lines or 'none'}{corrected}{phrases})"
+    return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases})"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.display.phrases import setting_phrases
 from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed
+from fedconvex.json_files import fault_in
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.rendering import assumptions_of
@@ -15,6 +16,18 @@ from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:  # `Result` shows itself by its record
     from fedconvex.proofs_checks.verification import Result
+
+
+VERDICT = frozenset(verdict.value for verdict in Verdict)
+LINE = {f.name: str for f in fields(EvidenceLine)} | {"role": frozenset(r.value for r in Role), "verdict": VERDICT}
+TEXTS = ("identifier", "source", "claim", "words", "formula", "conclusion", "as_printed", "holds", "other_reading",
+         "reason", "notes", "vacuous")  # fmt: skip
+SHAPE: dict[str, Any] = {  # of a record as a dictionary
+    **dict.fromkeys(TEXTS, str), "printed": [str], "printed_plainly": [str], "assumptions": [str], "verdict": VERDICT,
+    "evidence": [LINE], "witness": (None, dict.fromkeys(("shows", "program", "found"), str)),
+    "corrected": (None, dict.fromkeys(("identifier", "words", "formula"), str)), "kernel": [str], "seconds": float,
+    "tightness": (None, {"quotient": float, "exact": (None, str), "how": str, "attained": bool}),
+}  # fmt: skip
 
 
 @final
@@ -66,9 +79,11 @@ class Record:
 
     @classmethod
     def from_dictionary(cls, data: dict[str, Any]) -> "Record":
-        """The record that `to_dictionary` wrote. Raises ValueError, TypeError or KeyError for anything else."""
-        if data.keys() != {f.name for f in fields(cls)}:
+        """The record that `to_dictionary` wrote. Raises ValueError for anything else."""
+        if not isinstance(data, dict) or data.keys() != SHAPE.keys():
             raise ValueError("other fields than a record's")
+        if (fault := fault_in(data, SHAPE)) is not None:
+            raise ValueError(fault)
         evidence = tuple(EvidenceLine(**line) for line in data["evidence"])
         return cls(**{**data, "evidence": evidence, "assumptions": tuple(data["assumptions"]),
                       "kernel": tuple(data["kernel"]), "printed": tuple(data["printed"]),

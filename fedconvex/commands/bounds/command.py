@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -106,11 +107,11 @@ def bounds(
         )
     values = parse(entry, texts)
     if latex:
-        typer.echo(entry.latex)
+        say(entry.latex)
     elif sweep:
         _sweep(entry, values, sweep, out, plot, as_json)
     elif not values:
-        typer.echo(_json(entry.to_dictionary()) if as_json else entry.text)
+        say(_json(entry.to_dictionary()) if as_json else entry.text)
     else:
         require_complete(entry, values)
         _compute(entry, {**values, **defaults(entry, values)}, as_json)
@@ -125,7 +126,7 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
     from fedconvex.commands.terminal import console
 
     if as_json:
-        typer.echo(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
+        say(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
         return
     output = console()
     for paper in papers:
@@ -154,7 +155,7 @@ def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> 
     left_values = evaluate(left, values) if left is not None and not missing(left, values) else {}
     signs = [number.sign for number in found.values()]
     if as_json:
-        typer.echo(_json(_result(entry, values, found, left_values)))
+        say(_json(_result(entry, values, found, left_values)))
     else:
         _print(entry, values, found, left_values)
     if entry.positive and signs != [Sign.POSITIVE]:
@@ -188,11 +189,11 @@ def _sweep(
     for path, content in files.items():
         write_atomically(path, content)
     if as_json:
-        typer.echo(_json(result.to_dictionary()))
+        say(_json(result.to_dictionary()))
     elif out is None:
         print_table(result, console() if sys.stdout.isatty() else None)
     for note in (*notes(result), *(saved({path: replaced}) for path, replaced in lost.items())):
-        typer.echo(note, err=True)
+        say(note, err=True)
     if entry.positive and not result.is_positive.any():
         raise typer.Exit(1)
 
@@ -204,24 +205,24 @@ def _print(
     from fedconvex.commands.bounds.parameters import missing, written
     from fedconvex.statements import ClaimType, Sign
 
-    typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
-    typer.echo(f"  {entry.words}")
+    say(f"{entry.identifier}  ({entry.source}; {entry.claim})")
+    say(f"  {entry.words}")
     if entry.statement is not None:
-        typer.echo(f"  {entry.statement.phrases}")
+        say(f"  {entry.statement.phrases}")
     given = {name: written(value) for name, value in values.items()}
-    typer.echo("  " + ", ".join(f"{n} = {v if isinstance(v, str) else ','.join(v)}" for n, v in given.items()))
+    say("  " + ", ".join(f"{n} = {v if isinstance(v, str) else ','.join(v)}" for n, v in given.items()))
     rows = {"left side": next(iter(left.values()))} if left else {}
     rows |= {"right side": next(iter(found.values()))} if entry.left is not None else found
     width = max(map(len, rows))
     signed = entry.positive or (entry.statement is not None and entry.statement.claim_type is ClaimType.CONDITION)
     for name, number in rows.items():
         sign = f"  ({_sign_text(number.sign)})" if signed else ""
-        typer.echo(f"{name:<{width}} {number.text}{sign}")
+        say(f"{name:<{width}} {number.text}{sign}")
     if entry.left is not None and not left:
         lacking = ", ".join(map(option, missing(entry.left, values)))
-        typer.echo(f"The left side needs {lacking} too.")
+        say(f"The left side needs {lacking} too.")
     if entry.positive and next(iter(found.values())).sign is not Sign.POSITIVE:
-        typer.echo(f"{entry.identifier} promises nothing here: it needs {entry.calculator.name} > 0.")
+        say(f"{entry.identifier} promises nothing here: it needs {entry.calculator.name} > 0.")
 
 
 def _sign_text(sign: Any) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fedconvex.commands.bounds.formulas import Computable, option
+from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.validation import exact_number
 from fedconvex.verdicts import Verdict
@@ -36,7 +37,7 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
             + ", if the worst case is to be for such clients only" * (name not in asked.needed)
             for name in asked.taken
         ]
-        typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
+        say("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
     try:
         found = looseness(entry.identifier, **{name: exact_number(text, option(name)) for name, text in texts.items()})
@@ -47,10 +48,10 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
         needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
         raise FedconvexError(f"{entry.identifier} promises nothing here: {needs}") from None
     if as_json:
-        typer.echo(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
+        say(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
     else:
         for line in lines(found):
-            typer.echo(line)
+            say(line)
     if found.verdict is not Verdict.PROVED:
         raise typer.Exit(1)
 

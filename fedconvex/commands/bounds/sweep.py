@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-import typer
 
 from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.commands.bounds.parameters import Value, missing, require_complete, require_known, written
+from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
@@ -125,7 +125,7 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
     """Print the first and last rows on a terminal; without a console, all rows, separated by tabs."""
     frame = sweep.frame
     if console is None:
-        typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
+        say(frame.to_csv(sep="\t", index=False), nl=False)
         return
     from rich.table import Table
 
