@@ -3,9 +3,7 @@
 Source: Caldas et al., "LEAF: a benchmark for federated settings" (2018). FedProx's released data have this format.
 """
 
-import json
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
 from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import files_with_suffix, missing
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import from_json
 from fedconvex.validation import integer_at_least
 
 ORIGIN = "the benchmark LEAF (its preprocessing writes JSON), or the repository of FedProx"
@@ -107,24 +106,11 @@ def clients_of(data: dict[str, Any]) -> Clients:
 
 def _parsed(path: Path) -> Any:
     try:
-        # Python's reader accepts NaN and Infinity, which JSON does not have, and the last of two entries of one name.
-        return json.loads(contents(path), parse_constant=_refuse, object_pairs_hook=_once)
+        return from_json(contents(path).decode())
     except InvalidInput:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise bad_file(path, f"is not JSON: {str(error)[:80]}", "download or copy the file again") from None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"it contains the number {constant}")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the entry {twice!r:.40} comes more than once")
-    return found
 
 
 def _checked(path: Path, found: Any) -> dict[str, Any]:
@@ -154,12 +140,9 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
 
 
 def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
-    try:
-        # NumPy would take true, a list in the place of a number, and a text among texts.
-        plain = isinstance(row, list) and all(type(value) in (int, float) for value in row)
-        vector = np.asarray(row if plain else None)
-    except OverflowError:
-        vector = np.asarray(None)
+    # NumPy would take true, a list in the place of a number, and a text among texts.
+    plain = isinstance(row, list) and all(type(value) in (int, float) for value in row)
+    vector = np.asarray(row if plain else None)
     if vector.dtype.kind not in "iuf" or vector.ndim != 1 or vector.size == 0 or vector.size != (width or vector.size):
         wanted = "a list of numbers" if width is None else f"a list of {width} numbers, as the others are"
         raise InvalidInput(f"user_data[{user!r}]['x']", row, f"has an entry that is not {wanted}", "repair the file")

@@ -10,6 +10,7 @@ import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Self, final
 
 from fedconvex.data.file_contents import buffered, contents
 from fedconvex.data.table import MAX_BYTES, bad_file
@@ -65,7 +66,7 @@ def _plays(path: Path) -> Iterator[tuple[str, str]]:
         yield re.sub(r"(\.txt)?(\.gz)?$", "", path.name, flags=re.IGNORECASE), _decoded(path, contents(path))
         return
     try:
-        with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
             for member in archive:  # read into memory, never unpacked: a member's name could lead outside the folder
                 if not member.isfile() or not member.name.lower().endswith(".txt"):
                     continue
@@ -75,6 +76,20 @@ def _plays(path: Path) -> Iterator[tuple[str, str]]:
                 yield Path(member.name).stem, _decoded(path, buffered(inside).getvalue())
     except tarfile.TarError as error:
         raise bad_file(path, f"is not a readable archive ({error})", "download or copy the file again") from None
+
+
+@final
+class _Member(tarfile.TarInfo):
+    """A member of an archive whose other members are not dropped in silence where a header is damaged or missing."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.HeaderError as error:  # which tarfile takes for the archive's end
+            if type(error).__name__ == "EOFHeaderError":  # the end: a block of zeros
+                raise
+            raise tarfile.ReadError(f"after its first members: {error}") from None
 
 
 def _decoded(path: Path, data: bytes) -> str:

@@ -86,14 +86,14 @@ def test_a_user_without_samples_is_no_client(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ('{"users": NaN}', "it contains the number NaN"),
+        ('{"users": NaN}', "NaN is no number in JSON"),
         (b"\xff\xfe\x00".decode("latin-1"), "is not JSON"),
         ([], "is not a JSON object"),
         ({}, "has no entry 'users' that is a list"),
-        ('{"users": [], "users": ["a"]}', "the entry 'users' comes more than once"),
+        ('{"users": [], "users": ["a"]}', "an object has a key twice"),
         (
             '{"users": ["a"], "num_samples": [1], "user_data": {"a": {"x": [[1]], "x": [[2]], "y": [0]}}}',
-            "the entry 'x' comes more than once",
+            "an object has a key twice",
         ),
         (changed(num_samples=3), "has no entry 'num_samples' that is a list"),
         (changed(user_data=[]), "has no entry 'user_data' that is an object"),
@@ -125,7 +125,6 @@ def test_what_is_not_leaf_s_form(data: Any, says: str, tmp_path: Path) -> None:
         ([None], [0], "is not a list of numbers"),
         ([[True]], [0], "is not a list of numbers"),
         ([[1, True]], [0], "is not a list of numbers"),
-        ([[1.5, 10**400]], [0], "is not a list of numbers"),
         ([[1]], [-1], "['y'] = -1"),
         ([[1]], [0.5], "['y'] = 0.5"),
         ([[1]], ["0"], "is no class number"),
@@ -152,9 +151,9 @@ def test_other_lengths_and_infinite_numbers(tmp_path: Path) -> None:
     with refused("a list of 1 numbers, as the others are"):
         leaf(written(tmp_path / "x.json", of_one([[1], [1, 2]], [0, 0], 2)))
     text = json.dumps(of_one([[7]], [0]))
-    with refused("inputs[0, 0] = inf"):
+    with refused("1e999 is too large a number"):
         leaf(written(tmp_path / "y.json", text.replace("7", "1e999")))
-    with refused("['y'] = inf"):
+    with refused("1e999 is too large a number"):
         leaf(written(tmp_path / "z.json", text.replace("[0]", "[1e999]")))
 
 
