@@ -82,7 +82,9 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
         sections = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput("config", path, f"cannot be read: {error.strerror}", "check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InvalidInput("config", path, "is nested too deeply", "repair it") from None
+    except ValueError as error:  # also that of text that is not UTF-8, and of integers of thousands of digits
         raise InvalidInput("config", path, f"is not TOML: {error}", "repair it") from None
     for name, section in (changes or {}).items():
         given = sections.get(name, {})

@@ -90,9 +90,9 @@ def _first(faults: Any) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    return one_line(json.dumps(value, ensure_ascii=False), SHOWN) if not isinstance(value, dict | list) else (
-        "a list" if isinstance(value, list) else "an object"
-    )  # fmt: skip
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "an object"
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), SHOWN)  # str: the dates of TOML
 
 
 def _no_number(text: str) -> Any:

@@ -240,7 +240,10 @@ def test_changes_to_what_is_no_section(tmp_path: Path) -> None:
         read_config(file, {"run": {"rounds": 3}})
 
 
-@pytest.mark.parametrize("content", [b"[data", b"data = 1\n[data]\n", b"\xff\xfe", b"name = 'x'"])
+@pytest.mark.parametrize(
+    "content",
+    [b"[data", b"data = 1\n[data]\n", b"\xff\xfe", b"name = 'x'", b"a = " + b"[" * 3000, b"a = " + b"9" * 5000],
+)
 def test_what_is_no_config(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_bytes(content)
