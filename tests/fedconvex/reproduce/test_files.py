@@ -167,7 +167,7 @@ def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: An
 def test_sizes_that_no_memory_holds_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
     experiment = written(sweep_text.replace(*change))
     with pytest.raises(InvalidInput, match=message):
-        inputs.problem_of(experiment, list(experiment.data)[-1], 0)
+        inputs.problem_of(experiment, next(iter(experiment.data)), 0)
 
 
 def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, deep_text: str) -> None:
