@@ -64,6 +64,8 @@ def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.n
         raise MissingLibrary("Pillow", "reading image files", "deep") from None
     try:
         with Image.open(path, formats=("JPEG", "PNG")) as image:
+            image.verify()  # a PNG's checksums, to its last chunk; decoding alone takes a file without the last rows
+        with Image.open(path, formats=("JPEG", "PNG")) as image:
             # Image.open reads the header alone: a wrong or enormous size is refused before any pixel is decoded.
             found = image.size[::-1]
             if size is not None and found != size:

@@ -146,6 +146,10 @@ def test_what_is_no_image(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "cat" / "b.png").write_bytes(data)
     with refused("b.png", "is not a readable JPEG or PNG image"):
         image_folder(tmp_path)
+    whole = (tmp_path / "cat" / "a.png").read_bytes()
+    (tmp_path / "cat" / "b.png").write_bytes(whole[:-12])  # without its last chunk
+    with refused("b.png", "is not a readable JPEG or PNG image"):
+        image_folder(tmp_path)
 
 
 def test_an_image_that_is_cut_off(tmp_path: Path) -> None:
