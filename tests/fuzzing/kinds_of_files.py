@@ -207,7 +207,7 @@ def as_json(content: Any) -> bytes:
 
 
 def of_idx(found: Any) -> Any:
-    return found.astype(float).tolist()
+    return str(found.astype(float).tolist())  # as text, NaN is equal to itself
 
 
 def of_picture(found: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from experiment_texts import RUN, SWEEP
-from kinds_of_files import Folder, Kind, file
+from kinds_of_files import Folder, Kind, file, picture
 
 
 def experiment(folder: Folder) -> Any:
@@ -132,11 +132,18 @@ def summary(folder: Folder) -> None:
     (place / "summary.json").write_bytes((PACKAGED / "fedsplit.figure1.json").read_bytes())
 
 
-def reported_summary(folder: Folder) -> Any:
-    from fedconvex.report.experiments import load, section
-    from fedconvex.reproduce.summary import markdown
+def pictured(folder: Folder) -> None:
+    from fedconvex.report.experiments import PICTURE
 
-    found = {"fedsplit.figure1": load(folder)["fedsplit.figure1"]}
+    summary(folder)
+    (folder / "fedsplit.figure1" / PICTURE).write_bytes(picture("PNG"))
+
+
+def reported_summary(folder: Folder) -> Any:
+    from fedconvex.report.experiments import section
+    from fedconvex.reproduce.summary import last_results, markdown
+
+    found = last_results({"fedsplit.figure1": None}, folder)
     "".join(map(str, section(found, folder))).encode()
     markdown(found).encode()
 
@@ -203,6 +210,7 @@ def results() -> list[Kind]:
         Kind("one.json", cached, from_cache),
         Kind("audit.json", audited, reported_audit),
         Kind("fedsplit.figure1/summary.json", summary, reported_summary),
+        Kind("fedsplit.figure1/figure.png", pictured, reported_summary),
         Kind("fedprox_logs/curves.csv", file("fedprox_logs/curves.csv", CURVES), curves),
         Kind("float.npz", runs("float"), runs("float")),
         Kind("exact.npz", runs("exact"), runs("exact")),

@@ -122,7 +122,7 @@ def idx(path: Path) -> Any:
     kind = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}[code]
     if zero:
         raise ValueError("no idx file")
-    return np.frombuffer(data[4 + 4 * axes :], kind).reshape(shape).astype(float).tolist()
+    return str(np.frombuffer(data[4 + 4 * axes :], kind).reshape(shape).astype(float).tolist())
 
 
 def cifar(path: Path) -> Any:

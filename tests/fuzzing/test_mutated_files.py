@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from faulty_readers import FAULTY
 from file_mutations import mutated
 from kinds_of_files import Kind, kinds
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
+SECONDS = 20  # of CPU for one file
 READER = Path(__file__).with_name("reader_process.py")
 FEW, MANY = 30, 150  # files of each kind; the exhaustive test reads MANY more
 ALLOWED = ("read", "refused")
@@ -37,14 +39,14 @@ class Outcome(NamedTuple):
     verdict: str
 
 
-def outcomes(folder: Path, first: int, last: int, names: list[str]) -> Iterator[Outcome]:
+def outcomes(folder: Path, first: int, last: int, names: list[str], seconds: int = SECONDS) -> Iterator[Outcome]:
     """The reader's verdicts. After a file that ends the process, another process goes on."""
     waiting = [(name, first) for name in names]
     while waiting:
         (name, start), *waiting = waiting
         together = [name] if start > first else [name, *(other for other, _ in waiting)]
         done = subprocess.run(
-            [sys.executable, os.fspath(READER), os.fspath(folder), str(start), str(last), *together],
+            [sys.executable, os.fspath(READER), os.fspath(folder), str(seconds), str(start), str(last), *together],
             capture_output=True, text=True, env=os.environ | ONE_THREAD, check=False,
         )  # fmt: skip
         now: dict[str, Any] = {}
@@ -92,6 +94,14 @@ def test_many_damaged_files(names: list[str], tmp_path: Path) -> None:
 
 def test_the_exhaustive_test_reads_five_thousand() -> None:
     assert MANY * len(EVERY) >= 5000
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_faulty_reader_is_found_and_the_next_one_still_read(name: str, tmp_path: Path) -> None:
+    found = list(outcomes(tmp_path, 1, 3, [name, "a.idx"], seconds=1))
+    assert [(one.kind, one.seed) for one in found] == [(kind, seed) for kind in (name, "a.idx") for seed in (1, 2)]
+    assert all(FAULTY[name] in one.verdict for one in found[:2]), found
+    assert all(one.verdict in ALLOWED for one in found[2:])
 
 
 def test_the_same_seed_is_the_same_file() -> None:
