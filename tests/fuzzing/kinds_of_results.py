@@ -39,7 +39,7 @@ def experiment(folder: Folder) -> Any:
 def deep_run(folder: Folder) -> Any:
     from fedconvex.deep.config import read_config
 
-    read_config(folder / "run.toml")
+    read_config(folder / "run.toml").run(rounds=1, progress=False)
 
 
 # ---- proofs
