@@ -154,6 +154,8 @@ def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.n
 
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
+    if seed >= 2**64:
+        raise InvalidInput("model.seed", seed, "is more than PyTorch takes", "give a seed below 2^64")
     choices = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
     with torch.random.fork_rng(devices=[]):  # the caller's generator is restored afterwards
         torch.manual_seed(seed)

@@ -204,6 +204,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"model": {"name": "character_lstm", "layers": "2"}}, "model.layers", "is not a number"),
         ({"run__rounds": None}, "run.rounds", "number of rounds"),
         ({"run__ruonds": 5}, "run", "did you mean rounds"),
+        ({"model__seed": 2**64}, "model.seed", "below 2\\^64"),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], place: str, told: str) -> None:
