@@ -69,4 +69,4 @@ def short_text(value: Any, limit: int = LONGEST_NAME) -> str:
         text = str(value) if type(value).__name__ in ("str", "Fraction", "fmpq", "fmpz") else repr(value)
     except ValueError:  # Python refuses to write integers of more than 4,300 digits
         text = "a number of thousands of digits"
-    return one_line(" ".join(text.split()), limit)
+    return one_line(" ".join(text[: 10 * limit].split()), limit)

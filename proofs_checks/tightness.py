@@ -1,17 +1,25 @@
 """How tight a bound is: the quotient of the two sides on the worst instance that is known, computed exactly.
 
+The two sides are read off the statement's claim wherever the instance is a federation (`of_claim`).
 This proves nothing about all instances: it is evidence for how much of a bound is used (`Tightness`), and a search for
 such instances, or for ones that refute the bound (`search`, `counterexample`).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from time import monotonic
 from typing import Any, final
 
+from flint import arb
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.claims.on_runs.claim_on import sides_on
+from fedconvex.claims.on_runs.federations import ExactFederation
+from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
+from fedconvex.statements.statement import Statement
 
 Measure = Callable[[Any], "tuple[Any, Any] | None"]
 """A function from an instance to (what happens, what is promised), or None where the instance is not admissible.
@@ -19,6 +27,33 @@ Measure = Callable[[Any], "tuple[Any, Any] | None"]
 Both are positive, exact numbers or flint balls. For an upper bound left ≤ right with left ≥ 0 this is (left, right).
 For a promised decrease it is (promised decrease, decrease), so that here, too, the quotient is at most 1.
 """
+
+
+def of_claim(
+    statement: Statement, federation: Callable[[Any], ExactFederation | None], added: Number | None = None
+) -> Measure:
+    """The ratio that the statement's claim bounds by 1, where it is largest in the rounds of the instance's federation.
+
+    V⁺ ≤ V − gain bounds the gain by V − V⁺, as in `looseness`. With `added`, a term that is added to both sides as they
+    are written, so that they are positive.
+    """
+
+    def measure(instance: Any) -> tuple[Any, Any] | None:
+        from fedconvex.proofs_checks.worst_cases.looseness.sums import ratio_of
+
+        made, claim = federation(instance), statement.claim
+        if made is None or claim is None:
+            return None
+        if added is None:
+            left, right = ratio_of(claim, made.parameters).terms
+        else:
+            left, right = claim.left + added, claim.right + added
+        found = [(side.left, side.right) for side in sides_on(replace(claim, left=left, right=right), made)]
+        # A ball divides fmpq, not Fraction.
+        sides = [(to_fmpq(x) if isinstance(y, arb) else x, y) for x, y in found]
+        return max((s for s in sides if s[1] > 0), key=lambda s: s[0] / s[1], default=None)
+
+    return measure
 
 
 @final

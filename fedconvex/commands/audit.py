@@ -144,7 +144,7 @@ def audit(
         output = console()
         print_audit(result, output)
         output.print()
-        output.print(saved(files))
+        output.print(saved(files), soft_wrap=True)
 
 
 def _stem(data: str) -> str:

@@ -1,7 +1,9 @@
 """The table of contents of the command line: every command of `fedconvex`, in the order of its help."""
 
+import sys
 import warnings
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -72,5 +74,8 @@ app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal or file in another encoding gets \u03b3 for γ
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
     errors.main(app)

@@ -76,7 +76,7 @@ def replay_files(files: list[str]) -> None:
             found = replayed(Path(file))
         except Refused as error:
             refused = True
-            say(f"{one_line(file)} is UNKNOWN: the kernel refuses it: {short_text(error, LONGEST_SENTENCE)}")
+            say(f"{one_line(file)} is UNKNOWN: the kernel refuses it: {short_text(str(error), LONGEST_SENTENCE)}")
         else:
             # Without the names that a stranger's file may give to things, which could be those of other things.
             plain = without_names(found)

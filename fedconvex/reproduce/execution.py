@@ -22,7 +22,7 @@ from fedconvex.sweeps import sweep
 from fedconvex.sweeps.local_processes import SECONDS_OF_IDLENESS
 from fedconvex.sweeps.part_files import DIGITS, PartFiles
 from fedconvex.sweeps.progress_bar import with_progress_bar
-from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet, to_parquet
+from fedconvex.sweeps.tables import finished, merged, table_to_parquet, to_parquet
 
 if TYPE_CHECKING:
     import pandas
@@ -128,9 +128,8 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
             contents.append((cell_key, content))
         write_atomically(out, table_to_parquet(merged(cells, contents, key)))  # type: ignore[arg-type]
         parts.remove(keys)
-    table = from_parquet(out.read_bytes())  # also after running: a first and a later call return the same types
-    assert table.schema.metadata[GRID] == key.encode()
-    frame: pandas.DataFrame = table.to_pandas()
+    # read also after running: a first and a later call return the same types
+    frame: pandas.DataFrame = finished(out, key).to_pandas()
     return frame
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from fedconvex.errors import FedconvexError
+from fedconvex.safe_text import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +24,7 @@ class Failure:
     traceback: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method} on {self.problem}, seed {self.seed}: {self.message}"
+        return printable(f"{self.method} on {self.problem}, seed {self.seed}: {self.message}")
 
 
 class SweepFailed(FedconvexError):

@@ -22,7 +22,7 @@ from fedconvex.sweeps.local_processes import run_here, run_on_cores
 from fedconvex.sweeps.packed_problems import pack
 from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.progress_bar import with_progress_bar
-from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
+from fedconvex.sweeps.tables import finished, merged, table_to_parquet
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def sweep(
     parts = None if path is None else PartFiles.beside(path)
     keys = [cell.key for cell in grid.cells]
     if path is not None and path.exists():
-        table = _finished(path, grid)
+        table = finished(path, grid.key)
     else:
         contents = [] if parts is None else [*parts.load(keys).items()]
         missing = grid.by_problem(done=(key for key, _ in contents))
@@ -142,22 +142,6 @@ def _failed(
     if in_order[0].traceback:  # the exception itself stayed in its process
         error.add_note(f"Where the first of them failed:\n{in_order[0].traceback}")
     return error
-
-
-def _finished(path: Path, grid: Grid) -> Any:
-    """The table in `path`, which an earlier call wrote. Raises InvalidInput if it is not the table of this grid."""
-    import pyarrow
-
-    cure = "give another name, or move the file away"
-    try:
-        table = from_parquet(path.read_bytes())
-    except (OSError, pyarrow.ArrowException) as error:
-        problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
-        raise InvalidInput("out", path, problem, cure) from None
-    # the grid's key is in the file: another grid, option or library version is another sweep
-    if (table.schema.metadata or {}).get(GRID) != grid.key.encode():
-        raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
-    return table
 
 
 def _checked(out: Any) -> Path:

@@ -1,10 +1,14 @@
 """Tables of single runs as Parquet, and how a sweep merges them into one tidy table."""
 
+import hashlib
 import io
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.errors import InvalidInput
 from fedconvex.sweeps.errors import IncompleteSweep
 from fedconvex.sweeps.grid import Cell
 
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
 LABELS = ["method", "problem", "seed"]
 GRID = b"fedconvex.sweep"  # the entry of a Parquet file's metadata that holds the grid's key
+FRAME = b"fedconvex.frame"  # the entry with what the pages' checksums do not cover: the columns and the number of rows
 
 
 def to_parquet(frame: "pandas.DataFrame") -> bytes:
@@ -39,6 +44,26 @@ def from_parquet(content: bytes) -> Any:
     return pyarrow.parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
 
 
+def finished(path: Path, key: str) -> Any:
+    """The table of the grid with this key, which an earlier call wrote. Raises InvalidInput if the file is another."""
+    import pyarrow
+
+    cure = "give another name, or move the file away"
+    try:
+        table = from_parquet(path.read_bytes())
+        frame = _frame(table)
+    except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
+        problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
+        raise InvalidInput("out", path, problem, cure) from None
+    about = table.schema.metadata or {}
+    # the grid's key is in the file: another grid, option or library version is another sweep
+    if about.get(GRID) != key.encode():
+        raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
+    if about.get(FRAME, frame) != frame:  # earlier versions wrote none
+        raise InvalidInput("out", path, "the file is there and is damaged: its columns are others", cure)
+    return table
+
+
 def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: str = "") -> Any:
     """One pyarrow table with the rows of all cells, in the cells' order; its metadata hold the grid's key.
 
@@ -62,7 +87,14 @@ def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: st
         tables.append(table)
     # permissive: a column that is empty in some runs has type null there
     table = pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({})
-    return table.replace_schema_metadata({GRID: key.encode()})
+    return table.replace_schema_metadata({GRID: key.encode(), FRAME: _frame(table)})
+
+
+def _frame(table: Any) -> bytes:
+    """A digest of the columns' names and types, as Parquet gives them back, and of the number of rows."""
+    types = from_parquet(table_to_parquet(table.schema.empty_table())).schema.types
+    content = json.dumps([table.column_names, list(map(str, types)), table.num_rows])
+    return hashlib.sha256(content.encode()).hexdigest().encode()
 
 
 def _require_each_once(cells: Sequence[Cell], keys: Sequence[str]) -> None:

@@ -9,7 +9,8 @@
 | `rates_with_constants` | Theorems 1 and 5 with constants |
 | `sharper`, `sharper_rounds`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, not in the paper |
 | `remarks`, `comparisons` | notes, readings, misprints, worst known instances; the running code beside definitions |
-| `exact_runs`, `nonconvex_measures`, `convex_tightness`, `nonconvex_tightness` | how tight the bounds are |
+| `tightness`, `kinks` | how tight the bounds are |
+| `exact_runs` | runs over all draws, which definitions are compared with |
 """
 
 from importlib import import_module

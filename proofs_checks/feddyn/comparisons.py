@@ -45,26 +45,6 @@ def beside_the_answers(formula: Formula, number: int) -> tuple[Any, Any]:
     return [*above, mean(answers[k] for k in chosen)], [*below, federation.average((*before, chosen))]
 
 
-def residuals(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The first-order condition at the running code's answers, and 0."""
-    federation, _, point, models, answers = before_a_round(number)
-    found = [
-        formula(
-            new_gradient=federation.gradients(x)[k], old_gradient=federation.gradients(models[k])[k],
-            alpha=federation.alpha, theta=x, server=point,
-        )
-        for k, x in enumerate(answers)
-    ]  # fmt: skip
-    return found, [0] * len(found)
-
-
-def slopes(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The formula at θ⁰, and ℓ'(θ⁰), which for a quadratic is the difference quotient (ℓ(θ⁰ + 1) − ℓ(θ⁰ − 1))/2."""
-    federation = Federation.random(number)
-    above, below = federation.gap(federation.start + 1), federation.gap(federation.start - 1)
-    return formula(gradients=federation.gradients(federation.start)), (above - below) / 2
-
-
 def gradients_at(point: Callable[[Federation], Any], formula: Formula, number: int) -> tuple[Any, Any]:
     """The mean of the devices' gradients at a point, and 0."""
     federation = Federation.random(number)
@@ -82,46 +62,11 @@ def after_a_round(federation: Federation) -> Any:
     return federation.state(federation.draws(1)[0])[0]
 
 
-def steps_of_the_devices(formula: Formula, number: int) -> tuple[Any, Any]:
-    """θ̃_k^t − θ^{t−1} in the running code, and from gradients at the models before and after."""
-    federation, _, point, models, answers = before_a_round(number)
-    promised = [
-        formula(
-            old_gradient=federation.gradients(models[k])[k], new_gradient=federation.gradients(x)[k],
-            alpha=federation.alpha,
-        )
-        for k, x in enumerate(answers)
-    ]  # fmt: skip
-    return [x - point for x in answers], promised
-
-
-def averages(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The drawn devices' average, and h as the mean of the gradients at the models, in the running code."""
-    federation, before, _, _, new = before_a_round(number)
-    chosen = federation.draws(1)[0][0]
-    after = (*before, chosen)
-    point, h, _ = federation.state(after)
-    models = federation.models(after)
-    stored = mean(federation.gradients(x)[k] for k, x in enumerate(models))
-    return (mean(new[k] for k in chosen), stored), (formula(server=point, h=h, alpha=federation.alpha), h)
-
-
-# ---- FedDynOneGD
-
-
 def of_one_gradient(number: int) -> tuple[Federation, Draws]:
     """An instance, and the draws so far: none, or one round's."""
     made = replace(Federation.random(number), one_gradient=True)
     choices = [*made.draws(0), *made.draws(1)]
     return made, choices[number % len(choices)]
-
-
-def one_gradient_answers(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The answers of all devices, in the running code (each drawn alone) and by the formula."""
-    made, before = of_one_gradient(number)
-    point, _, memory = made.state(before)
-    rows = zip(made.gradients(point), memory, strict=True)
-    return made.virtual(before), [formula(server=point, gradient=g, memory=h, alpha=made.alpha) for g, h in rows]
 
 
 def memories_by(number: int, everyone: bool) -> tuple[Any, Any]:
@@ -132,12 +77,3 @@ def memories_by(number: int, everyone: bool) -> tuple[Any, Any]:
     old = made.virtual(before[:-1]) if before else [made.start] * made.devices
     models = [new[k] if everyone or k in chosen else old[k] for k in range(made.devices)]
     return made.gradients(point), [h - made.alpha * (x - point) for h, x in zip(memory, models, strict=True)]
-
-
-def states(formula: Formula, number: int) -> tuple[Any, Any]:
-    """h^t of the running code, and the formula of its memories; the memories, and the gradients that they should be."""
-    made, before = of_one_gradient(number)
-    _, h, memory = made.state(before)
-    point = made.start
-    fresh = [made.gradients(point)[k] if before and k in before[0] else 0 for k in range(made.devices)]
-    return (h, memory), (formula(memories=memory), fresh)

@@ -131,10 +131,3 @@ def mean(numbers: Any) -> Any:
 
 def rational(number: Any) -> Fraction:
     return Fraction(int(number.p), int(number.q)) if hasattr(number, "p") else Fraction(number)
-
-
-def errors_of_the_start(number: int) -> tuple[Any, Any]:
-    """h⁰, γ⁰ and C_0 of the running code, and 0, θ⁰ and (1/m)Σ‖∇L_k(θ_*)‖²."""
-    federation = Federation.random(number)
-    found = federation.state(())[1], federation.average(()), federation.errors(())
-    return found, (0, federation.start, mean(g**2 for g in federation.gradients(federation.minimiser)))

@@ -9,10 +9,7 @@ from typing import Any
 from fedconvex.claims.terms import parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.feddyn import comparisons as beside
-from fedconvex.proofs_checks.feddyn.convex_tightness import INSTANCES
-from fedconvex.proofs_checks.feddyn.convex_tightness import tightness as of_convex
-from fedconvex.proofs_checks.feddyn.exact_runs import errors_of_the_start
-from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
+from fedconvex.proofs_checks.feddyn.tightness import tightness
 from fedconvex.proofs_checks.readings import Reading
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.proofs_checks.witnesses import Witness
@@ -153,66 +150,22 @@ SAID: Mapping[str, Remarks] = {
 def remarks(statement: Statement) -> Remarks:
     """All that is said of the statement."""
     key = key_of(statement.number)
-    known = of_convex(statement) if key in INSTANCES else KNOWN[key](statement) if key in KNOWN else None
     formula = statement.calculator.formula
     return replace(
-        SAID.get(key, Remarks()), tightness=known, compared=_compared(key, formula), misprints=_misprints(key, formula)
-    )
+        SAID.get(key, Remarks()), tightness=tightness(statement, key), compared=_compared(key, formula),
+        misprints=_misprints(key, formula),
+    )  # fmt: skip
 
 
 def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
+    if key not in ("equation1", "equation7"):
+        return ()
+    answer = r"\theta_k^t" if key == "equation1" else r"\tilde\theta_k^t"
+    shown = rf"{answer} = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{{t-1}}),\theta\rangle" \
+        r"+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2"  # fmt: skip
     every = "for every device, drawn or not, the running code's answer is the minimiser of this quadratic; drawn " \
         "devices' answers are the same whoever else is drawn"  # fmt: skip
-    match key:
-        case "equation1" | "equation7":
-            answer = r"\theta_k^t" if key == "equation1" else r"\tilde\theta_k^t"
-            shown = rf"{answer} = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{{t-1}}),\theta\rangle" \
-                r"+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2"  # fmt: skip
-            return (CodeComparison(shown, every, f"({key[-1]})", partial(beside.beside_the_answers, formula)),)
-        case "equation2":
-            return (CodeComparison(
-                r"\nabla L_k(\theta_k^t)-\nabla L_k(\theta_k^{t-1})+\alpha(\theta_k^t-\theta^{t-1}) = 0",
-                "the gradient vanishes at the running code's answers", "(2)", partial(beside.residuals, formula),
-            ),)  # fmt: skip
-        case "equation3":
-            at_minimiser = partial(beside.gradients_at, lambda f: f.minimiser, formula)
-            return (
-                CodeComparison(r"\nabla\ell(\theta) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta)",
-                               "the objective's slope, from its values", "", partial(beside.slopes, formula)),
-                CodeComparison(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0", "it vanishes at the minimiser",
-                               "(3)", at_minimiser),
-            )  # fmt: skip
-        case "equation8":
-            return (CodeComparison(
-                r"\theta_k^t-\theta^{t-1} = \tfrac1\alpha(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_k^t))",
-                "so the running code moves the drawn devices", "(8), second part",
-                partial(beside.steps_of_the_devices, formula),
-            ),)  # fmt: skip
-        case "equation9":
-            return (
-                CodeComparison(r"h^0 = \tfrac1m\sum_k\nabla L_k(\theta_k^0) = 0", "the running code starts with h⁰ = 0",
-                               "", errors_of_the_start),
-                CodeComparison(
-                    r"\gamma^t = \tfrac1P\sum_{k\in P_t}\theta_k^t,\quad h^t = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",
-                    "in the running code, with gradients at the models themselves", "(9), first part",
-                    partial(beside.averages, formula)),
-            )  # fmt: skip
-        case "equation15":
-            return (
-                CodeComparison(
-                    r"\tilde\theta_k^t = \theta^{t-1}-\tfrac1\alpha(\nabla L_k(\theta^{t-1})-h_k^{t-1})",
-                    "what the running code gives a device that takes part", "(15)",
-                    partial(beside.one_gradient_answers, formula)),
-                CodeComparison(r"\tilde h_k^t = h_k^{t-1}-\alpha(\tilde\theta_k^t-\theta^{t-1})", "with θ̃_k^t", "(15)",
-                               partial(beside.memories_by, everyone=True)),
-            )  # fmt: skip
-        case "equation16":
-            return (CodeComparison(
-                r"h^t = \tfrac1m\sum_k h_k^t",
-                "in the running code, where the drawn devices' memories are ∇L_k(θ^{t−1})", "(16), first part",
-                partial(beside.states, formula),
-            ),)  # fmt: skip
-    return ()
+    return (CodeComparison(shown, every, f"({key[-1]})", partial(beside.beside_the_answers, formula)),)
 
 
 def _misprints(key: str, formula: Any) -> tuple[FailingLine | CodeComparison, ...]:

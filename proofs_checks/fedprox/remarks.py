@@ -10,32 +10,10 @@ from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.fedprox import comparisons as beside
 from fedconvex.proofs_checks.fedprox.counterexamples import only_the_exact_device_is_drawn
-from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
 from fedconvex.proofs_checks.fedprox.programs import AT_REST, DRAWN_LARGEST, THEOREM4_AT_ITS_MU, rho_of_the_draw
-from fedconvex.proofs_checks.fedprox.tightness import (
-    APART,
-    FAR,
-    FAR_AND_MANY,
-    LARGE,
-    F,
-    along_a_line,
-    answer,
-    around_a_kink,
-    decreasing,
-    deviating,
-    of_decrease,
-    of_deviations,
-    of_mean_answer,
-    of_round,
-    one_client,
-    rounds_begun_above,
-    rounds_needed,
-    sampling_cost_used,
-    with_growing_slope,
-)
+from fedconvex.proofs_checks.fedprox.tightness import tightness
 from fedconvex.proofs_checks.readings import Reading
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.statement import Statement, key_of
 from fedconvex.theory import fedprox
 
@@ -110,57 +88,9 @@ SAID: Mapping[str, Remarks] = {
 def remarks(statement: Statement) -> Remarks:
     """All that is said of the statement."""
     key = key_of(statement.number)
-    known = KNOWN[key](statement) if key in KNOWN else None
-    formula = statement.calculator.formula
-    said = SAID.get(key, Remarks())
-    return replace(said, tightness=known, compared=_compared(key, formula), misprints=_misprints(key))
-
-
-def of_chosen(mu: int) -> Callable[[Statement], Tightness]:
-    """The decrease by the ρ of a formula that chooses μ, too."""
-    of_rho = partial(of_decrease, rho=lambda chosen: chosen.rho)
-    return lambda s: Tightness(of_rho(s), one_client(mu), "x²/2 + x from 0, B = 1")
-
-
-KNOWN: Mapping[str, Callable[[Statement], Tightness]] = {
-    "theorem4": lambda s: decreasing(s, FAR_AND_MANY),
-    "theorem4sharper": lambda s: decreasing(s, FAR),
-    "theorem4byvariance": lambda s: decreasing(s, FAR),
-    "theorem4bycurvature": lambda s: decreasing(s, FAR, mu=1000),
-    "theorem4convex": lambda s: decreasing(s, "x²/2 + x from 0: the quotient tends to 1 as K → ∞, for every μ", mu=2),
-    "theorem4convexeveryone": attained_by_everyone,
-    "theorem6": lambda s: rounds_needed(s, fedprox.theorem4),
-    "theorem11": lambda s: decreasing(s, FAR_AND_MANY),
-    "theorem11sharper": lambda s: decreasing(s, FAR),
-    "corollary7": of_chosen(6),
-    "corollary7sharper": of_chosen(1),
-    "corollary9corrected": lambda s: decreasing(s, FAR_AND_MANY),
-    "corollary10": lambda s: Tightness(
-        of_round(s, lambda found: found.B), (1, 0, 0, 0, 1, tuple((p, F(0), a, F(0)) for p, a in APART)),
-        "any clients, where ‖∇f‖² = ε", attained=True),
-    "remark8sharper": rounds_begun_above,
-    "equation3": lambda s: answer(
-        s, 1, lambda found: abs(found.clients[0][3] * found.gradients[0]), "any client, a residual of full size"),
-    "equation5": lambda s: answer(
-        s, 1, lambda found: abs(found.clients[0][3] * found.gradients[0] / (found.mu - found.L_minus)),
-        "x − L₋x²/2: the answer is γ/μ̄ from the solution"),
-    "equation6": lambda s: answer(
-        s, -1, lambda found: abs(found.steps[0]), "x − L₋x²/2, with the residual along the step"),
-    "equation7": lambda s: answer(
-        s, -1, lambda found: abs(found.mean(h * d - r * a for d, (_, h, a, r) in zip(
-            found.steps, found.clients, strict=True))), "x − Lx²/2 with L₋ = L, the residual along the step"),
-    "equation8": lambda s: Tightness(of_mean_answer(s, expected=False), one_client(LARGE), FAR, True),
-    "equation9": along_a_line,
-    "equation10": around_a_kink,
-    "equation11": with_growing_slope,
-    "equation12": of_deviations,
-    "equation13": deviating,
-    "equation14": sampling_cost_used,
-    "equation15": lambda s: Tightness(
-        of_mean_answer(s, expected=True), one_client(LARGE), "x²/2 + x from 0: the quotient tends to 1/2 as μ/L → ∞"),
-    "equation16": lambda s: Tightness(
-        of_mean_answer(s, expected=True), one_client(6), "x²/2 + x from 0, μ = 6LB², B = 1"),
-}  # fmt: skip
+    said, known = SAID.get(key, Remarks()), tightness(statement, key)
+    compared = _compared(key, statement.calculator.formula)
+    return replace(said, tightness=known, compared=compared, misprints=_misprints(key))
 
 
 def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:

@@ -1,188 +1,69 @@
-"""How tight FedProx's bounds are: one round on one-dimensional clients F_k(x) = h_k x²/2 + a_k x from x = 0, exactly.
+"""How tight FedProx's bounds are: the worst rounds known, by statement; both sides come from the claims.
 
-A client's answer with the residual r_k·a_k, |r_k| ≤ γ, is (r_k − 1)a_k/(h_k + μ). An instance is
-(μ, L, L₋, γ, K, ((p_k, h_k, a_k, r_k), …)).
+The clients are F_k(x) = h_k x²/2 + a_k x, and the round begins at x = 0; a client's residual is r_k·a_k, |r_k| ≤ γ. An
+instance is (μ, L, L₋, γ, K, ((p_k, h_k, a_k, r_k), …)). Some bounds on numbers have instances of their own.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, final
+from math import isqrt
+from typing import Any
 
-from fedconvex.proofs_checks.tightness import Measure, Tightness
-from fedconvex.statements.functions import sqrt
+import fedconvex as fc
+from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
+from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
+from fedconvex.proofs_checks.tightness import Tightness, of_claim
 from fedconvex.statements.statement import Statement
+from fedconvex.theory import fedprox
 
 F = Fraction
 Instance = tuple[Any, Any, Any, Any, Any, tuple[tuple[Any, ...], ...]]
 
 
-@final
-@dataclass(frozen=True)
-class Round:
-    """One round, with the quantities that the statements are about."""
-
-    mu: Fraction
-    L: Fraction
-    L_minus: Fraction
-    gamma: Fraction
-    K: Fraction
-    clients: tuple[tuple[Fraction, ...], ...]
-
-    def mean(self, numbers: Any) -> Fraction:
-        return sum((p * x for (p, *_), x in zip(self.clients, numbers, strict=True)), Fraction(0))
-
-    @property
-    def gradients(self) -> list[Fraction]:
-        return [a for _, _, a, _ in self.clients]
-
-    @property
-    def gradient(self) -> Fraction:
-        return abs(self.mean(self.gradients))
-
-    @property
-    def B(self) -> Fraction:
-        root: Fraction = sqrt(self.mean(a * a for a in self.gradients))
-        return root / self.gradient
-
-    @property
-    def variance(self) -> Fraction:
-        """The variance of the clients' gradients."""
-        return self.mean(a * a for a in self.gradients) - self.gradient**2
-
-    @property
-    def steps(self) -> list[Fraction]:
-        return [(r - 1) * a / (h + self.mu) for _, h, a, r in self.clients]
-
-    @property
-    def mean_step(self) -> Fraction:
-        return self.mean(self.steps)
-
-    @property
-    def mean_square_deviation(self) -> Fraction:
-        """E|w⁺ − w̄|², over K independent draws."""
-        return (self.mean(d * d for d in self.steps) - self.mean_step**2) / self.K
-
-    def value(self, x: Fraction) -> Fraction:
-        """f(x); f(0) = 0."""
-        return self.mean(h * x * x / 2 + a * x for _, h, a, _ in self.clients)
-
-    @property
-    def expected_value(self) -> Fraction:
-        """E f(w⁺); as f is quadratic, the variance of w⁺ is enough."""
-        return self.value(self.mean_step) + self.mean(h for _, h, _, _ in self.clients) / 2 * self.mean_square_deviation
-
-    def known(self, statement: Statement, **more: Any) -> Any:
-        """The statement's formula at this round's parameters."""
-        values = {
-            "mu": self.mu, "L": self.L, "L_minus": self.L_minus, "gamma": self.gamma, "K": self.K, "B": self.B,
-            "gradient": self.gradient, "client_gradient": abs(self.gradients[0]), "gammas": [self.gamma],
-            "sigma2": self.variance, "epsilon": self.gradient**2, "value": Fraction(0),
-        } | more  # fmt: skip
-        calculator = statement.calculator
-        return calculator.formula(**{name: values[name] for name in calculator.names})
-
-
-def admissible_round(instance: Instance) -> Round | None:
-    """The round, if the instance is admissible."""
+def round_on(instance: Instance) -> ExactFederation | None:
+    """The federation of an admissible instance, whose dissimilarity and variance are those at 0."""
     mu, L, L_minus, gamma, K, clients = instance
-    found = Round(F(mu), F(L), F(L_minus), F(gamma), F(K), tuple(tuple(map(F, c)) for c in clients))
-    curved = all(-min(found.L_minus, found.L) <= h <= found.L for _, h, _, _ in found.clients)
-    solved = all(abs(r) <= found.gamma for *_, r in found.clients) and 0 <= found.gamma <= 1
-    weighted = sum(p for p, *_ in found.clients) == 1 and all(p > 0 for p, *_ in found.clients)
-    drawn = found.K >= 1 and found.K.denominator == 1
-    moving = found.mu > found.L_minus >= 0 and found.gradient > 0
-    return found if curved and solved and weighted and drawn and moving else None
+    weights, curvatures, slopes, residuals = ([F(x) for x in row] for row in zip(*clients, strict=True))
+    mean = sum(p * a for p, a in zip(weights, slopes, strict=True))
+    square = sum(p * a * a for p, a in zip(weights, slopes, strict=True))
+    curved = all(-min(L_minus, L) <= h <= L for h in curvatures)
+    solved = all(abs(r) <= gamma for r in residuals) and 0 <= gamma <= 1
+    weighted = sum(weights) == 1 and all(p > 0 for p in weights)
+    if not (curved and solved and weighted and K >= 1 and int(K) == K and mu > L_minus >= 0 and mean != 0):
+        return None
+    B = F(isqrt(square.numerator), isqrt(square.denominator)) / abs(mean)
+    if (B * mean) ** 2 != square:  # irrational
+        return None
+    numbers = {"mu": mu, "L": L, "L_minus": L_minus, "gamma": gamma, "gamma_drawn": gamma, "K": K, "B": B,
+               "sigma2": square - mean**2, "epsilon": mean**2}  # fmt: skip
+    problem = fc.Quadratic([[[h]] for h in curvatures], [[-a] for a in slopes], weights)
+    # One client is drawn every time, however often.
+    scheme = fc.participation.Weighted(int(K)) if len(clients) > 1 else fc.participation.Full()
+    sizes = tuple(AnswerError(r / F(gamma) if gamma else F(0), (F(0),)) for r in residuals)
+    return ExactFederation(
+        problem, fc.FedProx(mu=F(mu)), [F(0)], scheme, {name: F(x) for name, x in numbers.items()},
+        answers="inexact", inexactness=F(gamma), deviations=(sizes,),
+    )  # fmt: skip
 
 
-def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
-    """The measure of an upper bound: `happens` of the round, and the statement's formula."""
-
-    def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = admissible_round(instance)
-        return found and (happens(found), found.known(statement))
-
-    return measure
-
-
-def of_decrease(statement: Statement, rho: Callable[[Any], Any] = lambda formula: formula) -> Measure:
-    """The measure of a decrease by ρ‖∇f‖²: the promised decrease, and the expected decrease of f."""
-
-    def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = admissible_round(instance)
-        return found and (rho(found.known(statement)) * found.gradient**2, -found.expected_value)
-
-    return measure
-
-
-def of_mean_answer(statement: Statement, expected: bool) -> Measure:
-    """The measure of a bound on f(w̄) or E f(w⁺), as decreases from f(w^t) = 0."""
-
-    def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = admissible_round(instance)
-        return found and (
-            -found.known(statement),
-            -(found.expected_value if expected else found.value(found.mean_step)),
-        )
-
-    return measure
-
-
-ONE = (F(1), F(1), F(1), F(0))  # one client, x²/2 + x
+ONE = (F(1), F(1), F(1), F(0))  # x²/2 + x, solved exactly
 LARGE = 1000  # a value of μ/L near which quotients are close to their limit for μ/L → ∞
-
-
-def one_client(mu: Any, K: int = 4) -> Instance:
-    """The instance of one client, x²/2 + x, that is solved exactly."""
-    return mu, 1, 0, 0, K, (ONE,)
-
-
-def decreasing(statement: Statement, how: str, **changes: Any) -> Tightness:
-    """A round of one client, x²/2 + x, that is solved exactly."""
-    instance = {"mu": LARGE, "L": 1, "L_minus": 0, "gamma": 0, "K": 2 * 10**8, "clients": (ONE,)} | changes
-    return Tightness(of_decrease(statement), tuple(instance.values()), how, attained=True)
-
-
-FAR = "x²/2 + x from 0, solved exactly: the quotient tends to 1 as μ/L → ∞"
-FAR_AND_MANY = f"{FAR} and K → ∞"
-
-
-def answer(statement: Statement, sign: int, happens: Callable[[Round], Any], how: str) -> Tightness:
-    """One client of curvature −L₋, and a residual of full size."""
-    instance = (3, 1, 1, F(1, 2), 1, ((F(1), F(-1), F(1), sign * F(1, 2)),))
-    return Tightness(of_round(statement, happens), instance, how, attained=True)
-
-
 APART = ((F(1, 2), F(17)), (F(1, 2), F(-7)))  # weights and gradients of two clients: B = 13/5
 
 
-def deviating(statement: Statement) -> Tightness:
-    """Two clients that are far apart."""
-    clients = tuple((p, F(-1), a, F(-1, 2)) for p, a in APART)
-    how = "two clients a_k x − x²/2: (1 − 1/B²)/2, which tends to 1/2 as B → ∞; not more, as the factor 2 is not needed"
-    measure = of_round(statement, lambda found: found.mean_square_deviation)
-    return Tightness(measure, (3, 1, 1, F(1, 2), 2, clients), how)
+def one_client(mu: Any, K: int = 4, L_minus: Any = 0, client: Any = ONE, gamma: Any = 0) -> Instance:
+    """The instance of one client."""
+    return mu, 1, L_minus, gamma, K, (client,)
 
 
-def sampling_cost_used(statement: Statement) -> Tightness:
-    """Linear clients: L₀ = ‖∇f‖, and one of them is drawn, which gives two equal deviations."""
+MANY = one_client(LARGE, 2 * 10**8)
+LINEAR = (1, 0, 0, 0, 1, tuple((p, F(0), a, F(0)) for p, a in APART))
+CONCAVE_APART = (3, 1, 1, F(1, 2), 2, tuple((p, F(-1), a, F(-1, 2)) for p, a in APART))
 
-    def measure(instance: Instance) -> tuple[Any, Any] | None:
-        import flint
 
-        found = admissible_round(instance)
-        if found is None:
-            return None
-        cost = found.gradient * found.mean(abs(d - found.mean_step) for d in found.steps)
-        balls = {"mu": found.mu, "L": found.L, "L_minus": found.L_minus, "B": found.B, "gamma": found.gamma,
-                 "K": found.K, "gradient": found.gradient}  # fmt: skip
-        exact = {n: flint.arb(flint.fmpq(x.numerator, x.denominator)) for n, x in balls.items()}
-        promised = statement.calculator.formula(**exact)
-        return flint.arb(flint.fmpq(cost.numerator, cost.denominator)), promised
-
-    how = "two linear clients, one drawn: √((1 − 1/B²)/2), which tends to 1/√2 as B → ∞"
-    clients = tuple((p, F(0), a, F(0)) for p, a in APART)
-    return Tightness(measure, (1, 0, 0, 0, 1, clients), how)
+def answering(sign: int) -> Instance:
+    """x − L₋x²/2, and a residual of full size."""
+    return one_client(3, 1, 1, (F(1), F(-1), F(1), sign * F(1, 2)), F(1, 2))
 
 
 def along_a_line(statement: Statement) -> Tightness:
@@ -269,3 +150,51 @@ def rounds_needed(statement: Statement, rho: Statement) -> Tightness:
 
     how = "½x² from 1, so many rounds that little is left to decrease: the quotient tends to 1 as μ, K, T/μ → ∞"
     return Tightness(measure, (100, 2 * 10**8, 500), how, attained=True)
+
+
+FAR = "x²/2 + x from 0, solved exactly: the quotient tends to 1 as μ/L → ∞"
+FAR_AND_MANY = f"{FAR} and K → ∞"
+INSTANCES: Mapping[str, tuple[Instance, str, bool]] = {
+    "theorem4": (MANY, FAR_AND_MANY, True),
+    "theorem4sharper": (MANY, FAR, True),
+    "theorem4byvariance": (MANY, FAR, True),
+    "theorem4bycurvature": (MANY, FAR, True),
+    "theorem4convex": (
+        one_client(2, 2 * 10**8), "x²/2 + x from 0: the quotient tends to 1 as K → ∞, for every μ", True),
+    "theorem11": (MANY, FAR_AND_MANY, True),
+    "theorem11sharper": (MANY, FAR, True),
+    "corollary7": (one_client(6), "x²/2 + x from 0, B = 1", False),
+    "corollary7sharper": (one_client(1), "x²/2 + x from 0, B = 1", False),
+    "corollary9corrected": (MANY, FAR_AND_MANY, True),
+    "corollary10": (LINEAR, "any clients, where ‖∇f‖² = ε", True),
+    "equation3": (answering(1), "any client, a residual of full size", True),
+    "equation5": (answering(1), "x − L₋x²/2: the answer is γ/μ̄ from the solution", True),
+    "equation6": (answering(-1), "x − L₋x²/2, with the residual along the step", True),
+    "equation7": (answering(-1), "x − Lx²/2 with L₋ = L, the residual along the step", True),
+    "equation8": (one_client(LARGE), FAR, True),
+    "equation13": (
+        CONCAVE_APART, "two clients a_k x − x²/2: (1 − 1/B²)/2, which tends to 1/2 as B → ∞; not more, as the factor 2 "
+        "is not needed", False),
+    "equation14": (LINEAR, "two linear clients, one drawn: √((1 − 1/B²)/2), which tends to 1/√2 as B → ∞", False),
+    "equation15": (one_client(LARGE), "x²/2 + x from 0: the quotient tends to 1/2 as μ/L → ∞", False),
+    "equation16": (one_client(6), "x²/2 + x from 0, μ = 6LB², B = 1", False),
+}  # fmt: skip
+OF_NUMBERS: Mapping[str, Callable[[Statement], Tightness]] = {
+    "theorem4convexeveryone": attained_by_everyone,
+    "theorem6": lambda statement: rounds_needed(statement, fedprox.theorem4),
+    "remark8sharper": rounds_begun_above,
+    "equation9": along_a_line,
+    "equation10": around_a_kink,
+    "equation11": with_growing_slope,
+    "equation12": of_deviations,
+}
+
+
+def tightness(statement: Statement, key: str) -> Tightness | None:
+    """The largest quotient found for the statement."""
+    if key in OF_NUMBERS:
+        return OF_NUMBERS[key](statement)
+    if key not in INSTANCES:
+        return None
+    instance, how, attained = INSTANCES[key]
+    return Tightness(of_claim(statement, round_on), instance, how, attained)

@@ -197,7 +197,6 @@ def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
     def of(compare: Callable[[Any, int], Any]) -> Callable[[int], Any]:
         return lambda n: compare(formula, n)
 
-    at_rest = "at exact fixed points of the running code"
     known: Mapping[str, tuple[tuple[Any, ...], ...]] = {
         "equation1": ((
             r"F(x) = \textstyle\sum_{j=1}^mf_j(x)", "with f_j = m w_j times a client's function, m times the weighted "
@@ -205,22 +204,6 @@ def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
         "equation2": ((
             r"F(x) = \textstyle\sum_{j=1}^mf_j(x_j)", "the clients' values at a point for each", "(2)",
             of(exact_runs.consensus)),),
-        "equation3": ((
-            r"G_j(x) = x-s\nabla f_j(x)", "what a client of FedGD(s, 1) computes", "(3)",
-            of(exact_runs.gradient_step)),),
-        "equation4": ((
-            r"x_j^{(t+1)} = \tfrac1m\textstyle\sum_j G_j^e(x_j^{(t)})", "a round of FedGD", "(4)",
-            of(exact_runs.fedgd_round)),),
-        "equation5": (
-            (r"\textstyle\sum_{i=1}^e\sum_{j=1}^m\nabla f_j(G_j^{i-1}(x^*)) = 0", f"{at_rest}, e = 1 to 3", "(5)",
-             of(exact_runs.fedgd_rests), 9),
-            (r"\textstyle\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^*)) = \nabla f_j(x^*)\quad(e=1)",
-             "one step's fixed points have no bias", "", exact_runs.no_bias_of_one_step, 5)),
-        "equation6": ((
-            r"x_j^{(t+1)} = \tfrac1m\textstyle\sum_j \mathrm{prox}_{sf_j}(x_j^{(t)})", "a round of FedProx", "(6)",
-            of(exact_runs.fedprox_round)),),
-        "equation7": ((
-            r"\textstyle\sum_{j=1}^m\nabla M_{sf_j}(x^*) = 0", at_rest, "(7)", of(exact_runs.fedprox_rests), 6),),
         "equation8": ((
             r"F(x) = \textstyle\sum_jf_j(x),\quad f_j(x) = \tfrac12\|A_jx-b_j\|^2", "(1), by the running code", "(8)",
             of(exact_runs.least_squares_value)),),
@@ -234,28 +217,16 @@ def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
             (r"\Big(\textstyle\sum_j\{I-(I+sA_j^\top A_j)^{-1}\}\Big)^{-1}\Big(\sum_j(A_j^\top A_j+\tfrac1sI)^{-1}"
              r"A_j^\top b_j\Big)", "exact fixed points of FedProx", "between (9) and (10)",
              exact_runs.least_squares_fedprox, 10)),
-        "equation12": ((
-            r"\nabla F(x) = (\nabla f_1(x_1),\dots,\nabla f_m(x_m))", "the blocks sum to 0 at the exact minimisers",
-            "after (12)", of(exact_runs.stationary), 10),),
-        "equation13": ((
-            r"z_j^* = z_j^*+2(\mathrm{prox}_{sf_j}(2\bar z^*-z_j^*)-\bar z^*)",
-            "a fixed point is what a round leaves as it is; the round, by the running code", "(13)",
-            of(exact_runs.fedsplit_moves)),),
         "equation14": ((
             r"\ell_* = \min_j\ell_j,\quad L^* = \max_jL_j,\quad \kappa = \tfrac{L^*}{\ell_*}",
             "the constants that the running code measures", "(14)", of(exact_runs.conditioning)),),
         "equation15": ((
             r"\|\mathrm{prox\_update}_j(z)-\mathrm{prox}_{sf_j}(z)\|", "of two gradient steps, by the running code",
             "(15)", of(exact_runs.prox_error)),),
-        "proposition3": ((
-            r"\textstyle\sum_j\nabla f_j(x^*) = 0", at_rest, "Proposition 3", of(exact_runs.fedsplit_rests), 6),),
         "theorem1sharper": ((
             r"\|x^{(t+1)}-x^*\| = \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
             "attained: equal clients with the curvature that determines q, errors that point away from x*", "",
             lambda n: tightness.with_errors(formula, EXTREMAL[n]), len(EXTREMAL)),),
-        "equation17corrected": ((
-            r"\mathrm{prox\_update}_j(x) = u^{(3)}", "what FedSplit's client computes with two gradient steps", "(17)",
-            of(tightness.two_local_steps)),),
         "equation19corrected": ((
             r"\mathrm{prox}_{sf_j}\text{ of the regularised clients}",
             "what RegularizedFedSplit runs is FedSplit on these clients", "",

@@ -84,16 +84,6 @@ def local_answer(problem: Any, stepsize: Fraction, start: np.ndarray, steps: int
     return (run.points[1] + start) / 2  # x⁺ = z⁺ = z + 2(answer − x), and z = x = start
 
 
-def two_local_steps(formula: Callable[..., Any], number: int) -> Pair:
-    """Two gradient steps by a formula, and by FedSplit's client, on a quadratic."""
-    c, d, x = Fraction(number + 1, 2), Fraction(number - 3), Fraction(2 * number - 5, 3)
-    s, alpha = Fraction(1, number + 2), Fraction(2, number + 5)
-    u = x
-    for _ in range(2):
-        u = formula(u=u, x=x, stepsize=s, local_stepsize=alpha, gradient=c * u - d)
-    return u, local_answer(one_client((c,), (d,)), s, exact(x), 2, alpha)[0]
-
-
 def local_error(instance: tuple[int, int]) -> Pair:
     """Corollary 1: (√κ with ℓ_* = 1, e)."""
     return _local_error(fedsplit.corollary1.calculator.formula, instance)

@@ -7,6 +7,13 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, later, parts
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
+OF_PARAMETERS = frozenset(("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max", "exp"))
+
+
+def is_of_parameters(term: Any) -> bool:
+    """Whether the term has parameters and numbers alone."""
+    return OF_PARAMETERS.issuperset(part.head for part in parts(term))
+
 
 def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
     """All formulas in the setting."""

@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, require
 class Powers:
     """r^T and Σ_{t<T} r^t for numbers r ≥ 0: S_r is an unknown of the field, and r^T = 1 + (r − 1)S_r.
 
-    S_1 is T. Of the others S_r ≥ 1 where T ≥ 1, and r^T ≥ 0, are all that is known.
+    S_1 is T. Of the others S_r ≥ 1, since T ≥ 1, and r^T ≥ 0 are all that is known.
     """
 
     NAMES = ("Σ0", "Σ1", "Σ2", "Σ3")  # of the unknown sums: a proof mentions at most so many ratios
@@ -36,8 +36,7 @@ class Powers:
         require(self.left, "sums of powers of too many ratios")
         made = self.field.symbol(self.left.pop(0))
         self.known.append((ratio, made))
-        if self.field.is_positive(made):  # T ≥ 1
-            self.field.assume(made - 1, False)
+        self.field.assume(made - 1, False)  # T ≥ 1
         self.field.assume(1 + (ratio - 1) * made, False)
         return made
 

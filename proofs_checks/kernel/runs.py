@@ -8,12 +8,11 @@ as ‖∇F_k(x*)‖², has no mark.
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.formulas import after_round
-from fedconvex.proofs_checks.kernel.scalars import require
+from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
 MARKS = {"start": "0:", "end": "T:"}
@@ -28,7 +27,7 @@ class RunBoard:
 
     def __init__(self, any_round: RoundBoard, total: Sum):
         self.board, self.start, self.total = any_round, any_round.at_its_start(), total
-        self.field = any_round.field
+        self.parameters, self.field = any_round.parameters, any_round.field
 
     def marked(self, of: Quantity, when: str, ratio: Any = 1) -> Quantity:
         """The quantity of one round at the start, at the end, or summed over the rounds."""
@@ -37,7 +36,7 @@ class RunBoard:
         else:
             ratio = self.field.scalar(ratio)
             require(self.field.is_nonnegative(ratio), "weights of rounds that may be negative")
-            mark, constants = f"Σ{self.board.powers.number(ratio)}:", self.board.powers.sum(ratio)
+            mark, constants = f"Σ{self.parameters.powers.number(ratio)}:", self.parameters.powers.sum(ratio)
         terms: dict[Monomial, Any] = {}
         for m, c in of.terms.items():
             fixed = all(map(is_same_always, m))
@@ -57,10 +56,10 @@ class RunBoard:
             case "after", (x,):
                 return self.marked(self._in_round(x), "end")
             case "sum of rounds", (r, x):
-                return self.marked(self._in_round(x), "rounds", self.board.parameter_only(r))
+                return self.marked(self._in_round(x), "rounds", self.parameters.value(r))
             case "mean of rounds", (r, x):
-                ratio = self.board.parameter_only(r)
-                return self.marked(self._in_round(x), "rounds", ratio) * (1 / self.board.powers.sum(ratio))
+                ratio = self.parameters.value(r)
+                return self.marked(self._in_round(x), "rounds", ratio) * (1 / self.parameters.powers.sum(ratio))
             case "value", (Vector() as u,):
                 known = expected or self.board.setting.draws.scheme == "everyone"
                 require(known, "a value that depends on the draws, outside an expectation")
@@ -71,11 +70,10 @@ class RunBoard:
                 return self.number(x, expected) * -1
             case "*", (x, y):
                 x, y = (x, y) if not any(part.head in OF_RUN for part in parts(x)) else (y, x)
-                return self.number(y, expected) * self.board.parameter_only(x)
+                return self.number(y, expected) * self.parameters.value(x)
             case "/", (x, y):
-                return self.number(x, expected) * (1 / self.board.parameter_only(y))
-        require(False, f"{term.head} has no meaning in a run")
-        raise AssertionError
+                return self.number(x, expected) * (1 / self.parameters.value(y))
+        raise Refused(f"{term.head} has no meaning in a run")
 
     def _in_round(self, term: Number) -> Quantity:
         """The expectation of a number of any round."""
@@ -83,7 +81,7 @@ class RunBoard:
 
     def value_at_mean(self, ratio: Number, u: Vector) -> Quantity:
         """The expected value at the mean of a vector over the rounds."""
-        r = self.board.powers.number(self.board.parameter_only(ratio))
+        r = self.parameters.powers.number(self.parameters.value(ratio))
         point = self.board.name_of_value(self.board.vector(u))
         return Quantity({((f"mean {r}", str(point)),): self.field.scalar(1)})
 
@@ -95,18 +93,17 @@ class RunBoard:
             case proofs.During(when, facts, squares, ratio):
                 require(when in ("start", "end", "rounds"), f"{when} is no time of a run")
                 board = self.start if when == "start" else self.board
-                return self.marked(self.total(board, facts, squares), when, self.board.parameter_only(ratio)), False
+                return self.marked(self.total(board, facts, squares), when, self.parameters.value(ratio)), False
             case proofs.Jensen(u, ratio):
                 return self._jensen(u, ratio), False
             case proofs.Earlier(line):
                 require(line in lines, f"no earlier line {line}")
                 return lines[line].difference, lines[line].exact
             case proofs.Nonnegative(of):
-                value = self.board.parameter_only(of)
+                value = self.parameters.value(of)
                 require(self.field.is_nonnegative(value), "a number that may be negative")
                 return self.board.constant(value), False
-        require(False, f"{type(fact).__name__} is no fact about a run")
-        raise AssertionError
+        raise Refused(f"{type(fact).__name__} is no fact about a run")
 
     def _jensen(self, u: Vector, ratio: Number) -> Quantity:
         at: Vec = self.board.vector(u)
@@ -117,21 +114,21 @@ class RunBoard:
 
     def telescoped(self, line: proofs.Telescope) -> Quantity:
         """V_0 + eΣr^t − r^T V_T − Σ r^t G_t, once the inequality of one round is shown."""
-        ratio, error = self.board.parameter_only(line.ratio), self.board.parameter_only(line.error)
+        ratio, error = self.parameters.value(line.ratio), self.parameters.value(line.error)
         before, after = self._potential(line.potential)
         gain = self._in_round(line.gain)
         self._require_one_round(before + self.board.constant(error) - after * ratio - gain, line)
         begun = self.marked(self.start.number(line.potential), "start")
-        ended = self.marked(before, "end") * self.board.powers.power(ratio)
+        ended = self.marked(before, "end") * self.parameters.powers.power(ratio)
         return begun + self.marked(self.board.constant(error) - gain, "rounds", ratio) - ended
 
     def iterated(self, line: proofs.Iterate) -> Quantity:
         """q^T V_0 + eΣq^t − V_T, once the inequality of one round is shown."""
-        ratio, error = self.board.parameter_only(line.ratio), self.board.parameter_only(line.error)
+        ratio, error = self.parameters.value(line.ratio), self.parameters.value(line.error)
         require(self.field.is_nonnegative(ratio), "a factor that may be negative")
         before, after = self._potential(line.potential)
         self._require_one_round(before * ratio + self.board.constant(error) - after, line)
-        begun = self.marked(self.start.number(line.potential), "start") * self.board.powers.power(ratio)
+        begun = self.marked(self.start.number(line.potential), "start") * self.parameters.powers.power(ratio)
         added = self.marked(self.board.constant(error), "rounds", ratio)
         return begun + added - self.marked(before, "end")
 
@@ -158,9 +155,3 @@ def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:
     require(u.head == "mean of rounds", f"a value at {u.head}, which is not one time's, in a run")
     ratio, inside = u.args
     return ratio, inside
-
-
-def require_rounds(claim: Claim, setting: ClaimSetting) -> None:
-    """Refuses a claim about a run whose number of rounds is no count of the setting."""
-    require(claim.rounds in setting.counts and claim.rounds in setting.signs, f"{claim.rounds} is no count of rounds")
-    require(not claim.of_client, "a claim about each client in a whole run")

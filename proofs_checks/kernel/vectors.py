@@ -118,12 +118,6 @@ class Quantity:
         """Times a number of parameters."""
         return Quantity({m: c * factor for m, c in self.terms.items()})
 
-    @property
-    def scalar(self) -> Any:
-        """The value of a quantity without unknown numbers; 0 of the empty one. Raises Refused."""
-        require(all(m == () for m in self.terms), "a quantity is wanted that depends on parameters only")
-        return self.terms.get((), 0)
-
 
 def product_of(one: Key, other: Key) -> tuple[str, Unknown]:
     """The factor of the expected mean inner product of two basic vectors, and the unknown number; "" where it is 0."""

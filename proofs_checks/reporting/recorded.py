@@ -21,6 +21,7 @@ from fedconvex.verdicts import Verdict
 SHAPE = {
     str: {"verdict?": str, "as_printed?": str, "holds?": str, "lines?": {str: int}, "corrected?": str}
 }  # fmt: skip
+PHRASES = {"as_printed", "holds"}
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
@@ -57,7 +58,7 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     possible = Verdict.PROVED if has_proof else Verdict.COMPARED if remarks.compared else None
     if remarks.refutation is not None or possible is None or entry.get("verdict") != possible.value:
         return None
-    if not {"as_printed", "holds"} <= entry.keys():
+    if not entry.keys() >= PHRASES:
         return None
     proof = evidence_of(of, derivation_of(of)) if has_proof else ()
     compared = tuple(_unlooked(line, Role.COMPARED, Verdict.COMPARED) for line in remarks.compared)
@@ -144,5 +145,5 @@ def _as_text(entries: dict[str, dict[str, Any]]) -> str:
 def _words(found: dict[str, Any]) -> str:
     lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
-    phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if "holds" in found else ""
+    phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if found.keys() >= PHRASES else ""
     return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases})"

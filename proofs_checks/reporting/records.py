@@ -78,7 +78,7 @@ class Record:
         return asdict(self)
 
     @classmethod
-    def from_dictionary(cls, data: dict[str, Any]) -> "Record":
+    def from_dictionary(cls, data: Any) -> "Record":
         """The record that `to_dictionary` wrote. Raises ValueError for anything else."""
         if not isinstance(data, dict) or data.keys() != SHAPE.keys():
             raise ValueError("other fields than a record's")

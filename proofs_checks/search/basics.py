@@ -42,7 +42,7 @@ class Basics:
     def __init__(self, board: RoundBoard, points: Sequence[Vector]):
         self.board = board
         self.by_key = {board.vector(p).key: p for p in reversed(points)}
-        self.at = {next(iter(g.parts))[1]: key for key, g in board.gradients.items() if _is_basic(g)}
+        self.at = {next(iter(g.parts))[1]: key for key, g in board.round.gradients.items() if _is_basic(g)}
 
     def whole(self, name: str) -> Vector:
         """The term of an unknown vector: its mean together with its deviation. Raises Refused."""
@@ -64,7 +64,7 @@ class Basics:
         """The mean or the deviation of an unknown vector that differs between clients, or not."""
         kind, name = basic
         whole = self.whole(name)
-        if not differs or self.board.one_client:
+        if not differs or self.board.round.one_client:
             return whole
         if name == "g*":  # the mean of the gradients at the minimiser is 0
             return whole

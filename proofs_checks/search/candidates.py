@@ -21,8 +21,10 @@ from fedconvex.claims.terms import (
     solutions,
 )
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.facts import relation_of
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Upper
-from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of
+from fedconvex.proofs_checks.kernel.replay import check_invariants
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Quantity
 from fedconvex.proofs_checks.library import Parts, by, interpolation, squared
@@ -51,7 +53,7 @@ def claimed_terms(claim: Claim) -> list[Any]:
 def board_of(setting: ClaimSetting, claim: Claim, invariants: Invariants = ()) -> RoundBoard:
     """A board like that on which the kernel will replay the proof."""
     terms = [claim.left, claim.right, *(term for _, term in invariants)]
-    return RoundBoard(setting, terms, invariants, one_client=claim.of_client, rounds=claim.rounds)
+    return RoundBoard(SettingParameters(setting, terms, claim.rounds), invariants, one_client=claim.of_client)
 
 
 def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
@@ -62,7 +64,7 @@ def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
     if not setting.method or claim.of_client:
         return ()
     try:
-        state = RoundBoard(setting, [claim.left, claim.right]).first
+        state = RoundBoard(SettingParameters(setting, (claim.left, claim.right))).round.first
     except (Refused, ValueError, ArithmeticError):
         return ()
     guesses = [(f"memory {name}", gradient(last_answers(0))) for name in state.memory]
@@ -76,7 +78,7 @@ def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
 
 def _holds(setting: ClaimSetting, claim: Claim, guesses: Invariants) -> bool:
     try:
-        _check_invariants(board_of(setting, claim, guesses), guesses)
+        check_invariants(board_of(setting, claim, guesses), guesses)
     except (Refused, ValueError, ArithmeticError):
         return False
     return True
@@ -124,7 +126,7 @@ def candidates(board: RoundBoard, points: Iterable[Vector]) -> list[Candidate]:
 def _spreads(board: RoundBoard) -> Iterator[Vector]:
     """What the drawn clients' memories change by, beyond the mean change and the expected one."""
     if board.setting.draws.scheme == "uniform" and board.setting.method:
-        for before, after in [*((memory(n, 0), memory(n, 1)) for n in board.first.memory), LAST]:
+        for before, after in [*((memory(n, 0), memory(n, 1)) for n in board.round.first.memory), LAST]:
             change = after - before
             yield change - mean(change) - expected(change) + mean(expected(change))
 
@@ -161,10 +163,10 @@ def candidate(board: RoundBoard, name: str, made: Parts) -> Candidate | None:
     try:
         total = Quantity()
         for multiplier, fact in made.facts:
-            total = total + relation_of(board, fact) * board.parameter_only(multiplier)
+            total = total + relation_of(board, fact) * board.parameters.value(multiplier)
         for weight, vector in made.squares:
             u = board.vector(vector)
-            total = total + board.inner(u, u) * board.parameter_only(weight)
+            total = total + board.inner(u, u) * board.parameters.value(weight)
     except (Refused, ValueError, ArithmeticError):
         return None
     return Candidate(name, made, total)

@@ -124,10 +124,16 @@ def shape_of(board: RoundBoard, claim: Claim, quantities: Sequence[Quantity]) ->
 
 def _basics(board: RoundBoard, claim: Claim) -> list[Basic]:
     """All unknown vectors of the board that its vectors, gradients and the claim's terms have."""
-    first = board.first
-    vecs = [first.server, *first.shared.values(), *first.memory.values(), *board.gradients.values(), *board.lengths]
-    vecs += [Vec(dict(key)) for key in board.gradients]
-    for pair in board.inexact:
+    first = board.round.first
+    vecs = [
+        first.server,
+        *first.shared.values(),
+        *first.memory.values(),
+        *board.round.gradients.values(),
+        *board.lengths,
+    ]
+    vecs += [Vec(dict(key)) for key in board.round.gradients]
+    for pair in board.round.inexact:
         vecs += pair
     vecs += _claimed(board, claim)
     found = {(BASIC_KIND[kind], name) for u in vecs for kind, name in u.parts if kind in BASIC_KIND}

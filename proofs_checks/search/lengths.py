@@ -40,13 +40,15 @@ def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
     if setting.method and setting.answers in ("own", "inexact"):
         try:
             _ = board.vector(answers)
-            subproblem = board.subproblem
-            first = basics.vector(subproblem.add_gradients(subproblem.start, board.gradient(subproblem.start)).parts)
+            subproblem = board.round.subproblem
+            first = basics.vector(
+                subproblem.add_gradients(subproblem.start, board.round.gradient(subproblem.start)).parts
+            )
             bound = number(0) if setting.inexactness is None else setting.inexactness
             if setting.answers == "inexact":
                 yield "residuals", at_most(norm(residuals), bound * norm(first))
             for place, least in enumerate(bounds(setting, 0)):
-                convexity = number_of(board.field.scalar(subproblem.weight) + board.parameter_only(least))
+                convexity = number_of(board.field.scalar(subproblem.weight) + board.parameters.value(least))
                 start = basics.vector(subproblem.start.parts)
                 moved = (1 + bound) / convexity * norm(first)
                 yield f"moves {place}", at_most(norm(answers - start), moved)

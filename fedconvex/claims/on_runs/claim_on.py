@@ -6,6 +6,7 @@ expectation is replaced by the draw that happened, and the result says so.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -20,11 +21,13 @@ from fedconvex.once import Once
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim
 
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
 
 def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
     """The claim on a federation, a trajectory of `simulate`, or a deep run; see `Claim.on`."""
     if isinstance(run, ExactFederation):
-        return _worst(claim, _on_federation(claim, run, parameters))
+        return _worst(claim, sides_on(claim, run, parameters))
     if isinstance(run, ClaimableRun):
         return _worst(claim, run.sides_of(claim, parameters))
     from fedconvex.claims.on_runs.on_trajectories import on_trajectory
@@ -36,7 +39,8 @@ def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
                        "give an ExactFederation or the result of fedconvex.simulate or fedconvex.deep.run")  # fmt: skip
 
 
-def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]) -> Iterator[Found]:
+def sides_on(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any] = EMPTY) -> Iterator[Found]:
+    """The claim's two sides in every round of the federation, for every client of a claim about each."""
     rounds = run.player.rounds
     with rounds.arithmetic.context():
         outcomes = every_draw(run.participation, run.problem)

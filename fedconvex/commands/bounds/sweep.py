@@ -125,7 +125,7 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
     """Print the first and last rows on a terminal; without a console, all rows, separated by tabs."""
     frame = sweep.frame
     if console is None:
-        say(frame.to_csv(sep="\t", index=False), nl=False)
+        say(frame.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
         return
     from rich.table import Table
 

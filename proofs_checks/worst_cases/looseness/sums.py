@@ -1,7 +1,7 @@
 """The sides of a claim as sums of known coefficients times unknown quantities, and the ratio that a claim bounds."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -15,6 +15,8 @@ from fedconvex.proofs_checks.worst_cases.questions.terms import (
     is_scalar,
 )
 
+ONE = number(1)
+
 
 @final
 @dataclass(frozen=True)
@@ -24,12 +26,23 @@ class Addend:
     coefficient: Any  # rational or a ball
     quantity: Number
     subtracted: bool = False
+    factor: Number = ONE  # the coefficient as a term
+
+    @property
+    def negative(self) -> "Addend":
+        """On the other side."""
+        return replace(self, coefficient=self.coefficient * -1, factor=-self.factor)
+
+    @property
+    def term(self) -> Number:
+        """As a term of the claim language."""
+        return self.factor * self.quantity
 
 
 def addends(side: Number, numbers: Mapping[str, Any]) -> list[Addend]:
     """What the side is a sum of, in the order in which it is written; sums inside expectations stay together."""
     return [
-        Addend(value * -1 if minus else value, quantity, minus)
+        Addend(value * -1 if minus else value, quantity, minus, -factor if minus else factor)
         for factor, quantity, minus in _flat(side, number(1), False)
         if (value := number_at(factor, numbers)) is not None and not (is_scalar(quantity) and value == 0)
     ]
@@ -76,6 +89,12 @@ class BoundedRatio:
     left: tuple[Addend, ...]
     right: tuple[Addend, ...]
 
+    @property
+    def terms(self) -> tuple[Number, Number]:
+        """Both sums as terms of the claim language."""
+        left, right = (sum((a.term for a in side), number(0)) for side in (self.left, self.right))
+        return left, right
+
 
 def ratio_of(claim: Claim, numbers: Mapping[str, Any]) -> BoundedRatio:
     """The ratio that a claim left ≤ right bounds by 1.
@@ -89,8 +108,8 @@ def ratio_of(claim: Claim, numbers: Mapping[str, Any]) -> BoundedRatio:
     happened = any(a.subtracted or 1 in times(a.quantity) or speaks_of(a.quantity, *ROUND) for a in left)
     if not gains or not happened:
         return BoundedRatio(tuple(left), tuple(right))
-    gained = [Addend(a.coefficient * -1, a.quantity) for a in right if a.quantity == gains[0]]
-    rest = [a for a in right if a.quantity != gains[0]] + [Addend(a.coefficient * -1, a.quantity) for a in left]
+    gained = [a.negative for a in right if a.quantity == gains[0]]
+    rest = [a for a in right if a.quantity != gains[0]] + [a.negative for a in left]
     return BoundedRatio(tuple(gained), tuple(rest))
 
 

@@ -1,10 +1,13 @@
 """On the command line an error is one line; `--traceback` shows the rest."""
 
+import io
+import sys
+
 import pytest
 import typer
 
 from fedconvex.commands.errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
-from fedconvex.commands.main import app
+from fedconvex.commands.main import app, main
 from fedconvex.errors import InvalidInput, NoMinimizer
 
 # For every command: what it refuses itself, what the parser refuses, what it finds to be missing.
@@ -102,3 +105,22 @@ def test_every_commands_help_says_what_it_is_for_and_how_it_ends(name: str, caps
     if name != "deep":  # a group: its commands say it
         assert f"fedconvex {name}" in out
         assert "Exit status" in out
+
+
+def test_a_terminal_that_lacks_signs_gets_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True) for _ in range(2)]
+    monkeypatch.setattr(sys, "argv", ["fedconvex", "bounds", "fedprox"])
+    monkeypatch.setattr(sys, "stdout", streams[0])
+    monkeypatch.setattr(sys, "stderr", streams[1])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert (stop.value.code, streams[1].buffer.getvalue()) == (0, b"")  # type: ignore[attr-defined]
+    assert rb"\u03b3" in streams[0].buffer.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_traceback_and_a_long_message_are_safe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(other(InvalidInput("x", "\x1b[31m", "\u202e" + "y" * 10**6, "c")), ["--traceback"]) == WRONG_INPUT
+    err = capsys.readouterr().err
+    assert not [c for c in err if not c.isprintable() and c != "\n"]
+    assert r"x = \u001b[31m: \u202ey" in err
+    assert len(err) < 10_000

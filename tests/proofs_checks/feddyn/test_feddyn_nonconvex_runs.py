@@ -1,22 +1,29 @@
 """FedDyn without convexity: how much of its bounds is used, and exact runs that keep the sharper ones."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from drawn_federations import drawn
+from feddyn_quantities import of, quantities, slopes
 
-from fedconvex.proofs_checks.feddyn.nonconvex_measures import of, quantities, slopes
-from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
+from fedconvex.proofs_checks.feddyn.tightness import tightness
 from fedconvex.theory import feddyn
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
+def quotient(key: str) -> Any:
+    found = tightness(feddyn.PAPER.find(key), key)
+    assert found is not None
+    return found.quotient
+
+
 def test_quotients_found() -> None:
-    assert KNOWN["lemma11"](feddyn.lemma11).quotient == Fraction(1, 3)
-    assert KNOWN["lemma11sharper"](feddyn.lemma11sharper).quotient == 1
-    assert KNOWN["lemma12sharper"](feddyn.lemma12sharper).quotient == 1
-    assert KNOWN["theorem4"](feddyn.theorem4).quotient > Fraction(1, 3)
+    assert quotient("lemma11") == Fraction(1, 3)
+    assert quotient("lemma11sharper") == 1
+    assert quotient("lemma12sharper") == 1
+    assert quotient("theorem4") > Fraction(1, 3)
 
 
 @pytest.mark.parametrize("number", range(25))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from fedconvex.proofs_checks.feddyn.convex_tightness import Kink
 from fedconvex.proofs_checks.feddyn.exact_runs import Federation, mean
+from fedconvex.proofs_checks.feddyn.kinks import Kink
 from fedconvex.theory import feddyn
 
 

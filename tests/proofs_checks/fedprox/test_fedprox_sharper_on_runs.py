@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fedprox_rounds import admissible_round
 
 import fedconvex as fc
 from fedconvex.participation import Schedule
 from fedconvex.proofs_checks.fedprox.extremal_clients import above, client, of_everyone
-from fedconvex.proofs_checks.fedprox.tightness import admissible_round
 from fedconvex.theory import fedprox
 
 F = Fraction

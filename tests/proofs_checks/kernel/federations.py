@@ -249,7 +249,7 @@ class Shadow:
 
     def _gradient(self, name: str) -> np.ndarray:
         """∇F_k at the point that the board recorded, which may itself be given by this gradient."""
-        key = next(k for k, v in self.board.gradients.items() if (SAME, name) in v.parts)
+        key = next(k for k, v in self.board.round.gradients.items() if (SAME, name) in v.parts)
         parts = dict(key)
         own = parts.pop((SAME, name), None)
         assert (own is None) == (parts.pop((APART, name), None) is None)
@@ -276,7 +276,7 @@ class Shadow:
         return found
 
     def gradient_in(self, name: str, turn: Turn | None) -> np.ndarray:
-        at = next(k for k, v in self.board.gradients.items() if (ANY, name) in v.parts)
+        at = next(k for k, v in self.board.round.gradients.items() if (ANY, name) in v.parts)
         return self.reality.gradients(self.vector(Vec(dict(at)), turn))
 
     def quantity(self, of: Quantity) -> fmpq:

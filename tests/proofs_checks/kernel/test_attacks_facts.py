@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
 from fedconvex.claims.terms import (
     Vector,
@@ -24,13 +26,18 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.facts import relation_of
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import (
     Between,
     Hypothesis,
     Lower,
     Nonnegative,
+    Proved,
     Upper,
 )
+from fedconvex.proofs_checks.kernel.scalars import Refused
 
 from .attacks import (
     ONE,
@@ -52,6 +59,7 @@ POSITIVE = ((1, Nonnegative(ONE)),)
 SMOOTH = some("L", curvature=(None, L))
 CONVEX = ClaimSetting(curvature=(ZERO, None))
 BOTH = some("L", "mu", curvature=(mu, L), conditions=((L, ">=", mu),))
+EITHER = some("L", "mu", curvature=((-L).max(-mu), None))
 OBJECTIVE = some("L", objective=(ZERO, L), minimiser=True)
 SPACE = some("a", "b", "c", signs={"a": "real", "b": "nonnegative", "c": "positive"})
 b, c = parameter("b"), parameter("c")
@@ -72,6 +80,10 @@ def lipschitz(to: Vector, at: Vector, most: Any) -> Claim:
 
 
 CLASSES = {
+    "a curvature larger than each of a maximum's": by(
+        "not assumed", EITHER, quadratic(y, x, mu - L, False), Lower(y, x, mu - L)),
+    "a maximum of which one is too large": by(
+        "not assumed", BOTH, quadratic(y, x, (2 * mu).max(-mu), False), Lower(y, x, (2 * mu).max(-mu))),
     "smoothness that is not assumed": by("no largest curvature", CONVEX, quadratic(y, x, 1, True), Upper(y, x)),
     "smoothness of nothing": by("no largest curvature", NOTHING, quadratic(y, x, 1, True), Upper(y, x, ONE)),
     "convexity that is not assumed": by("no least curvature", SMOOTH, quadratic(y, x, 0, False), Lower(y, x)),
@@ -239,6 +251,10 @@ def test_facts_nearby_are_granted() -> None:
     mean_lipschitz = at_most(square(mean(gradient(y) - gradient(x))), L**2 * square(y - x))
     assert accepted(OBJECTIVE, mean_lipschitz, ((1, Between(y, x, -L, L)),))
     assert accepted(OBJECTIVE, at_most(value(minimiser), value(x)), ((1, Lower(x, minimiser)),))
+    for weaker in (-L, -mu, -mu - L):  # each of a maximum's curvatures is a least one
+        assert accepted(EITHER, quadratic(y, x, weaker, False), ((1, Lower(y, x, weaker)),))
+    both = (mu / 2).max(-mu)
+    assert accepted(BOTH, quadratic(y, x, both, False), ((1, Lower(y, x, both)),))
     random = drawing(curvature=(ZERO, ONE))
     point = drawn(u)
     model = value(x) + inner(gradient(x), point - x) + square(point - x) / 2
@@ -264,3 +280,14 @@ def test_facts_nearby_are_granted() -> None:
     assert accepted(NOTHING, at_most(0, norm(x) * square(y)), (), ((norm(x), y),))
     assert accepted(NOTHING, at_most(0, norm(x) * norm(y) * 2), ((2, Nonnegative(norm(x) * norm(y))),))
     assert accepted(NOTHING, equal(norm(0 * x), 0 * ONE))
+
+
+def test_who_searches_for_proofs_is_told_the_same() -> None:
+    board = RoundBoard(SettingParameters(SMOOTH))
+    upper = quadratic(y, x, L, True)
+    difference = board.number(upper.right) - board.number(upper.left)
+    assert not (relation_of(board, Upper(y, x)) - difference).terms
+    with pytest.raises(Refused, match="no least curvature"):
+        relation_of(board, Lower(y, x))
+    with pytest.raises(Refused, match="no statement"):
+        relation_of(board, Proved("feddyn.lemma8"))

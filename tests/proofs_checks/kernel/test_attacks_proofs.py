@@ -93,7 +93,7 @@ STRUCTURE = {
     "vectors with facts": (UP, proof(changed(VECTORS, facts=facts(*POSITIVE))), "only compared with equal"),
     "vectors with squares": (UP, proof(changed(VECTORS, squares=squares((1, x)))), "only compared with equal"),
     "a vector and a number": (UP, proof(changed(VECTORS, right=ONE)), "only compared with equal"),
-    "a number and a vector": (UP, proof(changed(TRIVIAL, right=x)), "no meaning in a round"),
+    "a number and a vector": (UP, proof(changed(TRIVIAL, right=x)), "no meaning in a"),
     "an unknown relation": (UP, proof(changed(TRIVIAL, relation="<")), "no relation of a line"),
     "a strict relation in claim and line": (changed(UP, relation="<"), proof(changed(TRIVIAL, relation="<")),
         "no relation of a claim"),

@@ -8,6 +8,7 @@ import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
+    Number,
     Vector,
     after,
     answers,
@@ -17,6 +18,7 @@ from fedconvex.claims.terms import (
     mean,
     mean_of_rounds,
     minimiser,
+    named,
     norm,
     number,
     parameter,
@@ -171,6 +173,8 @@ def test_true_claims_about_runs_are_accepted() -> None:
     made = {
         "the value falls": (DESCENT, FALL, Derivation((Iterate(value(w), ONE, **FALLS),))),
         "Jensen": (DESCENT, *by_line(run(value(mean_of_rounds(w)), mean_of_rounds(value(w))), (1, Jensen(w)))),
+        "Jensen, named": (DESCENT, *by_line(
+            run(value(named("w̄", mean_of_rounds(w))), mean_of_rounds(value(w))), (1, Jensen(w)))),
         "Jensen, expected": (
             DRAWN, *by_line(run(expected(value(mean_of_rounds(w))), mean_of_rounds(value(w))), (1, Jensen(w)))),
         "x* is least at the end": (DESCENT, *by_line(
@@ -183,6 +187,34 @@ def test_true_claims_about_runs_are_accepted() -> None:
     }  # fmt: skip
     for name, tried in made.items():
         assert theorem(*tried).claim == tried[1], name
+
+
+GAIN = square(mean(slope(w))) / 2
+TELESCOPE = Telescope(value(w), GAIN, facts=facts((1, Upper(moved, w))), name="fall")
+SUM = sum_of_rounds(GAIN)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (SUM, value(w) - after(value(w))),
+        (SUM * 2 / 2 + after(value(w)), named("F of w", value(w))),
+        (named("G", SUM), -(after(value(w)) - value(w))),
+        (expected(SUM), value(w) + -after(value(w))),
+    ],
+)
+def test_squared_gradients_add_up_to_the_fall_however_it_is_written(left: Number, right: Number) -> None:
+    assert theorem(DESCENT, run(left, right), Derivation((TELESCOPE,)))
+    weaker = run(left, right + T)
+    lines = (TELESCOPE, line(weaker, (1, Earlier("fall")), (1, Nonnegative(T))))
+    assert theorem(DESCENT, weaker, Derivation(lines))
+
+
+@pytest.mark.parametrize("factor", [2, Fraction(101, 100), -1])
+def test_they_add_up_to_no_more(factor: Any) -> None:
+    claim = run(factor * SUM, value(w) - after(value(w)))
+    with pytest.raises(Refused, match="not the claim"):
+        theorem(DESCENT, claim, Derivation((TELESCOPE,)))
 
 
 def test_everyone_takes_part_in_these_runs() -> None:

@@ -154,3 +154,18 @@ def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
         resting_on(vectors)
     equation = replace(DYN, conditions=(*DYN.conditions, (a, "=", a)))
     assert resting_on((equation, UP, proof(TRIVIAL))).claim == UP
+
+
+def test_a_statement_cited_twice_is_proved_once() -> None:
+    asked = []
+
+    def known(identifier: str) -> Any:
+        asked.append(identifier)
+        return SCALED
+
+    claim = at_most(0, 2)
+    twice = proof(says(claim, ((1, Proved("other")), (1, Proved("other")))))
+    assert theorem(DYN, claim, twice, known)
+    assert asked == ["other"]
+    with pytest.raises(Refused, match="sum of the facts"):
+        theorem(DYN, at_most(0, 3), proof(says(at_most(0, 3), ((1, Proved("other")), (1, Proved("other"))))), known)

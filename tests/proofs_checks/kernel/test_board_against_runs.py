@@ -31,6 +31,8 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.round import Round
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import APART, FACTORS, KEPT, MEANS, NOISE, REPLACED, SAME
 
@@ -95,7 +97,7 @@ def compare(made: ClaimSetting, seed: int, clients: int, weights: Any = None) ->
 
     Returns the vectors without a meaning on the board, and the number of expectations that have one.
     """
-    reality, board = Reality(made, seed, clients, weights), RoundBoard(made, ())
+    reality, board = Reality(made, seed, clients, weights), RoundBoard(SettingParameters(made))
     shadow, unknown, compared = Shadow(board, reality), set(), 0
     terms = vectors_of(reality)
     for term in terms:
@@ -149,7 +151,7 @@ def test_with_independent_draws_terms_without_memories_are_what_they_are_in_a_ru
 @pytest.mark.parametrize("draws", [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 2, 2), ("uniform", 1, 1)])
 def test_the_idle_clients_mean_square_is_what_it_is_in_a_run(draws) -> None:
     made = setting("FedDyn", draws)
-    reality, board = Reality(made, 7, draws[2]), RoundBoard(made, ())
+    reality, board = Reality(made, 7, draws[2]), RoundBoard(SettingParameters(made))
     shadow = Shadow(board, reality)
     for u in (answers, drawn(answers), family("u") - 3 * drawn(answers), answers + drawn(family("u")) - server(0)):
         total = 0
@@ -210,10 +212,10 @@ def test_clients_must_weigh_the_same_in_draws_and_means(name, scheme) -> None:
 def test_a_second_draw_is_not_the_first(monkeypatch) -> None:
     """The board refuses FedDANE's second draw; the same draw in its place would be something else."""
     with pytest.raises(Refused, match="second draw"):
-        RoundBoard(drawing("FedDANE"), ()).vector(server(1))
-    monkeypatch.setattr(RoundBoard, "_of_second_draw", RoundBoard.drawn)
+        RoundBoard(SettingParameters(drawing("FedDANE"))).vector(server(1))
+    monkeypatch.setattr(Round, "_of_second_draw", Round.drawn)
     with pytest.raises(Refused, match="a subproblem that depends on the draw"):
-        RoundBoard(drawing("FedDANE"), ()).vector(server(1))
+        RoundBoard(SettingParameters(drawing("FedDANE"))).vector(server(1))
 
 
 def test_every_method_is_compared_or_refused() -> None:
@@ -225,7 +227,7 @@ def test_every_method_is_compared_or_refused() -> None:
 @pytest.mark.parametrize("active", [1, 2, 3])
 def test_the_idle_clients_part_of_a_square(name, active) -> None:
     made = setting(name, ("uniform", active, 3))
-    reality, board = Reality(made, 7, 3), RoundBoard(made, ())
+    reality, board = Reality(made, 7, 3), RoundBoard(SettingParameters(made))
     shadow = Shadow(board, reality)
     u = family("u")
     for term in (server(0), answers, u, drawn(u), answers - drawn(answers), server(1) - u * 2):
@@ -239,3 +241,9 @@ def test_the_idle_clients_part_of_a_square(name, active) -> None:
             idle = [x @ x if n == 0 else 0 * (x @ x) for x, n in zip(at, turn.times, strict=True)]
             real += turn.probability * reality.mean(np.array(idle))
         assert shadow.quantity(found) == real, term
+
+
+def test_a_method_that_looks_at_function_values_is_refused() -> None:
+    made = SettingParameters(setting("FedProx", ("everyone", 3, 3)))
+    with pytest.raises(Refused, match="looks at function values"):
+        RoundBoard(made).round.cohort.objective()

@@ -15,6 +15,7 @@ from fedconvex.claims.terms import (
     family,
     gradient,
     local_step,
+    mean,
     memory,
     norm,
     number,
@@ -139,3 +140,25 @@ def test_a_statement_about_other_steps_is_not_cited() -> None:
 
     with pytest.raises(Refused, match="assumes something else: its gradient_steps"):
         theorem(other, contracted(), citing, lambda _: (SETTING, contracted(), proof()))
+
+
+s, K = parameter("s"), parameter("K")
+GRADIENT_DESCENT = with_example(ClaimSetting(
+    method="FedGD", method_parameters={"stepsize": s, "local_steps": K}, signs={"s": "positive", "K": "positive"},
+    counts=frozenset({"K"}),
+))  # fmt: skip
+local_gradients = Vector("local gradients")
+
+
+def test_any_number_of_local_steps_moves_by_the_sum_of_their_gradients() -> None:
+    claim = equal(server(1), server(0) - s * mean(local_gradients))
+    assert theorem(GRADIENT_DESCENT, claim, Derivation((Combine(claim.left, claim.right, relation="="),)))
+
+
+@pytest.mark.parametrize(
+    "moved", [server(0) - s * mean(gradient(server(0))), server(0) - K * s * mean(local_gradients), server(0)]
+)
+def test_it_moves_by_nothing_else(moved: Vector) -> None:
+    claim = equal(server(1), moved)
+    with pytest.raises(Refused, match="differ"):
+        theorem(GRADIENT_DESCENT, claim, Derivation((Combine(claim.left, claim.right, relation="="),)))

@@ -262,3 +262,25 @@ def test_numbers_of_two_fields_do_not_mix() -> None:
         (one.scalar(3) ** 40) ** 40 * (one.scalar(3) ** 40) ** 40 * ((one.scalar(3) ** 40) ** 40) ** 40
     with pytest.raises(Refused, match="too many terms"):
         ((1 + x) ** 40) ** 40 * ((2 + x) ** 40) ** 40 * ((3 + x) ** 40) ** 40
+
+
+def test_a_condition_whose_denominator_is_negative_is_used() -> None:
+    field = Field(dict.fromkeys("xya", "positive"))
+    x, y, bound = map(field.parameter, "xya")
+    assert not field.is_nonnegative(y - x - bound)
+    field.assume(y - x - 1, False)
+    field.assume((x - y + bound) / (x - y), False)  # the denominator is at most −1
+    assert field.is_nonnegative(y - x - bound)
+    assert not field.is_nonnegative(y - x - 2 * bound)
+
+
+def test_a_condition_whose_denominator_has_no_sign_says_nothing() -> None:
+    field = Field(dict.fromkeys("xya", "positive"))
+    x, y, bound = map(field.parameter, "xya")
+    field.assume(bound - 1, False)
+    # divided unchecked, as a hostile condition would be
+    field.assume(field.made((bound - 2).above, (x - y).above), False)
+    assert field.is_nonnegative(bound - 1)
+    assert not field.is_nonnegative(bound - 2)
+    assert not field.is_nonnegative(2 - bound)
+    assert not field.is_nonnegative(x - y)

@@ -1,22 +1,18 @@
-"""How tight the bounds for smooth devices and for FedDynOneGD are: both sides of a statement, on exact runs.
+"""What FedDyn's lemmas for smooth devices are about, on exact runs: a route beside the claims'.
 
-`nonconvex_tightness` has the worst instances. An instance is (curvatures, linear terms, α, number of active devices,
-θ⁰, t): devices L_k(θ) = a_k θ²/2 − c_k θ, and round t.
+An instance is (curvatures, linear terms, α, number of active devices, θ⁰, t): devices a_k θ²/2 − c_k θ, and round t.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
 from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation, mean, rational
 from fedconvex.proofs_checks.tightness import Measure
-from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.statement import Statement
 
 Instance = tuple[tuple[Any, ...], tuple[Any, ...], Any, int, Any, int]
 Quantities = dict[str, Any]
-RUNS_ONE_GRADIENT = Runs("FedDynOneGD")
 
 
 def federation(instance: Instance, one_gradient: bool) -> Federation:
@@ -68,49 +64,6 @@ def of(calculator: Any, found: Quantities) -> Any:
     return calculator.formula(**{name: found[name] for name in calculator.names})
 
 
-def used(
-    statement: Statement, happens: Callable[[Quantities], Any], added: Callable[[Quantities], Any] | None = None
-) -> Measure:
-    """The measure (what happens, the statement's right side); `added` is added to both so that they are positive."""
-    one_gradient = RUNS_ONE_GRADIENT in statement.assumptions
-
-    def measure(instance: Instance) -> tuple[Any, Any]:
-        found = quantities(instance, one_gradient)
-        more = added(found) if added else 0
-        return happens(found) + more, of(statement.calculator, found) + more
-
-    return measure
-
-
-def memory_beyond(statement: Statement) -> Measure:
-    """Lemma 19 for one round from a chosen state: one device with −(L/2)θ² and ∇ℓ(γ) = 1.
-
-    Its memory is 1 + L/(α + L), the worst value. An instance is (L, α).
-    """
-
-    def measure(instance: tuple[Any, Any]) -> tuple[Any, Any]:
-        L, alpha = map(Fraction, instance)
-        gradient = Fraction(1)
-        memory = gradient * (1 + L / (alpha + L))
-        new_gradient = gradient + L * memory / alpha  # at θ^{t−1}, which is memory/α before γ^{t−1}
-        found = {"B": (memory - gradient) ** 2, "gradient_square": gradient**2, "alpha": alpha, "L": L}
-        return (new_gradient / alpha) ** 2, of(statement.calculator, found)
-
-    return measure
-
-
-def decrease(statement: Statement) -> Measure:
-    """The measure for Lemma 10: the promised decrease κ₀E‖∇ℓ‖², and the actual decrease."""
-
-    def measure(instance: Instance) -> tuple[Any, Any]:
-        found = quantities(instance, False)
-        same = found | {"gradient_square": 0}
-        before, left = of(statement.calculator, same), of(statement.left, found)
-        return before - of(statement.calculator, found), before - left
-
-    return measure
-
-
 def alone(instance: Instance, one_gradient: bool) -> tuple[Federation, list[Any]]:
     """One device, and γ⁰, …, γ^{t−1} of its run.
 
@@ -136,19 +89,5 @@ def slopes(statement: Statement, one_gradient: bool = False) -> Measure:
         found["B0"] = mean(g**2 for g in made.gradients(made.start))
         found["spread"] = mean((x - made.start) ** 2 for x in made.models(()))
         return mean(mean(made.gradients(x)) ** 2 for x in averages), of(statement.calculator, found)
-
-    return measure
-
-
-def weighted_gaps(statement: Statement) -> Measure:
-    """The measure for (18) on one device: the weighted sum of the gaps over t rounds, and its bound."""
-
-    def measure(instance: Instance) -> tuple[Any, Any]:
-        made, averages = alone(instance, True)
-        growth = 1 + made.convexity / (3 * made.alpha)
-        found = parameters(made) | {"T": len(averages), "D0": (made.start - made.minimiser) ** 2}
-        found["G"] = mean(g**2 for g in made.gradients(made.minimiser))
-        happens = mean(growth**t * made.gap(x) for t, x in enumerate(averages))
-        return happens, of(statement.calculator, found)
 
     return measure

@@ -1,0 +1,170 @@
+"""The parameters of a setting: what follows from its conditions, and the values of formulas in them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, final
+
+from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.terms import Number, parts
+from fedconvex.proofs_checks.kernel.formulas import other_roots, roots, setting_terms
+from fedconvex.proofs_checks.kernel.powers import Powers
+from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
+
+MOST_POWER = 40  # an exponent in a formula
+
+
+@final
+class SettingParameters:
+    """The field of a setting's parameters, with the setting's conditions.
+
+    Args:
+        setting: all that is assumed.
+        terms: the terms that will be read, for the roots in them.
+        rounds: the parameter that counts the rounds of a run, or the local steps; "" where there is none.
+    """
+
+    def __init__(self, setting: ClaimSetting, terms: Iterable[Any] = (), rounds: str = ""):
+        self.setting = setting
+        rounds = rounds or (setting.gradient_steps["steps"].args[0] if any_gradient_steps(setting) else "")
+        require(not rounds or rounds in setting.counts, f"{rounds} is no count of rounds")
+        self.field = _field(setting, tuple(terms), rounds)
+        self.powers = Powers(self.field, rounds)
+        self._assume_conditions()
+        self.chances = self._chances()
+
+    def _assume_conditions(self) -> None:
+        """Tells the field what the setting's parameters satisfy."""
+        field, setting = self.field, self.setting
+        chosen = {left.args[0] for left, relation, _ in setting.conditions if _is_choice(left, relation)}
+        # The other conditions come first: they may decide the maxima in a choice, and they may be about what is chosen.
+        for left, relation, right in sorted(setting.conditions, key=lambda c: _turn(c, chosen)):
+            if _is_choice(left, relation) and field.choose(left.args[0], self.value(right)):
+                continue
+            larger, smaller = self._roots_of(self.value(left), self.value(right))
+            field.assume(larger - smaller, relation == ">")
+            if relation == "=":
+                field.assume(smaller - larger, False)
+        for name in sorted(setting.counts):
+            rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
+        # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
+        if setting.draws.scheme == "uniform":
+            field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
+
+    def _chances(self) -> dict[str, Scalar | None]:
+        """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
+        draws, one = self.setting.draws, self.field.scalar(1)
+        if draws.scheme == "everyone":
+            return {"1": one, "π": one, "σ": one - 1, "πσ": one - 1}
+        active = self.value(draws.active)
+        if draws.scheme == "independent":
+            return {"1": one, "π": None, "σ": 1 / active, "πσ": None}
+        clients = self.value(draws.clients)
+        require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
+        scale = self.field.symbol("σ")
+        return {"1": one, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
+
+    def chance(self, name: str) -> Scalar:
+        """One of the numbers of the draw. Raises Refused where it is not known."""
+        found = self.chances[name]
+        require(found is not None, "memories are not known for this draw")
+        assert found is not None
+        return found
+
+    def value(self, term: Any) -> Scalar:
+        """The value of a term in parameters alone. Raises Refused."""
+        match term.head, term.args:
+            case "constant", (c,):
+                return self.field.scalar(c)
+            case "parameter", (name,):
+                return self.field.parameter(name)
+            case "named", (_, x):
+                return self.value(x)
+            case "neg", (x,):
+                return -self.value(x)
+            case "+", (x, y):
+                return self.value(x) + self.value(y)
+            case "-", (x, y):
+                return self.value(x) - self.value(y)
+            case "*", (x, y):
+                return self.field.scalar(self.value(x) * self.value(y))
+            case "/", (x, y):
+                return self.value(x) / self.value(y)
+            case "^", (x, Number("constant", (n,))):
+                return self.value(x) ** small_integer(n)
+            case "^", (x, y):
+                return self._power_of_rounds(self.value(x), self.value(y))
+            case "root", (x,):
+                return self.field.root(self.value(x))
+            case "exp", (x,):
+                return self.field.exp(self.value(x))
+            case "max", (x, y):
+                first, second = self.value(x), self.value(y)
+                larger = first if self.field.is_nonnegative(first - second) else second
+                require(self.field.is_nonnegative(larger - first), "an undecided maximum")
+                return larger
+        raise Refused(f"{term.head} has no meaning in a formula that depends on parameters only")
+
+    def _power_of_rounds(self, r: Scalar, exponent: Scalar) -> Scalar:
+        """r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n."""
+        require(self.powers.rounds, "an exponent that is no constant")
+        for times in (1, -1, 2, -2):
+            rest = exponent - self.field.parameter(self.powers.rounds) * times
+            if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
+                whole, more = self.powers.power(r ** abs(times)), integer(rest)
+                found = whole if times > 0 else 1 / whole
+                return self.field.scalar(found * r**more) if more else found
+        raise Refused("an exponent that is not T plus an integer")
+
+
+def _field(setting: ClaimSetting, terms: tuple[Any, ...], rounds: str) -> Field:
+    """The field of the setting's parameters, of the draw's σ, and of the sums of powers of a run."""
+    signs = dict(setting.signs)
+    require("σ" not in signs and not any(n.startswith("Σ") for n in signs), "a parameter with a name of the kernel's")
+    if setting.draws.scheme == "uniform":
+        signs["σ"] = "nonnegative"
+    if rounds:
+        signs |= dict.fromkeys(Powers.NAMES, "positive")
+    terms = (*setting_terms(setting), *terms)
+    exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
+    return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
+
+
+def any_gradient_steps(setting: ClaimSetting) -> bool:
+    """Whether the number of the setting's gradient steps is a parameter."""
+    steps = setting.gradient_steps.get("steps")
+    return steps is not None and steps.head == "parameter" and steps.args[0] in setting.counts
+
+
+def integer(value: Scalar) -> int:
+    """The value, which must be an integer: a number of local steps."""
+    whole = value.below == value.field.one and value.above.total_degree() <= 0
+    require(whole, "a number of local steps that is no integer")
+    return int(str(value.above))
+
+
+def small_integer(n: Any) -> int:
+    """The exponent, which must be a small integer."""
+    require(n.denominator == 1 and abs(n) <= MOST_POWER, f"the exponent {n} is no small integer")
+    return int(n)
+
+
+def _is_choice(left: Number, relation: str) -> bool:
+    """Whether the condition says what one parameter is."""
+    return relation == "=" and left.head == "parameter"
+
+
+def _turn(condition: tuple[Number, str, Number], chosen: set[str]) -> int:
+    """Conditions without the parameters that are chosen, then those that choose them, then those that use them."""
+    left, relation, right = condition
+    return 1 if _is_choice(left, relation) else 2 if chosen & {*_names(left), *_names(right)} else 0
+
+
+def _names(term: Number) -> Iterator[str]:
+    return (part.args[0] for part in parts(term) if part.head == "parameter")

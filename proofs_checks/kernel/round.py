@@ -1,0 +1,285 @@
+"""One round of a setting on unknown vectors: the method's own code, with unknown vectors in the place of models.
+
+Every evaluation of a gradient is recorded: at the same point it gives the same unknown vectors.
+"""
+
+from collections.abc import Container
+from itertools import count
+from typing import Any, final
+
+from fedconvex.local_solvers.base import Answers
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods import METHODS, Cohort, Method, State
+from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_gradient_steps, integer
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
+from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
+
+MOST_STEPS = 20  # local gradient steps that are played
+
+
+@final
+class Round:
+    """One round, from any state that the method can reach, or from its first one.
+
+    Args:
+        parameters: those of the setting.
+        at_start: the round is the first one, from the method's own first state.
+        one_client: there is one client, and nothing is known of the others.
+        known: parts of the state that get no unknown vectors, since the caller fills them in.
+    """
+
+    def __init__(self, parameters: SettingParameters, *, at_start: bool, one_client: bool, known: Container[str] = ()):
+        self.parameters, self.setting, self.field = parameters, parameters.setting, parameters.field
+        self.at_start, self.one_client = at_start, one_client
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
+        self.gradients: dict[Any, Vec] = {}
+        self.numbers = count()  # of unknown gradients
+        self.proximals: dict[Any, Vec] = {}  # by centre and weight
+        self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
+        if self.setting.minimiser and not one_client:
+            self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
+        self.exact: Vec | None = None  # the solutions of the subproblems
+        self.local_gradients: Vec | None = None
+        self._answers: Answers | None = None
+        self._played: State | None = None
+        self.first = self._first_state(known)
+
+    def _first_state(self, known: Container[str]) -> State:
+        """The state before the round."""
+        self.names: set[str] = set()  # of the parts of the state beside the server's point
+        self.first = State(self.basic("w", SAME), {}, {})
+        require(self.setting.method == "" or self.setting.method in METHODS, f"no method {self.setting.method!r}")
+        if not self.setting.method:
+            return self.first
+        begun = self.method.initial_state(self.first.server, lambda row: row)
+        if self.at_start:
+            return begun
+        self.names = {*(f"shared {n}" for n in begun.shared), *(f"memory {n}" for n in begun.memory)}
+        shared = {n: self.basic(f"shared {n}", SAME) for n in begun.shared if f"shared {n}" not in known}
+        memory = {n: self.of_clients(f"memory {n}") for n in begun.memory if f"memory {n}" not in known}
+        return State(begun.server, shared, memory)
+
+    @property
+    def method(self) -> Method:
+        """The method, with its parameters as functions of the setting's."""
+        require(self.setting.method, "the setting has no method, so there is no round")
+        numbers = {n: self.parameters.value(x) for n, x in self.setting.method_parameters.items()}
+        whole = {n: 1 if self._any_steps else integer(x) for n, x in numbers.items() if n == "local_steps"}
+        made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        return made
+
+    @property
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
+
+    def rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
+
+    @property
+    def cohort(self) -> Cohort:
+        """The clients, as the method's code sees them."""
+        points = self.first.server
+        return Cohort(
+            points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
+            average=self.drawn, gradients=lambda: self.gradient(points),
+            sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
+            full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
+            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"),
+        )  # fmt: skip
+
+    @property
+    def answers(self) -> Answers:
+        """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
+        if self._answers is None:
+            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            self._answers = self._answered(self.subproblem)
+        return self._answers
+
+    @property
+    def played(self) -> State:
+        """The state after the round."""
+        if self._played is None:
+            new = self.method.update(self.first, self.cohort, self.answers)
+            memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
+            self._played = State(new.server, new.shared, memory)
+        return self._played
+
+    def _of_second_draw(self, u: Vec) -> Vec:
+        require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
+        return self.mean(u)
+
+    def kept(self, old: Vec, new: Vec) -> Vec:
+        """The clients' vectors where those that are drawn replace the old by the new ones."""
+        if self.setting.draws.scheme == "everyone":
+            return new
+        change = new - old
+        require(not new.is_random and not old.is_random, "a memory that depends on two draws")
+        return old + change.renamed({SAME: KEPT, APART: REPLACED})
+
+    def _answered(self, subproblem: Subproblem) -> Answers:
+        """The answers of all clients, as the setting says."""
+        own = self.method.local_solver
+        if self.setting.gradient_steps:
+            require(isinstance(own, Exact), "gradient steps in the place of a solver that is not exact")
+            return Answers(self._stepped(subproblem.start))
+        if self.setting.answers == "inexact":
+            left = self.of_clients("e")
+            require(not subproblem.start.is_random, "a start that depends on the draw")
+            self.inexact.append((left, subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))))
+            return Answers(self.minimised(subproblem, left))
+        require(isinstance(own, Exact | GradientDescent), f"the local solver {own} is not analysed")
+        if isinstance(own, GradientDescent):
+            require(self.setting.answers == "own", "gradient steps with an error are not analysed")
+            theta, steps = subproblem.start, int(own.steps)
+            require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
+            for _ in range(steps):
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
+            return Answers(theta, own.stepsize * steps)
+        exact = self.solutions(subproblem)
+        return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
+
+    def _stepped(self, start: Vec) -> Vec:
+        """The points after the setting's gradient steps; any points where their number is a parameter."""
+        require(not start.is_random, "a start that depends on the draw")
+        if any_gradient_steps(self.setting):
+            return self.of_clients("last step")
+        steps = integer(self.parameters.value(self.setting.gradient_steps["steps"]))
+        require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+        for _ in range(steps):
+            start = self.local_step(start)
+        return start
+
+    def local_step(self, at: Vec) -> Vec:
+        """A gradient step of every client on its subproblem."""
+        own, given = self.method.local_solver, self.setting.gradient_steps.get("stepsize")
+        if given is None:
+            require(isinstance(own, GradientDescent), "no gradient steps")
+        stepsize = own.stepsize if isinstance(own, GradientDescent) else self.parameters.value(given)
+        require(self.field.is_positive(self.field.scalar(stepsize)), "a stepsize that may be 0 or negative")
+        require(not at.is_random, "a gradient step from a point that depends on the draw")
+        return at - self.subproblem.add_gradients(at, self.gradient(at)) * stepsize  # type: ignore[no-any-return]
+
+    def solutions(self, subproblem: Subproblem) -> Vec:
+        """The points that the exact solver gives, the same ones always."""
+        if self.exact is None:
+            self.exact = self.minimised(subproblem, Vec())
+        return self.exact
+
+    def minimised(self, subproblem: Subproblem, left: Vec) -> Vec:
+        """Points at which the subproblems' gradients equal `left`."""
+        weight = self.field.scalar(subproblem.weight)
+        require(self.field.is_positive(weight), "a subproblem without proximal term")
+        right: Vec = left + subproblem.center * weight
+        right = right if subproblem.linear is None else right - subproblem.linear
+        require(not right.is_random, "a subproblem that depends on the draw")
+        gradient = self.of_clients(f"∇{next(self.numbers)}")
+        point = (right - gradient) / weight
+        self.gradients[point.key] = gradient
+        return point
+
+    @property
+    def minimiser(self) -> Vec:
+        # A vector like others: as the origin, ‖x*‖² and other numbers that depend on the origin would be 0.
+        return self.basic("x*", SAME)
+
+    def proximal(self, weight: Scalar, center: Vec) -> Vec:
+        """The minimiser of the objective plus (weight/2)‖· − center‖², where the mean of the gradients is known."""
+        require(center.is_shared and not center.is_random and not self.one_client, "a proximal point of one client")
+        least, of_objective = self.setting.curvature[0], self.setting.objective[0]
+        known = of_objective if least is None else least
+        require(known is not None and self.field.is_positive(self.parameters.value(known) + weight),
+                "an objective with no proximal point")  # fmt: skip
+        if (center.key, weight) not in self.proximals:
+            point = self.basic(f"prox {len(self.proximals)}", SAME)
+            self.proximals[center.key, weight] = point
+            apart = self.basic(f"∇{next(self.numbers)}", APART)
+            self.gradients[point.key] = (center - point) * weight + apart
+        return self.proximals[center.key, weight]
+
+    def gradient(self, at: Vec) -> Vec:
+        """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
+        if at.only(NOISE, ANY, ANY_APART).parts:
+            if at.key not in self.gradients:
+                self.gradients[at.key] = self.basic(f"∇{next(self.numbers)}", ANY, ANY_APART)
+            return self.gradients[at.key]
+        if at.is_random:  # every client is at one of two points
+            old, new = self.both(at)
+            before = self.gradient(old)
+            return before + (self.gradient(new) - before).renamed({SAME: KEPT, APART: REPLACED})
+        if at.key not in self.gradients:
+            self.gradients[at.key] = self.of_clients(f"∇{next(self.numbers)}")
+        return self.gradients[at.key]
+
+    def both(self, at: Vec) -> tuple[Vec, Vec]:
+        """The points of a client that is not drawn, and of one that is."""
+        old = at.only(SAME, APART)
+        return old, old + at.only(KEPT, REPLACED).renamed({KEPT: SAME, REPLACED: APART})
+
+    def basic(self, name: str, *kinds: str) -> Vec:
+        """A basic vector in these kinds."""
+        return Vec({(kind, name): self.field.scalar(1) for kind in kinds})
+
+    def of_clients(self, name: str) -> Vec:
+        """An unknown vector for every client."""
+        return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
+
+    def mean(self, u: Vec) -> Vec:
+        """The mean over all clients."""
+        require(not self.one_client, "a mean over the clients, in a claim about one of them")
+        kept = u.only(KEPT, REPLACED)
+        found = u.only(SAME, NOISE, ANY)
+        return (
+            found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self.parameters.chance("π") if kept.parts else found
+        )
+
+    def drawn(self, u: Any) -> Any:
+        """The average over the drawn clients; a number is the same for all."""
+        if not isinstance(u, Vec):
+            return u
+        if self.setting.draws.scheme == "everyone":
+            return self.mean(u)
+        require(not u.is_random and not self.one_client, "an average over two draws")
+        return u.renamed({SAME: SAME, APART: NOISE})
+
+    def expected(self, u: Vec) -> Vec:
+        """The expectation over the draw."""
+        require(not u.only(ANY, ANY_APART).parts, "the expectation of a gradient at a point that depends on the draw")
+        kept = u.only(KEPT, REPLACED)
+        found = u.only(SAME, APART)
+        return (
+            found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self.parameters.chance("π") if kept.parts else found
+        )
+
+
+def _no_objective() -> Any:
+    raise Refused("the method looks at function values while it runs")
