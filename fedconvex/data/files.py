@@ -47,8 +47,9 @@ def read_table(
     anything that cannot be read completely: NaN, missing values and text among the features are never filled in.
 
     Damage is noticed where the file has checksums: gzip and NPZ files do; Parquet files do if they were written with
-    them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`). In other Parquet
-    files, in CSV, TSV and LIBSVM text, a changed digit is another number.
+    them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`), and theirs cover the
+    values, not the columns' names. In other Parquet files, in CSV, TSV and LIBSVM text, a changed digit is another
+    number.
     """
     path = Path(path)
     format = _format(path, format)
@@ -120,6 +121,9 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
             if unpacked > MAX_BYTES:
                 cure = "give fewer samples or features"
                 raise bad_file(path, f"unpacks to more than {MAX_BYTES / 2**30:.0f} GiB", cure)
+            # all members, for what has a damaged name may be the clients'
+            if (damaged := archive.testzip()) is not None:
+                raise ValueError(f"its member {damaged} is damaged")
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             if "X" not in names:
                 raise bad_file(path, f"has no array X; its arrays are {', '.join(names) or 'none'}", NPZ_CURE)
@@ -141,8 +145,7 @@ def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
     """The array of that member. Raises ValueError where it is none, or is not all that the member holds."""
     with archive.open(member) as stream:
         array: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
-        # Only at the end of the member does zipfile compare its checksum: a damaged header may end the array earlier.
-        if stream.read(1):
+        if stream.read(1):  # a header of too few rows
             raise ValueError(f"{member} goes on after an array of shape {array.shape}")
     return array
 

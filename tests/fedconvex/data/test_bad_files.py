@@ -183,6 +183,11 @@ BINARY_FILES = [
     Bad("text.npz", zipped(X=b"no array", y=npy(y)), ("is not readable as NPZ", "magic string", "numpy.savez")),
     Bad("target.npz", zipped(X=npy(X), y=b""), ("is not readable as NPZ", "numpy.savez")),
     Bad("two_X.npz", zipped(X=npy(X), y=npy(y), Z=npy(X)).replace(b"Z.npy", b"X.npy"), ("'X' comes more than once",)),
+    Bad(  # the name in the table of contents, not the one before the member
+        "renamed.npz",
+        b"klient.npy".join(npz(X=X, y=y, client=y).rsplit(b"client.npy", 1)),
+        ("its member klient.npy is damaged",),
+    ),
     # a header that announces fewer rows hides the wrong checksum from a reader that stops at the array's end
     Bad("rows.npz", npz(X=X, y=y).replace(b"(3, 2)", b"(2, 2)"), ("is not readable as NPZ", "X.npy")),
     Bad("page.parquet", damaged_page(checksum=True), ("is not readable as Parquet", "CRC", "copy the file again")),
