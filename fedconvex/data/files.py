@@ -47,9 +47,9 @@ def read_table(
     anything that cannot be read completely: NaN, missing values and text among the features are never filled in.
 
     Damage is noticed where the file has checksums: gzip and NPZ files do; Parquet files do if they were written with
-    them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`), and theirs cover the
-    values, not the columns' names. In other Parquet files, in CSV, TSV and LIBSVM text, a changed digit is another
-    number.
+    them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`), and then they
+    cover the values, not the columns' names. In other Parquet files, in CSV, TSV and LIBSVM text, a changed digit is
+    another number.
     """
     path = Path(path)
     format = _format(path, format)
