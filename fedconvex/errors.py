@@ -24,6 +24,10 @@ class InvalidInput(FedconvexError, ValueError):
         return f"{self.argument} = {short_text(self.value)}: {self.problem}; {self.cure}"
 
 
+class TooLarge(InvalidInput):
+    """The data, or a computation with them, takes more memory than there is; see `fedconvex.memory`."""
+
+
 class NoMinimizer(FedconvexError):
     """The objective has no minimiser; `witness` is a direction along which it decreases for ever.
 

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.memory import CURE
 
 TRACEBACK = "--traceback"
 NO_ANSWER, WRONG_INPUT, UNFINISHED = 1, 2, 3
@@ -54,6 +55,8 @@ def _usage(error: Any, detailed: bool) -> int:
 def _unexpected(error: Exception, detailed: bool) -> str:
     if isinstance(error, OSError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return f"memory ran out ({error}); {CURE}"
     cure = "" if detailed else f"; please run it again with {TRACEBACK}, and report what that prints"
     return f"{type(error).__name__}: {error}; this is a fault of fedconvex{cure}"
 
