@@ -12,7 +12,7 @@ from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fract
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
-from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
+from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
@@ -127,6 +127,8 @@ def audit(
             rounds_of(method, problem)
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
+    if truth.certainty is Certainty.NUMERIC:
+        say(f"minimiser: {truth.solver}")
     chosen = (
         default_methods(problem, truth)
         if methods is None
@@ -172,7 +174,11 @@ def measure_method(
     stop: FixedPoint | None = None
     missing = ""
     try:
-        stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+        try:
+            stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+        except TooLarge as error:
+            say(f"{name}: in floats, since {error.problem}")
+            stop = fixed_point(method, problem)
     except NoFixedPoint:
         missing = "no fixed point"
     except NotConverged:
@@ -187,7 +193,10 @@ def measure_method(
     gaps, distances, state = run(method, problem, truth.point, target, rounds, report)
     predicted, place = None, None
     if stop is not None:
-        predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
+        try:
+            predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
+        except TooLarge as error:
+            say(f"{name}: no predicted contraction, since {error.problem}")
     bias = floor = None
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)

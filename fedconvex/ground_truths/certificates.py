@@ -109,6 +109,20 @@ def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
         )
 
 
+def uncertified(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
+    """The point without bounds on its error, where proving them would take more memory than there is."""
+    return GroundTruth(
+        problem=problem,
+        point=read_only(point),
+        value=float(problem.value(point)),
+        gradient_bound=float("inf"),
+        strong_convexity=0.0,
+        distance_bound=float("inf"),
+        gap_bound=float("inf"),
+        solver=f"{solver}, not certified",
+    )
+
+
 def strong_convexity_bound(problem: Problem) -> Any:
     """A ball that is a lower bound of the strong convexity constant of the objective Σ_k weights_k f_k.
 
