@@ -49,7 +49,7 @@ def refusing(argument: str, value: object, cure: str = CURE) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise TooLarge(argument, value, f"takes more memory than there is ({error})", cure) from error
+        raise TooLarge(argument, value, f"takes more memory than there is{f' ({error})' if str(error) else ''}", cure) from error
 
 
 def _address_space() -> int:

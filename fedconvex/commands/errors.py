@@ -56,7 +56,7 @@ def _unexpected(error: Exception, detailed: bool) -> str:
     if isinstance(error, OSError):
         return str(error)
     if isinstance(error, MemoryError):
-        return f"memory ran out ({error}); {CURE}"
+        return f"memory ran out{f' ({error})' if str(error) else ''}; {CURE}"
     cure = "" if detailed else f"; please run it again with {TRACEBACK}, and report what that prints"
     return f"{type(error).__name__}: {error}; this is a fault of fedconvex{cure}"
 

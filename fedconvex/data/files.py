@@ -17,6 +17,7 @@ from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, check_size, 
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER, readable, require
+from fedconvex.sparse import Features, dense, is_sparse, stays_sparse
 from fedconvex.validation import integer_at_least
 
 FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
@@ -28,7 +29,7 @@ SUFFIXES = {
     ".npz": "npz",
     **dict.fromkeys((".svm", ".libsvm", ".svmlight", ".txt", ".t", ""), "libsvm"),
 }
-COLUMN = 4096  # bytes of a column's schema, statistics and place in a table
+COLUMN = 2**14  # bytes of a column's schema, statistics and place in a table
 NPZ_CURE = "write it with numpy.savez(path, X=…, y=…), client=… if there is one, all of them plain numbers or strings"
 
 
@@ -147,7 +148,12 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
         problem = f"X has shape {features.shape} and type {features.dtype}, not samples by features of real numbers"
         raise bad_file(path, problem, NPZ_CURE)
     _check_rows(path, len(features))
-    return _table(path, features.astype(np.float64, copy=False), default_names(features.shape[1]), targets, clients)
+    names = default_names(features.shape[1])
+    if stays_sparse(*features.shape, np.count_nonzero(features)):
+        from scipy.sparse import csr_array
+
+        return _table(path, csr_array(features).astype(np.float64), names, targets, clients)
+    return _table(path, features.astype(np.float64, copy=False), names, targets, clients)
 
 
 def _require_room_for_arrays(path: Path, data: bytes) -> None:
@@ -177,20 +183,20 @@ def _announced(stream: IO[bytes]) -> tuple[int, int]:
 
 
 def _table(
-    path: Path, features: np.ndarray, names: Sequence[str], targets: np.ndarray, clients: np.ndarray | None
+    path: Path, features: Features, names: Sequence[str], targets: np.ndarray, clients: np.ndarray | None
 ) -> Table:
     """The checks that Parquet and NPZ files share; errors number the rows from 1."""
-    bad = np.argwhere(~np.isfinite(features))
-    if bad.size:
-        row, column = bad[0]
+    stored = features.data if is_sparse(features) else features  # zeros that are not stored are finite
+    if not np.isfinite(stored).all():
+        row, column = np.argwhere(~np.isfinite(dense(features, "X")))[0]
         problem = f"row {row + 1}, column {names[column]!r}: {features[row, column]} is not finite"
         raise bad_file(path, problem, "fill it in or remove the row")
     for role, values in (("targets", targets), ("clients", clients)):
         if values is None:
             continue
-        if values.shape != (len(features),) or values.dtype.kind not in "biufU":
+        if values.shape != features.shape[:1] or values.dtype.kind not in "biufU":
             problem = f"the {role} have shape {values.shape} and type {values.dtype}"
-            raise bad_file(path, problem, f"give {len(features)} numbers or strings, one per row")
+            raise bad_file(path, problem, f"give {features.shape[0]} numbers or strings, one per row")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise bad_file(path, f"row {row + 1}: {values[row]} among the {role}", "repair or remove the row")

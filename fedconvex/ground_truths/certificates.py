@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, norm, upper_float
 from fedconvex.arithmetic.definiteness import smallest_eigenvalue_bound
 from fedconvex.arithmetic.krawczyk import enclose_zero
@@ -18,6 +19,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import read_only
 
 PRECISION = 128
+COPIES = 10  # of a point in balls, for the gradients of the clients and their mean
 KRAWCZYK_DIMENSION = 300  # beyond, the products of (d, d) ball matrices take too long
 
 
@@ -91,6 +93,8 @@ class GroundTruth:
 
 def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
     """Rigorous bounds on the distance from `point` to the minimiser, however the point was found."""
+    needed = COPIES * problem.dim * memory.OBJECT
+    memory.require(needed, "problem", problem, "its gradient in balls", "give fewer features")
     balls = arithmetics.get("ball", precision=PRECISION)
     with balls.context():
         gradient = norm(problem.gradient(balls.array(point)))
