@@ -5,6 +5,7 @@ Source: Caldas et al., "LEAF: a benchmark for federated settings" (2018). FedPro
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from fedconvex.validation import integer_at_least
 
 ORIGIN = "the benchmark LEAF (its preprocessing writes JSON), or the repository of FedProx"
 SUFFIXES = (".json", ".json.gz")
+MOST_CLASSES = 1000  # of labels that no sample or argument explains: a damaged label would else become a huge model
 CURE = 'write {"users": […], "num_samples": […], "user_data": {user: {"x": […], "y": […]}}}'
 Places = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -43,7 +45,7 @@ def read_leaf_json(paths: Places) -> dict[str, Any]:
     Use it for LEAF data whose x are not vectors; `leaf`, `sent140` and `shakespeare` read the usual ones.
 
     paths: a JSON file, plain or gzipped, a folder of them, or a list of such. Other entries of the files are ignored.
-    Raises InvalidInput for another structure, counts that do not agree, a user in two files, NaN.
+    Raises InvalidInput for another structure, counts that do not agree, a user in two files or twice in one, NaN.
     """
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     merged: dict[str, Any] = {"users": [], "num_samples": [], "user_data": {}}
@@ -66,7 +68,8 @@ def leaf(
     Use it for the partitions that LEAF's preprocessing or FedProx's authors made, such as their synthetic data.
 
     path: as for `read_leaf_json`; with a split, a folder that contains a folder `train` or `test` of JSON files.
-    num_classes: default: the largest label plus 1. sha256: expected checksums by file name.
+    num_classes: default: the largest label plus 1, at most 1000 or the number of samples. sha256: expected checksums
+    by file name.
     Raises InvalidInput.
     """
     if split is not None and not isinstance(path, str | os.PathLike):
@@ -87,6 +90,11 @@ def leaf(
             "path", Path(path) if isinstance(path, str) else path, "has no samples", "give data with users"
         )
     classes = max(labels) + 1 if num_classes is None else integer_at_least(num_classes, 1, "num_classes")
+    if num_classes is None and classes > max(MOST_CLASSES, len(labels)):
+        owners = np.repeat(data["users"], data["num_samples"])
+        problem = f"would make {classes} classes, of {len(labels)} samples"
+        cure = "repair the label, or give num_classes if there are so many"
+        raise InvalidInput(f"user_data[{str(owners[labels.index(classes - 1)])!r}]['y']", classes - 1, problem, cure)
     source = ", ".join(file.name for file in files[:3]) + (", …" if len(files) > 3 else "")
     return Dataset(np.array(inputs), np.array(labels, dtype=np.int64), classes, source, clients_of(data))
 
@@ -99,8 +107,8 @@ def clients_of(data: dict[str, Any]) -> Clients:
 
 def _parsed(path: Path) -> Any:
     try:
-        # Python's reader accepts NaN and Infinity, which JSON does not have: `_refuse` turns them into an error.
-        return json.loads(contents(path), parse_constant=_refuse)
+        # Python's reader accepts NaN and Infinity, which JSON does not have, and the last of two entries of one name.
+        return json.loads(contents(path), parse_constant=_refuse, object_pairs_hook=_once)
     except InvalidInput:
         raise
     except (ValueError, RecursionError) as error:
@@ -109,6 +117,14 @@ def _parsed(path: Path) -> Any:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"it contains the number {constant}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the entry {twice!r:.40} comes more than once")
+    return found
 
 
 def _checked(path: Path, found: Any) -> dict[str, Any]:
@@ -139,8 +155,10 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
 
 def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
     try:
-        vector = np.asarray(row)
-    except ValueError:  # NumPy refuses lists of unequal lengths
+        # NumPy would take true, a list in the place of a number, and a text among texts.
+        plain = isinstance(row, list) and all(type(value) in (int, float) for value in row)
+        vector = np.asarray(row if plain else None)
+    except OverflowError:
         vector = np.asarray(None)
     if vector.dtype.kind not in "iuf" or vector.ndim != 1 or vector.size == 0 or vector.size != (width or vector.size):
         wanted = "a list of numbers" if width is None else f"a list of {width} numbers, as the others are"

@@ -11,9 +11,9 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fedconvex.data.file_contents import contents
+from fedconvex.data.file_contents import buffered, contents
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.reading import files_with_suffix, opened, read
+from fedconvex.deep.datasets.reading import files_with_suffix, opened
 
 ORIGIN = (
     "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn (fedconvex "
@@ -71,7 +71,7 @@ def _plays(path: Path) -> Iterator[tuple[str, str]]:
                 inside = archive.extractfile(member)
                 if inside is None or member.size > MAX_BYTES:
                     raise bad_file(path, f"{member.name} cannot be read", "unpack it and give the folder")
-                yield Path(member.name).stem, _decoded(path, bytes(read(inside)))
+                yield Path(member.name).stem, _decoded(path, buffered(inside).getvalue())
     except tarfile.TarError as error:
         raise bad_file(path, f"is not a readable archive ({error})", "download or copy the file again") from None
 

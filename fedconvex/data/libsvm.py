@@ -1,7 +1,7 @@
 """Reads LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, with increasing indices from 1.
 
 scikit-learn reads this format too; this reader names the line and the entry of an error, and refuses NaN, indices from
-0 and labels beyond 2^53 instead of interpreting them.
+0, labels beyond 2^53 and a last line that may be cut short, instead of interpreting them.
 """
 
 import math
@@ -20,7 +20,10 @@ MAX_INDEX = MAX_BYTES // 8
 
 
 def read_libsvm(path: Path, num_features: int | None = None) -> Table:
-    """Reads a LIBSVM file; features that a line omits are 0, `#` starts a comment.
+    """Reads a LIBSVM file; features that a line omits are 0, a label alone has all of them 0, `#` starts a comment.
+
+    The last line must end with a line break, like all others: without it, `1 3:0.25` may be all that is left of
+    `1 3:0.2531 4:1`, and no check of the line itself would tell.
 
     num_features: p, for files in which the last features never occur (default: the largest index in the file).
     Raises InvalidInput with the line number of the first bad line.
@@ -47,9 +50,14 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
                 raise _bad_entry(path, number, token) from None
             if not previous < index <= (num_features or MAX_INDEX):
                 raise _bad_index(path, number, index, previous, num_features)
+            if value_text == b"-0":  # zeros are left out; this is what is left of a value such as -0.5
+                raise bad_file(path, f"line {number}: {_show(token)} is cut short", "repair or remove the entry")
             columns.append(index)
             previous = index
         lengths.append(len(tokens) - 1)
+        if not line.endswith(b"\n"):
+            problem = f"line {number}: has no line break at its end, as if the file were cut short there"
+            raise bad_file(path, problem, "add the line break if the file is complete, or else copy it again")
     if not targets:
         raise bad_file(path, "has no rows", "give a file with samples")
     width = num_features or max(columns, default=0)
