@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
@@ -25,6 +26,7 @@ from fedconvex.validation import integer_at_least, positive
 
 BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
 BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
+STATES = 64  # of methods with memory, that the search for fixed points and rates holds at once, at least
 NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined
 DIVERGED = 1e6  # a run stops when its suboptimality is this multiple of the initial one …
 SETTLED = 1e-10  # … or its distance to the fixed point this part of the initial one
@@ -125,6 +127,8 @@ def audit(
             read_method(method)
         else:
             rounds_of(method, problem)
+    needed = STATES * (problem.num_clients + 1) * problem.dim * memory.NUMBER
+    memory.require(needed, "data", problem, f"{STATES} states of {problem.dim} unknowns", "give fewer features or clients")
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
     if truth.certainty is Certainty.NUMERIC:
@@ -177,7 +181,7 @@ def measure_method(
         try:
             stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
         except TooLarge as error:
-            say(f"{name}: in floats, since {error.problem}")
+            say(f"{name}: in floats ({error.problem})")
             stop = fixed_point(method, problem)
     except NoFixedPoint:
         missing = "no fixed point"
@@ -196,7 +200,7 @@ def measure_method(
         try:
             predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
         except TooLarge as error:
-            say(f"{name}: no predicted contraction, since {error.problem}")
+            say(f"{name}: no predicted contraction ({error.problem})")
     bias = floor = None
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)

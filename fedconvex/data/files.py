@@ -154,7 +154,7 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
     _check_rows(path, len(features))
     feature_names = default_names(features.shape[1])
     rows, columns = features.shape
-    if stays_sparse(rows, columns, np.count_nonzero(features)):
+    if stays_sparse(rows, columns, int(np.count_nonzero(features))):
         from scipy.sparse import csr_array
 
         return _table(path, csr_array(features).astype(np.float64), feature_names, targets, *clients)
