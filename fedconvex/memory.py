@@ -49,7 +49,8 @@ def refusing(argument: str, value: object, cure: str = CURE) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise TooLarge(argument, value, f"takes more memory than there is{f' ({error})' if str(error) else ''}", cure) from error
+        detail = f" ({error})" if str(error) else ""
+        raise TooLarge(argument, value, f"takes more memory than there is{detail}", cure) from error
 
 
 def _address_space() -> int:

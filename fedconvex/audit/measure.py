@@ -128,7 +128,9 @@ def audit(
         else:
             rounds_of(method, problem)
     needed = STATES * (problem.num_clients + 1) * problem.dim * memory.NUMBER
-    memory.require(needed, "data", problem, f"{STATES} states of {problem.dim} unknowns", "give fewer features or clients")
+    memory.require(
+        needed, "data", problem, f"{STATES} states of {problem.dim} unknowns", "give fewer features or clients"
+    )
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
     if truth.certainty is Certainty.NUMERIC:

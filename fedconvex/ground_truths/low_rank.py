@@ -17,7 +17,7 @@ from fedconvex.sparse import is_sparse, occupied
 from fedconvex.validation import read_only
 
 PRECISION = 256
-BALL_ROWS = 500  # samples up to which the equations are solved in balls; beyond, that takes minutes
+BALL_ROWS = 300  # samples up to which the equations are solved in balls; beyond, that takes minutes
 
 
 def low_rank_truth(problem: LeastSquares) -> GroundTruth:
