@@ -26,6 +26,9 @@ from fedconvex.sparse import dense, is_sparse, occupied
 from fedconvex.validation import client_list, normalised_weights, numbers
 
 
+FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few samples serve instead
+
+
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class LeastSquares(QuadraticProblem):
@@ -67,12 +70,13 @@ class LeastSquares(QuadraticProblem):
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are fewer samples than unknowns, and too many unknowns for the matrices H_k.
+        """Whether there are fewer samples than unknowns, and too many unknowns for computing with the matrices H_k.
 
         Then the minimisers are many, and x ↦ A_k x and its transpose take the place of H_k.
         """
         samples = sum(map(len, self.b))
-        return samples < self.dim and self.num_clients * self.dim**2 > FORMED_ENTRIES
+        many = self.dim > FORMED_DIMENSION or self.num_clients * self.dim**2 > FORMED_ENTRIES
+        return samples < self.dim and many
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         # With n_k < d the data are smaller than H_k, and systems of n_k equations replace those of d equations.
