@@ -14,6 +14,7 @@ from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import Features, stays_sparse
 
 MAX_INDEX = MAX_BYTES // 8
 
@@ -62,12 +63,24 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
     width = num_features or max(columns, default=0)
     if width == 0:
         raise bad_file(path, "no line has a feature", "give entries index:value")
-    check_size(path, len(targets), width)
-    features = np.zeros((len(targets), width))
-    rows = np.repeat(np.arange(len(targets)), np.frombuffer(lengths, dtype=np.int64))
-    if columns:
-        features[rows, np.frombuffer(columns, dtype=np.int64) - 1] = np.frombuffer(values)
-    return Table(features, default_names(width), as_targets(np.frombuffer(targets)), None)
+    return Table(
+        _features(path, lengths, columns, values, width), default_names(width), as_targets(np.frombuffer(targets)), None
+    )
+
+
+def _features(path: Path, lengths: "array[int]", columns: "array[int]", values: "array[float]", width: int) -> Features:
+    """The (n, p) features from the entries of every line: numbers of entries, columns from 1, values."""
+    counts = np.frombuffer(lengths, dtype=np.int64)
+    places = np.frombuffer(columns, dtype=np.int64) - 1 if columns else np.empty(0, np.int64)
+    entries = np.frombuffer(values) if values else np.empty(0)
+    if stays_sparse(len(counts), width, len(entries)):
+        from scipy.sparse import csr_array
+
+        return csr_array((entries, places, np.concatenate([[0], np.cumsum(counts)])), shape=(len(counts), width))
+    check_size(path, len(counts), width)
+    features = np.zeros((len(counts), width))
+    features[np.repeat(np.arange(len(counts)), counts), places] = entries
+    return features
 
 
 def _index(text: bytes) -> int:
