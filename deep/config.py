@@ -82,7 +82,9 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
         sections = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput("config", path, f"cannot be read: {error.strerror}", "check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InvalidInput("config", path, "is nested too deeply", "repair it") from None
+    except ValueError as error:  # also that of text that is not UTF-8, and of integers of thousands of digits
         raise InvalidInput("config", path, f"is not TOML: {error}", "repair it") from None
     for name, section in (changes or {}).items():
         given = sections.get(name, {})
@@ -152,6 +154,8 @@ def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.n
 
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
+    if seed >= 2**64:
+        raise InvalidInput("model.seed", seed, "is more than PyTorch takes", "give a seed below 2^64")
     choices = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
     with torch.random.fork_rng(devices=[]):  # the caller's generator is restored afterwards
         torch.manual_seed(seed)

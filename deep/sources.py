@@ -14,6 +14,7 @@ from fedconvex.data.table import standardized
 from fedconvex.deep.datasets import Dataset, load_dataset, names
 from fedconvex.deep.datasets.registry import WITH_TEST_FILES
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import dense
 
 Pair = tuple[np.ndarray, np.ndarray]
 # A name that is both, such as digits, is read as a table.
@@ -139,7 +140,7 @@ def _table(
         return Source(_pairs(whole), None, int(whole.classes.size))
     kept, held = data.train_test_split(whole, test, seed)
     if standardize:
-        training = np.concatenate(kept.features)
+        training = np.concatenate([dense(X, "features") for X in kept.features])
         kept, held = (
             replace(part, features=tuple(standardized(X, training) for X in part.features)) for part in (kept, held)
         )
@@ -150,4 +151,4 @@ def _table(
 def _pairs(federated: FederatedData) -> list[Pair]:
     classes = federated.classes
     numbers = [np.searchsorted(classes, targets) for targets in federated.targets]
-    return list(zip(federated.features, numbers, strict=True))
+    return list(zip([dense(X, "features") for X in federated.features], numbers, strict=True))

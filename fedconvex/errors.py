@@ -29,6 +29,10 @@ class InvalidInput(FedconvexError, ValueError):
         return f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}: {problem}; {cure}"
 
 
+class TooLarge(InvalidInput):
+    """The data, or a computation with them, takes more memory than there is; see `fedconvex.memory`."""
+
+
 class NoMinimizer(FedconvexError):
     """The objective has no minimiser; `witness` is a direction along which it decreases for ever.
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import is_sparse, read_only_csr
 
 ARRAY_KINDS = "biufcSU"  # truth values, numbers and text, whose bytes are their content
 LONG_DOUBLES = "gG"  # excluded: some of their bytes are padding, with arbitrary content
@@ -54,6 +55,11 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
         if np.ma.isMaskedArray(value):
             raise InvalidInput(where, value, "is a masked array", "fill or drop the masked entries")
         yield from _array_pieces("array", value, where)
+    elif is_sparse(value):
+        kept = read_only_csr(value).sorted_indices()
+        yield _text("csr", str(kept.shape))
+        for part in (kept.data, kept.indices.astype(np.int64), kept.indptr.astype(np.int64)):
+            yield from _array_pieces("array", part, where)
     elif value is None or isinstance(value, bool | str | float):
         # hex keeps every bit of a float, and the sign of zero
         yield _text(kind, value.hex() if isinstance(value, float) else str(value))

@@ -92,7 +92,7 @@ def _first(faults: Any) -> str | None:
 def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "a list" if isinstance(value, list) else "an object"
-    return one_line(json.dumps(value, ensure_ascii=False, default=str), SHOWN)
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), SHOWN)  # str: the dates of TOML
 
 
 def _no_number(text: str) -> Any:

@@ -29,6 +29,8 @@ from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
 from fedconvex.validation import integer_at_least
 
+MOST_EFFORT = 2**62  # epochs or steps of a round, of which stragglers do a random part
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -299,6 +301,8 @@ class Stragglers:
             mask[late] = False
             return chosen.kept(mask) if late_clients else draw
         assert effort is not None
+        if effort > MOST_EFFORT:
+            raise InvalidInput("local_solver", effort, "is more work than can be drawn from", f"give <= {MOST_EFFORT}")
         efforts = np.full(len(members), effort)
         efforts[late] = generator.integers(1, effort, size=late_clients, endpoint=True)
         return replace(chosen, efforts=efforts) if late_clients else draw

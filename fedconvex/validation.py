@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Scalar, rectangular, to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import dense, is_sparse
 
 LONGEST_TEXT = 1000  # characters of a number in text
 LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 has as many digits
@@ -59,8 +60,8 @@ def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
     """
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
-    if hasattr(values, "toarray"):  # a scipy sparse matrix
-        values = values.toarray()
+    if is_sparse(values):
+        values = dense(values, argument)
     if np.ma.isMaskedArray(values):
         raise InvalidInput(argument, values, "is a masked array", "fill or drop the masked entries")
     array = _rectangular(values, argument)

@@ -6,8 +6,9 @@ import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fedconvex.data.file_contents import chunks
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.reading import chunks, opened
+from fedconvex.deep.datasets.reading import opened
 from fedconvex.errors import InvalidInput
 
 Checksums = str | Mapping[str, str] | None

@@ -23,11 +23,11 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from fedconvex.atomic_files import write_atomically
+from fedconvex.data.file_contents import CHUNK
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import checksum
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.mnist import MNIST_SUMS
-from fedconvex.deep.datasets.reading import CHUNK
 from fedconvex.deep.datasets.registry import DATASETS, WITHOUT_FILES
 from fedconvex.errors import FedconvexError, InvalidInput
 

@@ -10,8 +10,9 @@ from typing import IO
 
 import numpy as np
 
+from fedconvex.data.file_contents import buffered
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.reading import opened, read
+from fedconvex.deep.datasets.reading import opened
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: "i2", 0x0C: "i4", 0x0D: "f4", 0x0E: "f8"}
 MAX_AXES = 32
@@ -29,7 +30,7 @@ def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
     with opened(path) as stream:
         kind, shape = _header(path, stream)
         size = math.prod(shape) * kind.itemsize
-        data = read(stream, size)
+        data = buffered(stream, size).getbuffer()
         if len(data) < size:
             problem = f"is truncated: {len(data)} of the {size} bytes for an array of shape {shape}"
             raise bad_file(path, problem, "download or copy the file again")
@@ -40,14 +41,14 @@ def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def _header(path: Path, stream: IO[bytes]) -> tuple[np.dtype[np.generic], tuple[int, ...]]:
-    magic = bytes(read(stream, 4))
+    magic = buffered(stream, 4).getvalue()
     if len(magic) < 4:
         raise bad_file(path, f"is truncated: {len(magic)} bytes", "download or copy the file again")
     if magic[:2] != b"\0\0" or magic[2] not in TYPES or magic[3] > MAX_AXES:
         cure = "give an idx file; a compressed one needs .gz at the end of its name"
         raise bad_file(path, f"starts with {magic.hex(' ')}, which is not the head of an idx file", cure)
     kind, axes = np.dtype(TYPES[magic[2]]), magic[3]
-    sizes = read(stream, 4 * axes)
+    sizes = buffered(stream, 4 * axes).getvalue()
     if len(sizes) < 4 * axes:
         raise bad_file(path, f"is truncated in the sizes of its {axes} axes", "download or copy the file again")
     shape = tuple(np.frombuffer(sizes, dtype=">u4").tolist())

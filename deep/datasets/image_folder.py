@@ -10,7 +10,7 @@ from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
-from fedconvex.errors import MissingLibrary
+from fedconvex.errors import InvalidInput, MissingLibrary
 
 SUFFIXES = (".jpg", ".jpeg", ".png")
 MODES = {"RGB": 3, "L": 1}
@@ -25,6 +25,7 @@ def image_folder(folder: str | os.PathLike[str], split: str | None = None, *, mo
     Classes are numbered in the order of their folders' names, images sorted by name within them.
     split: the name of a folder in `folder` to read instead, such as train or test.
     mode: RGB (3 channels) or L (grey, 1).
+    A damaged PNG is refused, for it has checksums; JPEG has none, so that damage there may only change the picture.
     Raises InvalidInput, and MissingLibrary without Pillow.
     """
     place = Path(folder) if split is None else Path(folder) / split
@@ -63,6 +64,8 @@ def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.n
         raise MissingLibrary("Pillow", "reading image files", "deep") from None
     try:
         with Image.open(path, formats=("JPEG", "PNG")) as image:
+            image.verify()  # a PNG's checksums, to its last chunk; decoding alone takes a file without the last rows
+        with Image.open(path, formats=("JPEG", "PNG")) as image:
             # Image.open reads the header alone: a wrong or enormous size is refused before any pixel is decoded.
             found = image.size[::-1]
             if size is not None and found != size:
@@ -71,7 +74,9 @@ def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.n
             if found[0] * found[1] > MAX_BYTES // 64:
                 raise bad_file(path, f"is {found[0]} × {found[1]} pixels", "give smaller images")
             return np.asarray(image.convert(mode))
-    except (OSError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+    except InvalidInput:
+        raise
+    except Exception as error:  # on damaged bytes the decoders raise nearly any exception
         raise bad_file(path, f"is not a readable JPEG or PNG image ({str(error)[:80]})", "replace it") from None
 
 

@@ -3,7 +3,6 @@
 Source: Caldas et al., "LEAF: a benchmark for federated settings" (2018). FedProx's released data have this format.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,10 +17,12 @@ from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
 from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import files_with_suffix, missing
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import from_json
 from fedconvex.validation import integer_at_least
 
 ORIGIN = "the benchmark LEAF (its preprocessing writes JSON), or the repository of FedProx"
 SUFFIXES = (".json", ".json.gz")
+MOST_CLASSES = 1000  # of labels that no sample or argument explains: a damaged label would else become a huge model
 CURE = 'write {"users": […], "num_samples": […], "user_data": {user: {"x": […], "y": […]}}}'
 Places = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -43,7 +44,7 @@ def read_leaf_json(paths: Places) -> dict[str, Any]:
     Use it for LEAF data whose x are not vectors; `leaf`, `sent140` and `shakespeare` read the usual ones.
 
     paths: a JSON file, plain or gzipped, a folder of them, or a list of such. Other entries of the files are ignored.
-    Raises InvalidInput for another structure, counts that do not agree, a user in two files, NaN.
+    Raises InvalidInput for another structure, counts that do not agree, a user in two files or twice in one, NaN.
     """
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     merged: dict[str, Any] = {"users": [], "num_samples": [], "user_data": {}}
@@ -66,7 +67,8 @@ def leaf(
     Use it for the partitions that LEAF's preprocessing or FedProx's authors made, such as their synthetic data.
 
     path: as for `read_leaf_json`; with a split, a folder that contains a folder `train` or `test` of JSON files.
-    num_classes: default: the largest label plus 1. sha256: expected checksums by file name.
+    num_classes: default: the largest label plus 1, at most 1000 or the number of samples. sha256: expected checksums
+    by file name.
     Raises InvalidInput.
     """
     if split is not None and not isinstance(path, str | os.PathLike):
@@ -87,6 +89,11 @@ def leaf(
             "path", Path(path) if isinstance(path, str) else path, "has no samples", "give data with users"
         )
     classes = max(labels) + 1 if num_classes is None else integer_at_least(num_classes, 1, "num_classes")
+    if num_classes is None and classes > max(MOST_CLASSES, len(labels)):
+        owners = np.repeat(data["users"], data["num_samples"])
+        problem = f"would make {classes} classes, of {len(labels)} samples"
+        cure = "repair the label, or give num_classes if there are so many"
+        raise InvalidInput(f"user_data[{str(owners[labels.index(classes - 1)])!r}]['y']", classes - 1, problem, cure)
     source = ", ".join(file.name for file in files[:3]) + (", …" if len(files) > 3 else "")
     return Dataset(np.array(inputs), np.array(labels, dtype=np.int64), classes, source, clients_of(data))
 
@@ -99,16 +106,11 @@ def clients_of(data: dict[str, Any]) -> Clients:
 
 def _parsed(path: Path) -> Any:
     try:
-        # Python's reader accepts NaN and Infinity, which JSON does not have: `_refuse` turns them into an error.
-        return json.loads(contents(path), parse_constant=_refuse)
+        return from_json(contents(path).decode())
     except InvalidInput:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise bad_file(path, f"is not JSON: {str(error)[:80]}", "download or copy the file again") from None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"it contains the number {constant}")
 
 
 def _checked(path: Path, found: Any) -> dict[str, Any]:
@@ -138,10 +140,9 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
 
 
 def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
-    try:
-        vector = np.asarray(row)
-    except ValueError:  # NumPy refuses lists of unequal lengths
-        vector = np.asarray(None)
+    # NumPy would take true, a list in the place of a number, and a text among texts.
+    plain = isinstance(row, list) and all(type(value) in (int, float) for value in row)
+    vector = np.asarray(row if plain else None)
     if vector.dtype.kind not in "iuf" or vector.ndim != 1 or vector.size == 0 or vector.size != (width or vector.size):
         wanted = "a list of numbers" if width is None else f"a list of {width} numbers, as the others are"
         raise InvalidInput(f"user_data[{user!r}]['x']", row, f"has an entry that is not {wanted}", "repair the file")

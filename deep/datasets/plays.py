@@ -10,10 +10,11 @@ import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Self, final
 
-from fedconvex.data.file_contents import contents
+from fedconvex.data.file_contents import buffered, contents
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.reading import files_with_suffix, opened, read
+from fedconvex.deep.datasets.reading import files_with_suffix, opened
 
 ORIGIN = (
     "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn (fedconvex "
@@ -27,7 +28,8 @@ WITH_TAB = re.compile(r"^[^\s|\[][^\t\n]*\t[ \t]*[^\s|]", re.MULTILINE)
 WITH_COLON = re.compile(r"([^\s:][^:\n]{0,60}):[ \t]*")
 # A name and its speech on one line, but separated by a colon and spaces instead of a tab.
 ONE_LINE = re.compile(r"([A-Z][\w' .-]*):\s+(\S.*)")
-DIRECTION = re.compile(r"\[[^\]]*\]")
+# Up to the end of the line where no bracket closes it: a line of brackets that open is then read once, not once each.
+DIRECTION = re.compile(r"\[[^\]]*\]?")
 
 Speeches = dict[tuple[str, str], list[str]]
 
@@ -64,16 +66,30 @@ def _plays(path: Path) -> Iterator[tuple[str, str]]:
         yield re.sub(r"(\.txt)?(\.gz)?$", "", path.name, flags=re.IGNORECASE), _decoded(path, contents(path))
         return
     try:
-        with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
             for member in archive:  # read into memory, never unpacked: a member's name could lead outside the folder
                 if not member.isfile() or not member.name.lower().endswith(".txt"):
                     continue
                 inside = archive.extractfile(member)
                 if inside is None or member.size > MAX_BYTES:
                     raise bad_file(path, f"{member.name} cannot be read", "unpack it and give the folder")
-                yield Path(member.name).stem, _decoded(path, bytes(read(inside)))
+                yield Path(member.name).stem, _decoded(path, buffered(inside).getvalue())
     except tarfile.TarError as error:
         raise bad_file(path, f"is not a readable archive ({error})", "download or copy the file again") from None
+
+
+@final
+class _Member(tarfile.TarInfo):
+    """A member of an archive whose other members are not dropped in silence where a header is damaged or missing."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.HeaderError as error:  # which tarfile takes for the archive's end
+            if type(error).__name__ == "EOFHeaderError":  # the end: a block of zeros
+                raise
+            raise tarfile.ReadError(f"after its first members: {error}") from None
 
 
 def _decoded(path: Path, data: bytes) -> str:
@@ -107,11 +123,11 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
     """Yield (name, line): the role that starts to speak, "" for none, or None while the same role goes on."""
     begun = "DRAMATIS PERSONAE" not in text
     title = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    # first_part: the first line of a name that is spread over two; inside: within a bracket that is still open.
-    first_part, inside = "", False
+    # first_lines: those of a name that is spread over several; inside: within a bracket that is still open.
+    first_lines, inside = list[str](), False
     for whole in text.splitlines():
         if not whole.strip():
-            first_part, inside = "", False  # a bracket that is never closed ends with its paragraph
+            first_lines, inside = [], False  # a bracket that is never closed ends with its paragraph
             continue
         line, inside = _without_directions(whole, inside)
         if HEADING.match(whole):
@@ -123,12 +139,12 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
             yield None, line
         elif "\t" in line:
             name, _, speech = line.partition("\t")
-            yield f"{first_part} {name}", speech
-            first_part = ""
+            yield " ".join([*first_lines, name]), speech
+            first_lines = []
         elif one := ONE_LINE.fullmatch(line.rstrip()):
             yield one[1], one[2]
         else:
-            first_part = f"{first_part} {line.strip()}"
+            first_lines.append(line.strip())
 
 
 def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
@@ -138,9 +154,7 @@ def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
         if not closed:
             return "", True
         line = "\t" + line  # the rest of the line belongs to the speech, as an indented line does
-    line = DIRECTION.sub("", line)
-    spoken, opened_here, _ = line.partition("[")
-    return spoken, bool(opened_here)
+    return DIRECTION.sub("", line), line.rfind("[") > line.rfind("]")
 
 
 def _lines_with_colons(text: str) -> Iterator[tuple[str | None, str]]:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from fedconvex.data.file_contents import open_bytes, unreadable
-from fedconvex.data.table import MAX_BYTES, bad_file
+from fedconvex.data.table import bad_file
 from fedconvex.errors import InvalidInput
-
-CHUNK = 2**20
 
 
 @contextmanager
@@ -24,22 +22,6 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield stream
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from None
-
-
-def chunks(stream: IO[bytes], limit: int) -> Iterator[bytes]:
-    """Yield at most `limit` bytes of the stream, one mebibyte at a time."""
-    while limit > 0 and (piece := stream.read(min(limit, CHUNK))):
-        limit -= len(piece)
-        yield piece
-
-
-def read(stream: IO[bytes], limit: int = MAX_BYTES) -> bytearray:
-    """Read at most `limit` bytes of the stream."""
-    # stream.read(limit) would allocate `limit` bytes at once, also for a short file whose header lies about its size.
-    data = bytearray()
-    for piece in chunks(stream, limit):
-        data += piece
-    return data
 
 
 def find(folder: Path, names: Sequence[str], data: str, origin: str) -> Path:

@@ -15,6 +15,7 @@ from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import dense
 
 ORIGIN = "the LIBSVM data page of Chang and Lin"
 
@@ -44,7 +45,7 @@ def libsvm(
         raise InvalidInput("path", Path(path), problem, "give a classification data set")
     every = as_class_labels(table.targets if classes is None else classes, table.targets)
     # `every` is sorted, so a label's position in it is its class number.
-    return Dataset(table.features, np.searchsorted(every, table.targets), len(every), Path(path).name)
+    return Dataset(dense(table.features, "path"), np.searchsorted(every, table.targets), len(every), Path(path).name)
 
 
 def digits() -> Dataset:

@@ -86,7 +86,7 @@ def _word(path: Path, number: int, field: bytes, vocabulary: Mapping[str, int]) 
 
 def _vector(path: Path, number: int, fields: list[bytes]) -> np.ndarray:
     try:
-        vector = np.array([float(field) for field in fields])
+        vector = np.array([float(field.replace(b"_", b"?")) for field in fields])  # float() would read 1_0 as 10
     except ValueError:
         vector = np.array([np.nan])
     if not (np.abs(vector) < np.finfo(np.float32).max).all():  # a comparison with NaN is false: NaN is refused too

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import memory
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.certainty import Certainty
 
 Matrix = Any  # one (d, e) matrix of the arithmetic: ndarray, tensor, fmpq_mat or arb_mat
 Batch = Any  # m matrices of equal shape: an (m, d, e) array, or a list of flint matrices
+FEWER = "use fewer features or samples"
 
 
 class Arithmetic(ABC):
@@ -28,6 +30,11 @@ class Arithmetic(ABC):
     def context(self) -> AbstractContextManager[Any]:
         """The context in which to compute; it sets the working precision of balls, and one thread for floats."""
         return nullcontext()
+
+    def require_room(self, rows: int, columns: int, copies: int = 1) -> None:
+        """Raises TooLarge unless `copies` matrices of that shape can be allocated."""
+        shape = f"an array of shape {(rows, columns)}"
+        memory.require(rows * columns * copies * memory.NUMBER, "data", shape, "as floats, it", FEWER)
 
     @abstractmethod
     def scalar(self, value: Any) -> Scalar:

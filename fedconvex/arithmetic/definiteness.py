@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 
 MatrixIn = Callable[[Arithmetic], Matrix]
+COPIES_IN_BALLS = 8  # of a matrix, which FLINT makes in two products
+FEWER = "use arithmetic='float', or fewer features"
 
 
 def is_positive_definite(matrix: "np.ndarray | MatrixIn", precision: int = 128) -> bool:
@@ -70,6 +73,9 @@ def null_space(matrix: Matrix) -> list[np.ndarray]:
     """A basis of {v : matrix · v = 0} for an exact (fmpq) matrix, as integer vectors in object arrays."""
     import flint
 
+    rows, size = int(matrix.nrows()), int(matrix.ncols())
+    needed = size**2 * memory.NUMBER + size * max(0, size - rows) * memory.OBJECT
+    memory.require(needed, "data", f"a matrix of {rows} rows and {size} columns", "its exact kernel", FEWER)
     integers, _ = matrix.numer_denom()
     basis, nullity = integers.nullspace()
     columns = []
@@ -146,6 +152,9 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
     """
     import flint
 
+    size = int(ball_matrix.nrows())
+    needed = size**2 * (2 * memory.OBJECT + COPIES_IN_BALLS * 48)
+    memory.require(needed, "data", f"a matrix of size {size}", "the proof that it is positive definite", FEWER)
     middle = _middle(ball_matrix)
     try:
         with arithmetics.get("float").context():
@@ -155,7 +164,6 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
         return False
     if not np.isfinite(factor).all():
         return False
-    size = len(middle)
     X = flint.arb_mat(size, size, factor.ravel().tolist())
     defect = X * ball_matrix * X.transpose()
     total = flint.arb(0)

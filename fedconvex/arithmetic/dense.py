@@ -144,6 +144,10 @@ class TorchArithmetic(DenseArithmetic):
         self.settings = (str(self.device), str(self.dtype))
         self.bytes_per_number = self.dtype.itemsize
 
+    def require_room(self, rows: int, columns: int, copies: int = 1) -> None:
+        if self.device.type == "cpu":  # another device's memory is torch's to watch
+            super().require_room(rows, columns, copies)
+
     @contextmanager
     def context(self) -> Iterator[None]:
         """One thread, as on NumPy."""

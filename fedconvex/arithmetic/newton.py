@@ -1,5 +1,7 @@
 """Newton's method for a batch of independent smooth convex functions, to the accuracy of float64."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from fedconvex.arithmetic.rationals import Array
@@ -53,7 +55,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
             inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
             step = -(inverse @ gradients[..., None])[..., 0]
         else:
-            step = _conjugate_gradients(functions, theta, -gradients)
+            step = conjugate_gradients(xp, partial(functions.hessian_products, theta), -gradients)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
         theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # finished functions stay where they are
@@ -69,16 +71,15 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
     return best
 
 
-def _conjugate_gradients(functions: SmoothFunctions, theta: Array, right: Array) -> Array:
-    """∇²φ_k(θ_k)⁻¹ right_k for all functions at once, with a residual of at most FORCING · ‖right_k‖."""
-    xp = functions.xp
+def conjugate_gradients(xp: Any, multiply: Callable[[Array], Array], right: Array, tolerance: float = FORCING) -> Array:
+    """H_k⁻¹ right_k for all k at once, with a residual of at most tolerance · ‖right_k‖; multiply: V ↦ H_k V_k."""
     solution, residual, direction = 0 * right, right, right
     square = (residual * residual).sum(-1)
-    enough = FORCING**2 * square
+    enough = tolerance**2 * square
     for _ in range(CONJUGATE_STEPS):
         if not bool((square > enough).any()):
             break
-        product = functions.hessian_products(theta, direction)
+        product = multiply(direction)
         curvature = (direction * product).sum(-1)
         # where the direction is 0, or has no curvature, do not move; the inner `where` avoids the division by 0
         length = xp.where(curvature > 0, square / xp.where(curvature > 0, curvature, 1.0), 0.0)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
-from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
+from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
@@ -25,6 +26,7 @@ from fedconvex.validation import integer_at_least, positive
 
 BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
 BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
+STATES = 64  # of methods with memory, that the search for fixed points and rates holds at once, at least
 NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined
 DIVERGED = 1e6  # a run stops when its suboptimality is this multiple of the initial one …
 SETTLED = 1e-10  # … or its distance to the fixed point this part of the initial one
@@ -125,8 +127,14 @@ def audit(
             read_method(method)
         else:
             rounds_of(method, problem)
+    needed = STATES * (problem.num_clients + 1) * problem.dim * memory.NUMBER
+    memory.require(
+        needed, "data", problem, f"{STATES} states of {problem.dim} unknowns", "give fewer features or clients"
+    )
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
+    if truth.certainty is Certainty.NUMERIC:
+        say(f"minimiser: {truth.solver}")
     chosen = (
         default_methods(problem, truth)
         if methods is None
@@ -172,7 +180,11 @@ def measure_method(
     stop: FixedPoint | None = None
     missing = ""
     try:
-        stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+        try:
+            stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+        except TooLarge as error:
+            say(f"{name}: in floats ({error.problem})")
+            stop = fixed_point(method, problem)
     except NoFixedPoint:
         missing = "no fixed point"
     except NotConverged:
@@ -187,7 +199,10 @@ def measure_method(
     gaps, distances, state = run(method, problem, truth.point, target, rounds, report)
     predicted, place = None, None
     if stop is not None:
-        predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
+        try:
+            predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
+        except TooLarge as error:
+            say(f"{name}: no predicted contraction ({error.problem})")
     bias = floor = None
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)

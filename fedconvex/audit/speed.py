@@ -8,6 +8,7 @@ from fedconvex.arithmetic.rationals import float_array
 from fedconvex.fixed_points import FixedPoint
 from fedconvex.fixed_points.convergence_rates import slowest
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
+from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import rounds_of
 
@@ -24,8 +25,14 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
         last: the last state of a run.
         settled: whether that run has converged to the fixed point.
     """
-    rounds = rounds_of(stop.method, stop.problem)
     place: Place = "fixed point"
+    if isinstance(stop.analysis, WideFixedPoints):  # outside the span of the samples no round moves anything
+        space = stop.analysis.row_space
+        rounds = rounds_of(stop.method, space.problem)
+        with rounds.arithmetic.context():
+            state = rounds.start(space.coordinates(float_array(stop.point)))
+        return slowest(rounds, state).value, place
+    rounds = rounds_of(stop.method, stop.problem)
     if stop.method.memoryless or not isinstance(stop.analysis, SmoothFixedPoints):
         with rounds.arithmetic.context():
             state = rounds.start(float_array(stop.point))  # on quadratics the derivative is the same everywhere

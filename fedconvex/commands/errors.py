@@ -9,6 +9,7 @@ import typer
 
 from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.memory import CURE
 from fedconvex.safe_text import one_line
 
 TRACEBACK = "--traceback"
@@ -57,6 +58,8 @@ def _usage(error: Any, detailed: bool) -> int:
 def _unexpected(error: Exception, detailed: bool) -> str:
     if isinstance(error, OSError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return f"memory ran out{f' ({error})' if str(error) else ''}; {CURE}"
     cure = "" if detailed else f"; please run it again with {TRACEBACK}, and report what that prints"
     return f"{type(error).__name__}: {error}; this is a fault of fedconvex{cure}"
 

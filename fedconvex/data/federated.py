@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fedconvex.data.partition import partition
-from fedconvex.data.table import Table
+from fedconvex.data.table import NumberedNames, Table
 from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import Features, is_sparse, read_only_csr, with_ones
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -27,7 +28,8 @@ class FederatedData:
     `load` and the synthetic generators return it; create it yourself for data that are already in memory, by client.
 
     Args:
-        features: features[k] is (n_k, p) with n_k >= 1, converted to float64; kept as a read-only view.
+        features: features[k] is (n_k, p) with n_k >= 1, converted to float64; kept as a read-only view. Sparse arrays
+            of SciPy are kept as CSR arrays; `load` returns them for files whose dense form would take far more memory.
         targets: targets[k] is (n_k,), numbers or text, converted by `as_targets`; text is always a class label. Copied.
         client_names: m distinct names.
         feature_names: p names.
@@ -38,10 +40,10 @@ class FederatedData:
         InvalidInput: ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
     """
 
-    features: tuple[np.ndarray, ...]
+    features: tuple[Features, ...]
     targets: tuple[np.ndarray, ...]
     client_names: tuple[str, ...]
-    feature_names: tuple[str, ...]
+    feature_names: Sequence[str]
     source: str
     class_labels: np.ndarray | None = None
 
@@ -54,9 +56,11 @@ class FederatedData:
             problem = f"features, targets and distinct client names count {counts} clients"
             raise InvalidInput("client_names", names, problem, "give one array of each kind and one name per client")
         features = tuple(_features(array, k, len(self.feature_names)) for k, array in enumerate(self.features))
-        targets = _split(as_targets(_joined(self.targets)), [len(array) for array in self.features], self.targets)
+        rows = [array.shape[0] for array in features]
+        targets = _split(as_targets(_joined(self.targets)), rows, self.targets)
         labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
-        fields = {"features": features, "client_names": names, "feature_names": tuple(self.feature_names)}
+        named = self.feature_names if isinstance(self.feature_names, NumberedNames) else tuple(self.feature_names)
+        fields = {"features": features, "client_names": names, "feature_names": named}
         for name, value in {**fields, "targets": targets, "class_labels": labels}.items():
             object.__setattr__(self, name, value)
 
@@ -77,7 +81,7 @@ class FederatedData:
     @property
     def sizes(self) -> np.ndarray:
         """The number of samples n_k of every client, int64 (m,)."""
-        return np.array([len(array) for array in self.features], dtype=np.int64)
+        return np.array([array.shape[0] for array in self.features], dtype=np.int64)
 
     @property
     def num_samples(self) -> int:
@@ -165,10 +169,8 @@ class FederatedData:
         # equal weights also for `pooled`: f_k is a sum over samples, so large clients count more already
         return LeastSquares(A=self._design(intercept), b=list(self.targets))
 
-    def _design(self, intercept: bool) -> list[np.ndarray]:
-        if not intercept:
-            return list(self.features)
-        return [np.column_stack([array, np.ones(len(array))]) for array in self.features]
+    def _design(self, intercept: bool) -> list[Features]:
+        return [with_ones(array) for array in self.features] if intercept else list(self.features)
 
 
 def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[str], source: str) -> FederatedData:
@@ -192,12 +194,16 @@ def _model_cure(task: Task) -> str:
     return f"these targets call for {MODELS[task]}"
 
 
-def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
+def _features(values: Features, client: int, width: int) -> Features:
     name = f"features[{client}]"
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf" or array.ndim != 2 or array.size == 0 or array.shape[1] != width:
+    array: Any = read_only_csr(values) if is_sparse(values) and values.dtype.kind in "biuf" else np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim != 2 or 0 in array.shape or array.shape[1] != width:
         problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
         raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
+    if is_sparse(array):
+        if not np.isfinite(array.data).all():
+            raise InvalidInput(name, array, "has entries that are not finite", "remove or repair the samples")
+        return array
     array = array.astype(np.float64, copy=False).view()  # a view: read-only here, not for its owner
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:
@@ -205,7 +211,7 @@ def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
         place = f"{name}[{row}, {column}]"
         raise InvalidInput(place, float(array[row, column]), "is not finite", "remove or repair the sample")
     array.flags.writeable = False
-    return array
+    return np.asarray(array)
 
 
 def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:

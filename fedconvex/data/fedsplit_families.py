@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fedconvex.data.random_streams import GeneratorStream, stream
+from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative, positive
 
@@ -116,7 +116,7 @@ def conditioned_least_squares(
     Weights are 1/m. Raises InvalidInput. Source: Pathak and Wainwright, "FedSplit" (2020), section 4, Figure 3; the
     spectrum, dimensions and noise are ours.
     """
-    clients, _, features, seed = _shape(clients, 1, features, seed)
+    clients, _, features, seed = _shape(clients, features, features, seed)
     if float(non_negative(kappa, "kappa")) < 1:
         raise InvalidInput("kappa", kappa, "is a ratio of the largest to the least eigenvalue", "give kappa >= 1")
     if eigenvectors not in ("own", "shared"):
@@ -140,12 +140,13 @@ def conditioned_least_squares(
 
 
 def _shape(clients: int, samples: int, features: int, seed: int) -> tuple[int, int, int, int]:
-    return (
+    shape = (
         integer_at_least(clients, 1, "clients"),
         integer_at_least(samples, 1, "samples"),
         integer_at_least(features, 1, "features"),
-        integer_at_least(seed, 0, "seed"),
     )
+    require_moderate(*shape)
+    return *shape, integer_at_least(seed, 0, "seed")
 
 
 def _truths(seed: int, features: int, spread: float, scale: float) -> Callable[[int], np.ndarray]:

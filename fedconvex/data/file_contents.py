@@ -1,6 +1,7 @@
 """Reads users' files, plain or gzipped, within a size limit and with errors that name the path and the line."""
 
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import IO, cast
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.errors import InvalidInput
 
+CHUNK = 2**20
 MAX_LINE = 2**27  # bytes; a file without line ends must not fill the memory before it is refused
 
 
@@ -33,14 +35,36 @@ def contents(path: Path) -> bytes:
     """All bytes of a file. Raises InvalidInput if it cannot be read, is empty or is larger than `MAX_BYTES`."""
     try:
         with open_bytes(path) as stream:
-            data = stream.read(MAX_BYTES + 1)  # one more than allowed: a small gzip file may unpack to any size
+            # one byte more than allowed: a small gzip file may unpack to any size
+            data = buffered(stream, MAX_BYTES + 1).getvalue()
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
+    except MemoryError:
+        raise bad_file(path, "does not fit into the memory", "give a smaller file") from None
     if not data:
         raise bad_file(path, "the file is empty", "give a file with data")
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     return data
+
+
+def buffered(stream: IO[bytes], limit: int = MAX_BYTES) -> io.BytesIO:
+    """At most `limit` bytes of the stream, in memory that grows with the bytes that arrive, not with the limit.
+
+    The result's `getvalue` and `getbuffer` make no second copy.
+    """
+    # stream.read(limit) would allocate `limit` bytes at once, also for a short file whose header lies about its size.
+    data = io.BytesIO()
+    for piece in chunks(stream, limit):
+        data.write(piece)
+    return data
+
+
+def chunks(stream: IO[bytes], limit: int) -> Iterator[bytes]:
+    """At most `limit` bytes of the stream, one mebibyte at a time."""
+    while limit > 0 and (piece := stream.read(min(limit, CHUNK))):
+        limit -= len(piece)
+        yield piece
 
 
 def _too_large(path: Path) -> InvalidInput:

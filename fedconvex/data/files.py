@@ -1,18 +1,23 @@
 """`read_table`: reads the samples of a CSV, TSV, Parquet, NPZ or LIBSVM file."""
 
 import io
+import math
 import os
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from fedconvex.data.delimited import read_delimited
 from fedconvex.data.file_contents import contents
-from fedconvex.data.libsvm import read_libsvm
-from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
+from fedconvex.data.libsvm import MAX_INDEX, read_libsvm
+from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import NUMBER, readable, require
+from fedconvex.sparse import Features, dense, is_sparse, stays_sparse
 from fedconvex.validation import integer_at_least
 
 FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
@@ -24,6 +29,7 @@ SUFFIXES = {
     ".npz": "npz",
     **dict.fromkeys((".svm", ".libsvm", ".svmlight", ".txt", ".t", ""), "libsvm"),
 }
+COLUMN = 2**14  # bytes of a column's schema, statistics and place in a table
 NPZ_CURE = "write it with numpy.savez(path, X=…, y=…), client=… if there is one, all of them plain numbers or strings"
 
 
@@ -45,6 +51,11 @@ def read_table(
 
     Files are data, never code: nothing is unpickled. Raises InvalidInput with the path, the place and the cure for
     anything that cannot be read completely: NaN, missing values and text among the features are never filled in.
+
+    Damage is noticed where the file has checksums: gzip and NPZ files do; Parquet files do if they were written with
+    them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`), and then they
+    cover the values, not the columns' names. In other Parquet files, in CSV, TSV and LIBSVM text, a changed digit is
+    another number.
     """
     path = Path(path)
     format = _format(path, format)
@@ -56,6 +67,8 @@ def read_table(
                     argument, column, problem, "leave it out; divide the rows with clients and partition"
                 )
         width = None if num_features is None else integer_at_least(num_features, 1, "num_features")
+        if width is not None and width > MAX_INDEX:
+            raise InvalidInput("num_features", num_features, f"is larger than {MAX_INDEX}", "give fewer features")
         return read_libsvm(path, width)
     if num_features is not None:
         raise InvalidInput("num_features", num_features, f"{path} states how many it has", "leave it out")
@@ -83,7 +96,10 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
 
     data = contents(path)
     try:
-        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+        _require_room_for_frame(path, data)
+        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", page_checksum_verification=True)
+    except InvalidInput:
+        raise
     except Exception as error:  # on damaged bytes the libraries raise nearly any exception
         raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
     names = [str(name) for name in frame.columns]
@@ -108,20 +124,30 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
     )
 
 
+def _require_room_for_frame(path: Path, data: bytes) -> None:
+    """Raises InvalidInput for rows and columns that do not fit into memory, by the file's metadata."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(io.BytesIO(data))
+    # once as pyarrow's table, once in pandas, once as float64; a column alone takes a few kB
+    needed = metadata.num_rows * metadata.num_columns * NUMBER * 3 + metadata.num_columns * COLUMN
+    require(needed, "path", path, f"its {metadata.num_rows} rows by {metadata.num_columns} columns", FEWER)
+
+
 def _read_npz(path: Path, target_column: str | None, client_column: str | None) -> Table:
     data = contents(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())  # before numpy allocates it
-        if unpacked > MAX_BYTES:
-            raise bad_file(path, f"unpacks to more than {MAX_BYTES / 2**30:.0f} GiB", "give fewer samples or features")
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            names = arrays.files
+            _require_room_for_arrays(path, archive)
+            # all members, for what has a damaged name may be the clients'
+            if (damaged := archive.testzip()) is not None:
+                raise ValueError(f"its member {damaged} is damaged")
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
             if "X" not in names:
                 raise bad_file(path, f"has no array X; its arrays are {', '.join(names) or 'none'}", NPZ_CURE)
             target, client, _ = roles(path, names, target_column, client_column)
-            features, targets = arrays["X"], arrays[names[target]]
-            clients = None if client is None else arrays[names[client]]
+            members = [archive.namelist()[j] for j in (names.index("X"), target, client) if j is not None]
+            features, targets, *clients = (_array(archive, member) for member in members)
     except InvalidInput:  # our own, more precise errors from within the block
         raise
     except Exception as error:  # as above
@@ -130,24 +156,65 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
         problem = f"X has shape {features.shape} and type {features.dtype}, not samples by features of real numbers"
         raise bad_file(path, problem, NPZ_CURE)
     _check_rows(path, len(features))
-    return _table(path, features.astype(np.float64), default_names(features.shape[1]), targets, clients)
+    feature_names = default_names(features.shape[1])
+    rows, columns = features.shape
+    if stays_sparse(rows, columns, int(np.count_nonzero(features))):
+        from scipy.sparse import csr_array
+
+        return _table(path, csr_array(features).astype(np.float64), feature_names, targets, *clients)
+    return _table(path, features.astype(np.float64, copy=False), feature_names, targets, *clients)
+
+
+def _require_room_for_arrays(path: Path, archive: zipfile.ZipFile) -> None:
+    """Raises InvalidInput for arrays that would not fit into memory unpacked, and as float64, by their headers."""
+    needed = 0
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            count, size = _announced(stream)
+        # numbers become float64; text is kept, and made into Python's
+        needed += count * (size + max(NUMBER, size))
+    unpacked = sum(member.file_size for member in archive.infolist())  # also of what is no array: all are compared
+    if needed > 2 * MAX_BYTES or unpacked > MAX_BYTES:
+        problem = f"unpacks to more than {readable(MAX_BYTES)} of numbers"
+        raise bad_file(path, problem, "give fewer samples or features")
+    require(needed, "path", path, "unpacking its arrays and making them float64", "give fewer samples or features")
+
+
+def _announced(stream: IO[bytes]) -> tuple[int, int]:
+    """The number of entries of an .npy member, and the bytes of one, by its header; 0 where it is no such member."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(stream)
+    except ValueError:  # numpy refuses it, or the reader: it is no array
+        return 0, 0
+    return math.prod(map(abs, shape)), dtype.itemsize
+
+
+def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
+    """The array of that member. Raises ValueError where it is none, or is not all that the member holds."""
+    with archive.open(member) as stream:
+        array: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):  # a header of too few rows
+            raise ValueError(f"{member} goes on after an array of shape {array.shape}")
+    return array
 
 
 def _table(
-    path: Path, features: np.ndarray, names: tuple[str, ...], targets: np.ndarray, clients: np.ndarray | None
+    path: Path, features: Features, names: Sequence[str], targets: np.ndarray, clients: np.ndarray | None = None
 ) -> Table:
     """The checks that Parquet and NPZ files share; errors number the rows from 1."""
-    bad = np.argwhere(~np.isfinite(features))
-    if bad.size:
-        row, column = bad[0]
+    stored = features.data if is_sparse(features) else features  # zeros that are not stored are finite
+    if not np.isfinite(stored).all():
+        row, column = np.argwhere(~np.isfinite(dense(features, "X")))[0]
         problem = f"row {row + 1}, column {names[column]!r}: {features[row, column]} is not finite"
         raise bad_file(path, problem, "fill it in or remove the row")
     for role, values in (("targets", targets), ("clients", clients)):
         if values is None:
             continue
-        if values.shape != (len(features),) or values.dtype.kind not in "biufU":
+        if values.shape != features.shape[:1] or values.dtype.kind not in "biufU":
             problem = f"the {role} have shape {values.shape} and type {values.dtype}"
-            raise bad_file(path, problem, f"give {len(features)} numbers or strings, one per row")
+            raise bad_file(path, problem, f"give {features.shape[0]} numbers or strings, one per row")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise bad_file(path, f"row {row + 1}: {values[row]} among the {role}", "repair or remove the row")

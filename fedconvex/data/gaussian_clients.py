@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from fedconvex.data.federated import FederatedData
-from fedconvex.data.random_streams import GeneratorStream, stream
+from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
 from fedconvex.data.table import MAX_BYTES, default_names
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative
@@ -79,9 +79,11 @@ def check_shape(
     clients: Any, features: Any, classes: Any, seed: Any, features_name: str = "features"
 ) -> tuple[int, int, int, int]:
     """The four as integers. Raises InvalidInput unless clients, features >= 1, classes >= 2 and seed >= 0."""
-    return (
+    shape = (
         integer_at_least(clients, 1, "clients"),
         integer_at_least(features, 1, features_name),
         integer_at_least(classes, 2, "classes"),
-        integer_at_least(seed, 0, "seed"),
     )
+    require_moderate(shape[0], 1, shape[1])
+    require_moderate(1, shape[2], shape[1])  # one client's model
+    return *shape, integer_at_least(seed, 0, "seed")

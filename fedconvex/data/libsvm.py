@@ -1,7 +1,7 @@
 """Reads LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, with increasing indices from 1.
 
 scikit-learn reads this format too; this reader names the line and the entry of an error, and refuses NaN, indices from
-0 and labels beyond 2^53 instead of interpreting them.
+0, labels beyond 2^53 and a last line that may be cut short, instead of interpreting them.
 """
 
 import math
@@ -14,12 +14,16 @@ from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
+from fedconvex.sparse import Features, stays_sparse
 
 MAX_INDEX = MAX_BYTES // 8
 
 
 def read_libsvm(path: Path, num_features: int | None = None) -> Table:
-    """Reads a LIBSVM file; features that a line omits are 0, `#` starts a comment.
+    """Reads a LIBSVM file; features that a line omits are 0, a label alone has all of them 0, `#` starts a comment.
+
+    The last line must end with a line break, like all others: without it, `1 3:0.25` may be all that is left of
+    `1 3:0.2531 4:1`, and no check of the line itself would tell.
 
     num_features: p, for files in which the last features never occur (default: the largest index in the file).
     Raises InvalidInput with the line number of the first bad line.
@@ -46,20 +50,37 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
                 raise _bad_entry(path, number, token) from None
             if not previous < index <= (num_features or MAX_INDEX):
                 raise _bad_index(path, number, index, previous, num_features)
+            if value_text == b"-0":  # zeros are left out; this is what is left of a value such as -0.5
+                raise bad_file(path, f"line {number}: {_show(token)} is cut short", "repair or remove the entry")
             columns.append(index)
             previous = index
         lengths.append(len(tokens) - 1)
+        if not line.endswith(b"\n"):
+            problem = f"line {number}: has no line break at its end, as if the file were cut short there"
+            raise bad_file(path, problem, "add the line break if the file is complete, or else copy it again")
     if not targets:
         raise bad_file(path, "has no rows", "give a file with samples")
     width = num_features or max(columns, default=0)
     if width == 0:
         raise bad_file(path, "no line has a feature", "give entries index:value")
-    check_size(path, len(targets), width)
-    features = np.zeros((len(targets), width))
-    rows = np.repeat(np.arange(len(targets)), np.frombuffer(lengths, dtype=np.int64))
-    if columns:
-        features[rows, np.frombuffer(columns, dtype=np.int64) - 1] = np.frombuffer(values)
-    return Table(features, default_names(width), as_targets(np.frombuffer(targets)), None)
+    return Table(
+        _features(path, lengths, columns, values, width), default_names(width), as_targets(np.frombuffer(targets)), None
+    )
+
+
+def _features(path: Path, lengths: "array[int]", columns: "array[int]", values: "array[float]", width: int) -> Features:
+    """The (n, p) features from the entries of every line: numbers of entries, columns from 1, values."""
+    counts = np.frombuffer(lengths, dtype=np.int64)
+    places = np.frombuffer(columns, dtype=np.int64) - 1 if columns else np.empty(0, np.int64)
+    entries = np.frombuffer(values) if values else np.empty(0)
+    if stays_sparse(len(counts), width, len(entries)):
+        from scipy.sparse import csr_array
+
+        return csr_array((entries, places, np.concatenate([[0], np.cumsum(counts)])), shape=(len(counts), width))
+    check_size(path, len(counts), width)
+    features = np.zeros((len(counts), width))
+    features[np.repeat(np.arange(len(counts)), counts), places] = entries
+    return features
 
 
 def _index(text: bytes) -> int:

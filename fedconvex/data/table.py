@@ -3,26 +3,31 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from operator import eq
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, final, overload
 
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import NUMBER, readable, require
+from fedconvex.sparse import Features, dense
 
 TARGET_COLUMNS = ("target", "label", "y")
 CLIENT_COLUMNS = ("client", "client_id")
 MAX_BYTES = 4 * 2**30  # of a file and of a dense table
+FEWER = "use fewer rows or fewer features"
 
 
 class Table(NamedTuple):
     """Samples: features (n, p) as float64, p feature names, targets (n,) in the form of `as_targets`, and clients.
 
+    features: a NumPy array, or a SciPy CSR array where that takes far less (`fedconvex.sparse`).
     clients: the name of every sample's client, or None if the file does not state it.
     """
 
-    features: np.ndarray
-    feature_names: tuple[str, ...]
+    features: Features
+    feature_names: Sequence[str]
     targets: np.ndarray
     clients: tuple[str, ...] | None
 
@@ -40,24 +45,59 @@ def bad_file(path: str | os.PathLike[str], problem: str, cure: str) -> InvalidIn
     return InvalidInput("path", Path(path), problem, cure)
 
 
-def default_names(num_features: int) -> tuple[str, ...]:
+@final
+class NumberedNames(Sequence[str]):
+    """The names x1 … xp, made when they are read: sparse files have millions of features, most of them absent."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        numbers = range(1, self._count + 1)[index]
+        return f"x{numbers}" if isinstance(numbers, int) else tuple(f"x{number}" for number in numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumberedNames):
+            return len(self) == len(other)
+        return isinstance(other, tuple) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))  # as the tuple that it equals
+
+    def __repr__(self) -> str:
+        return f"NumberedNames({self._count})"
+
+
+def default_names(num_features: int) -> NumberedNames:
     """x1 … xp, for files without names of features."""
-    return tuple(f"x{j}" for j in range(1, num_features + 1))
+    return NumberedNames(num_features)
 
 
-def check_size(path: str | os.PathLike[str], rows: int, columns: int) -> None:
-    """Raises InvalidInput for a table that takes more than `MAX_BYTES` as float64."""
-    if rows * columns * 8 > MAX_BYTES:
-        size = f"{rows} rows by {columns} features take {rows * columns * 8 / 2**30:.1f} GiB as a dense table"
-        raise bad_file(path, f"{size}, the limit is {MAX_BYTES / 2**30:.0f} GiB", "use fewer rows or fewer features")
+def check_size(path: str | os.PathLike[str], rows: int, columns: int, copies: int = 1) -> None:
+    """Raises InvalidInput for a dense table of more than `MAX_BYTES`, or of which `copies` do not fit into memory."""
+    needed = rows * columns * NUMBER
+    size = f"{rows} rows by {columns} features take {readable(needed)} as a dense table"
+    if needed > MAX_BYTES:
+        raise bad_file(path, f"{size}, the limit is {readable(MAX_BYTES)}", FEWER)
+    require(copies * needed, "path", Path(path), f"{copies} times its {rows} rows by {columns} features", FEWER)
 
 
-def standardized(features: np.ndarray, like: np.ndarray | None = None) -> np.ndarray:
+def standardized(features: Features, like: Features | None = None) -> np.ndarray:
     """Every column of features (n, p) shifted and scaled to mean 0, variance 1 (over n); constant columns become 0.
 
     like: samples (n', p) that determine shift and scale instead, such as the training set.
     """
-    known = features if like is None else like
+    features = dense(features, "features", copies=3)  # shifting fills the zeros
+    known = features if like is None else dense(like, "like")
     scale = np.abs(known).max(axis=0)
     scale = np.where(
         scale > 0, scale, 1.0

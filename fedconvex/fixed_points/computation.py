@@ -1,15 +1,19 @@
 """`fixed_point`: in closed form for quadratic clients, numerically and then enclosed for logistic losses."""
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
 from fedconvex.fixed_points.result import FixedPoint
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
+from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.runs.rounds import rounds_of
+from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.validation import positive
 
 
@@ -56,6 +60,16 @@ def fixed_point(
         raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
     else:
         rounds = rounds_of(method, problem, "float", solver)
+    with memory.refusing("problem", problem):
+        return _computed(method, problem, numbers, solver, rounds, radius)
+
+
+def _computed(
+    method: Method, problem: Problem, numbers: Arithmetic, solver: SmoothSolver, rounds: Rounds, radius: float
+) -> FixedPoint:
+    if isinstance(problem, LeastSquares) and problem.is_wide and numbers.certainty is Certainty.NUMERIC:
+        wide = WideFixedPoints(method, problem, solver)
+        return FixedPoint(numbers.array(wide.point), method, problem, numbers, wide)
     if isinstance(problem, QuadraticProblem):
         quadratic = QuadraticFixedPoints(method, problem, solver)
         with numbers.context():
@@ -64,7 +78,7 @@ def fixed_point(
     # logistic losses: found in floats whatever the arithmetic, then enclosed or converted
     smooth = SmoothFixedPoints(method, problem, solver, rounds)
     with numbers.context():
-        point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)
+        point = smooth.enclosure(numbers) if numbers.name == "ball" else numbers.array(smooth.point)
     return FixedPoint(point, method, problem, numbers, smooth)
 
 

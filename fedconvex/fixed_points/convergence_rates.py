@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fedconvex import memory
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Rounds
 
@@ -76,6 +77,8 @@ def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None
     for j in range(MAX_KRYLOV):
         w = projected(derivative(state.with_values(basis[j])).flat())
         before = float(np.linalg.norm(w))
+        if j & (j + 1) == 0:  # 1, 2, 4, … vectors: most runs need few of the most that are allowed
+            memory.require(4 * (j + 1) * v.nbytes, "problem", rounds.problem, f"a basis of {2 * (j + 1)} states")
         Q = np.stack(basis)
         for _ in range(2):  # orthogonalise twice: once is not enough in floating point
             projection = Q @ w

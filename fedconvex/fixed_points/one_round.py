@@ -17,6 +17,7 @@ from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.errors import NoFixedPoint
 from fedconvex.runs.rounds import Rounds
 
+COPIES = 8  # of the map: it, its unit vectors, its columns as lists
 DECIDABLE_BITS = 300_000  # (state size)² times the longest number, up to which eigenvalues are decided exactly
 
 
@@ -35,8 +36,9 @@ class OneRoundMap:
         """The map of one of these rounds, which must be in exact arithmetic."""
         dim, zero = rounds.clients.dim, rounds.arithmetic.array(np.zeros(rounds.clients.dim, dtype=int))
         origin = rounds.start(zero)
-        unit_starts = [rounds.start(_unit(dim, i)).flat() for i in range(dim)]
         start = origin.flat()
+        rounds.arithmetic.require_room(len(start), len(start), COPIES)
+        unit_starts = [rounds.start(_unit(dim, i)).flat() for i in range(dim)]
         q = rounds.advance(origin.with_values(0 * start)).flat()  # the image of the state 0
         size = len(start)
         derivative = rounds.tangent(origin)  # of an affine map: the same everywhere

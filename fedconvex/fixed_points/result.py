@@ -13,9 +13,10 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 from fedconvex.ground_truths import ground_truth, require_minimizer
+from fedconvex.ground_truths.low_rank import nearest_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 
 
 class Analysis(Protocol):
@@ -74,6 +75,9 @@ class FixedPoint:
             from fedconvex.arithmetic.balls import largest_radius
 
             require_minimizer(self.problem)
+            if isinstance(self.problem, LeastSquares) and self.problem.is_wide and self.certainty is Certainty.NUMERIC:
+                nearest = nearest_minimizer(self.problem, self.arithmetic.to_float(self.point))
+                return self.arithmetic.array(nearest)
             # among many minimisers, the nearest to a ball cannot be located more accurately than the ball
             radius = max(1e6 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
             anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point

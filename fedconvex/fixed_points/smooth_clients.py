@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.balls import largest_radius, norm
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.krawczyk import enclose_zero
@@ -36,6 +37,8 @@ from fedconvex.runs.rounds import Rounds, rounds_of
 NEWTON_STEPS = 50
 HALVINGS = 30
 FORMED_DIMENSION = 300  # up to here the derivative of a round is formed as a matrix; beyond, GMRES applies it
+RESTART = 200  # vectors that GMRES keeps
+FEWER = "give fewer features or clients"
 STARTS = 25  # starts of Newton's method: the minimiser, then random points at growing distance
 SETTLING_ROUNDS = 50  # before Newton's method, so that the clients' memories come near their limits
 ARRIVED = 1e-11  # a Newton step this small, relative to the point, is the last: its square is below rounding
@@ -248,7 +251,8 @@ def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) 
         return x, 1 / float(min(singular[seen])) if seen.any() else np.inf
     from scipy.sparse.linalg import LinearOperator, gmres
 
+    memory.require((RESTART + 10) * right.nbytes, "problem", f"states of {size} numbers", "Newton's method", FEWER)
     operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-    x = np.asarray(gmres(operator, right, rtol=1e-9, restart=200, maxiter=5)[0])
+    x = np.asarray(gmres(operator, right, rtol=1e-9, restart=RESTART, maxiter=5)[0])
     length = float(np.linalg.norm(right))
     return x, float(np.linalg.norm(x)) / length if length > 0 else 0.0

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, norm, upper_float
 from fedconvex.arithmetic.definiteness import smallest_eigenvalue_bound
 from fedconvex.arithmetic.krawczyk import enclose_zero
@@ -18,6 +19,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import read_only
 
 PRECISION = 128
+COPIES = 10  # of a point in balls, for the gradients of the clients and their mean
 KRAWCZYK_DIMENSION = 300  # beyond, the products of (d, d) ball matrices take too long
 
 
@@ -91,6 +93,8 @@ class GroundTruth:
 
 def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
     """Rigorous bounds on the distance from `point` to the minimiser, however the point was found."""
+    needed = COPIES * problem.dim * memory.OBJECT
+    memory.require(needed, "problem", problem, "its gradient in balls", "give fewer features")
     balls = arithmetics.get("ball", precision=PRECISION)
     with balls.context():
         gradient = norm(problem.gradient(balls.array(point)))
@@ -107,6 +111,20 @@ def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
             gap_bound=gap,
             solver=solver,
         )
+
+
+def uncertified(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
+    """The point without bounds on its error, where proving them would take more memory than there is."""
+    return GroundTruth(
+        problem=problem,
+        point=read_only(point),
+        value=float(problem.value(point)),
+        gradient_bound=float("inf"),
+        strong_convexity=0.0,
+        distance_bound=float("inf"),
+        gap_bound=float("inf"),
+        solver=f"{solver}, not certified",
+    )
 
 
 def strong_convexity_bound(problem: Problem) -> Any:

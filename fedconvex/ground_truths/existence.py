@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.definiteness import (
     is_positive_definite,
     is_positive_semidefinite,
@@ -17,8 +18,10 @@ from fedconvex.arithmetic.rationals import float_array, fraction_array
 from fedconvex.errors import NoMinimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
-from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.sparse import dense
 
+COPIES = 6  # of the matrix of margins: as given, scaled, and in the linear program
 DENOMINATOR_LIMIT = 10**6  # of the rational directions that are checked exactly
 
 
@@ -43,6 +46,8 @@ def require_minimizer(problem: Problem) -> None:
 
 
 def _require_quadratic(problem: QuadraticProblem) -> None:
+    if isinstance(problem, LeastSquares):
+        return  # a sum of squares of linear functions always has a minimiser
     if problem.is_convex:
         if proves_nonsingular(problem.weighted_hessian):
             return
@@ -96,9 +101,18 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
 def _margin_rows(problem: LinearModel) -> np.ndarray:
     """A matrix with a row per margin, in the exact numbers of the data: margins = rows · v."""
     rows = []
-    for A, y, weight in zip(problem.A, problem.y, problem.exact_weights, strict=True):
+    margins = sum(len(y) for y in problem.y) * max(1, problem.outputs - 1)
+    memory.require(
+        margins * problem.dim * COPIES * memory.NUMBER,
+        "ridge",
+        0,
+        "the search for a separating direction",
+        "give ridge > 0",
+    )
+    for design, y, weight in zip(problem.A, problem.y, problem.exact_weights, strict=True):
         if weight == 0:
             continue
+        A = dense(design, "A")
         if problem.outputs == 1:
             rows.append(A * y.astype(A.dtype)[:, None])
             continue

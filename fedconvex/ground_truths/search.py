@@ -7,18 +7,23 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex import memory
 from fedconvex.arithmetic.balls import norm, upper_float
 from fedconvex.arithmetic.newton import minimise
 from fedconvex.arithmetic.rationals import float_array
-from fedconvex.errors import InvalidInput
-from fedconvex.ground_truths.certificates import GroundTruth, certify
+from fedconvex.errors import InvalidInput, TooLarge
+from fedconvex.ground_truths.certificates import GroundTruth, certify, uncertified
 from fedconvex.ground_truths.existence import require_minimizer
+from fedconvex.ground_truths.low_rank import low_rank_truth
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
-from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.sparse import is_sparse
 from fedconvex.validation import read_only
 
 FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, it takes long: Newton starts at 0
+CONIC_COPIES = 12  # of a matrix that CVXPY and the conic solver keep, with indices
+CONIC_ROWS = 30  # entries for every unknown: its cone, its bounds, its row of the factorisation
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
 
 
@@ -41,12 +46,15 @@ def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
         raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
     kept: dict[str, GroundTruth] = problem.known_ground_truths
     if solver not in kept:
-        require_minimizer(problem)
-        kept[solver] = _find(problem, solver)
+        with memory.refusing("problem", problem):
+            require_minimizer(problem)
+            kept[solver] = _find(problem, solver)
     return kept[solver]
 
 
 def _find(problem: Problem, solver: str) -> GroundTruth:
+    if isinstance(problem, LeastSquares) and problem.is_wide:
+        return low_rank_truth(problem)
     name = solver
     start = np.zeros(problem.dim)
     if solver == "clarabel":
@@ -57,14 +65,19 @@ def _find(problem: Problem, solver: str) -> GroundTruth:
             start, name = candidate, "clarabel, then newton"
     with arithmetics.get("float").context():
         point = minimise(_Objective(problem), start[None])[0]
-    truth = certify(problem, point, name)
-    if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
-        return _in_balls(problem, truth, name)
+    try:
+        truth = certify(problem, point, name)
+        if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
+            return _in_balls(problem, truth, name)
+    except TooLarge:
+        return uncertified(problem, point, name)
     return truth
 
 
 def conic_candidate(problem: Problem) -> np.ndarray | None:
     """CVXPY's approximate minimiser, a candidate only; None where the problem is too large or the solver fails."""
+    if not memory.fits(_conic_memory(problem)):
+        return None  # the conic solver aborts the process where it gets no memory
     import cvxpy as cp
 
     x = cp.Variable(problem.dim)
@@ -86,12 +99,9 @@ def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
     if isinstance(problem, QuadraticProblem):
         H, c = problem.weighted_hessian("float"), problem.weighted_linear_term("float")
         return cp.quad_form(x, cp.psd_wrap(H)) / 2 - c @ x
-    if not isinstance(problem, LinearModel):
+    if not isinstance(problem, LinearModel) or _fill(problem) > FILL_LIMIT:
         return None
-    dense = np.vstack([float_array(A) for A in problem.A])
-    if (np.count_nonzero(dense, axis=1) ** 2).sum() * problem.outputs > FILL_LIMIT:
-        return None
-    A = _as_sparse(dense)
+    A = _stacked(problem)
     y = np.concatenate([float_array(y) for y in problem.y])
     shares = np.concatenate([np.full(len(y), w / len(y)) for w, y in zip(problem.weights, problem.y, strict=True)])
     ridge = float(problem.ridge) / 2 * cp.sum_squares(x)
@@ -103,12 +113,30 @@ def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
     return shares @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(shares[:, None] * chosen, scores)) + ridge
 
 
-def _as_sparse(A: np.ndarray) -> Any:
-    if np.count_nonzero(A) > 0.3 * A.size:
-        return A
+def _conic_memory(problem: Problem) -> int:
+    """About the bytes that CVXPY and the conic solver take."""
+    if isinstance(problem, QuadraticProblem):
+        return (problem.num_clients + CONIC_COPIES) * problem.dim**2 * memory.NUMBER
+    fill = _fill(problem) if isinstance(problem, LinearModel) else 0
+    return CONIC_COPIES * (fill + CONIC_ROWS * problem.dim) * memory.NUMBER
+
+
+def _fill(problem: LinearModel) -> int:
+    """The entries of the conic solver's factorisation."""
+    designs: Any = problem.A
+    counts = [np.diff(A.indptr) if is_sparse(A) else np.count_nonzero(A, axis=1) for A in designs]
+    return int((np.concatenate(counts).astype(np.int64) ** 2).sum()) * problem.outputs
+
+
+def _stacked(problem: LinearModel) -> Any:
+    """All designs in one array, sparse where most entries are 0."""
     import scipy.sparse
 
-    return scipy.sparse.csr_array(A)
+    designs: Any = problem.A
+    if is_sparse(designs[0]):
+        return scipy.sparse.csr_array(scipy.sparse.vstack(list(designs), format="csr"))
+    A = np.vstack([float_array(part) for part in problem.A])
+    return A if np.count_nonzero(A) > 0.3 * A.size else scipy.sparse.csr_array(A)
 
 
 def _in_balls(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:

@@ -34,7 +34,7 @@ class Exact(SmoothSolver):
         return Answers(clients.minimise(subproblem))
 
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
-        resolvents = clients.resolvents(answers, subproblem.weight)
+        resolved = clients.apply_resolvents(answers, subproblem.weight)
 
         def derivative(change: Subproblem) -> Array:
             right = 0 * answers
@@ -42,7 +42,7 @@ class Exact(SmoothSolver):
                 right = right + change.weight * change.center
             if change.linear is not None:
                 right = right - change.linear
-            return clients.arithmetic.matvec(resolvents, right)
+            return resolved(right)
 
         return derivative
 

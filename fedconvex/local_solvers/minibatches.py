@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from fedconvex.errors import InvalidInput
 from fedconvex.problems.local_sgd import Minibatches
 from fedconvex.randomness import Purpose, stream
+
+MOST_BYTES = 4 * 2**30  # of a round's order of samples
 
 
 def draw_minibatches(
@@ -27,7 +30,14 @@ def draw_minibatches(
         epochs, steps: (K,), one of them None: each client's number of full epochs, or its number of batches (which
             continue into further epochs).
         members: (K,) the indices of the clients among all clients.
+
+    Raises InvalidInput for more samples in the round than memory could hold the order of.
     """
+    if epochs is not None:
+        _require_room("epochs", epochs, count)
+    else:
+        assert steps is not None
+        _require_room("steps", steps, count if batch_size is None else np.minimum(count, batch_size))
     orders, sizes, numbers = [], [], [0]
     # a stream of random numbers per client: its batches do not depend on who else takes part
     for k, client in enumerate(members):
@@ -46,3 +56,12 @@ def draw_minibatches(
         numbers.append(numbers[-1] + batches)
     bounds = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     return Minibatches(np.concatenate(orders).astype(np.int64), bounds, np.array(numbers, dtype=np.int64))
+
+
+def _require_room(name: str, amounts: np.ndarray, samples: np.ndarray) -> None:
+    """Raises InvalidInput if the order of so many passes or steps over these samples is too large for the memory."""
+    # Python's integers: the product may be beyond int64
+    visits = sum(amount * n for amount, n in zip(amounts.tolist(), samples.tolist(), strict=True))
+    if visits * 8 > MOST_BYTES:
+        problem = f"would visit {visits} samples in a round, whose order takes {visits / 2**27:.0f} GiB"
+        raise InvalidInput(name, max(amounts.tolist()), problem, f"give fewer {name}")

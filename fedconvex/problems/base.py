@@ -15,12 +15,17 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.newton import conjugate_gradients
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem as Subproblem
 from fedconvex.validation import points, positive, read_only
+
+FORMED_ENTRIES = 20_000_000  # of all clients' Hessians; beyond, floats multiply with them without forming them
+ACCURATE = 1e-14  # relative residual of the conjugate gradients that take the place of a resolvent
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +117,20 @@ class Clients(ABC):
 
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
         """(∇²F_k(X_k) + weight·I)⁻¹ for every client, a batch of (d, d) matrices."""
+        self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=4)
         return self.arithmetic.inverses(self.arithmetic.shifted(self.hessians(X), weight))
+
+    def apply_resolvents(self, X: Array, weight: Scalar) -> Callable[[Array], Array]:
+        """V ↦ (∇²F_k(X_k) + weight·I)⁻¹ V_k; in floats, Hessians that would take much memory are not formed."""
+        if self.arithmetic.certainty is not Certainty.NUMERIC or self.num_clients * self.dim**2 <= FORMED_ENTRIES:
+            resolvents = self.resolvents(X, weight)
+            return lambda V: self.arithmetic.matvec(resolvents, V)
+        xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
+
+        def multiply(V: Array) -> Array:
+            return self.hessian_products(X, V) + weight * V
+
+        return lambda V: conjugate_gradients(xp, multiply, V, ACCURATE)
 
     def rows(self, X: Array) -> Array:
         """X as an (m, d) array, its row repeated if X is (d,)."""

@@ -19,8 +19,10 @@ from fedconvex.once import Once
 from fedconvex.problems.base import Clients
 from fedconvex.problems.losses import Loss
 from fedconvex.problems.proximal import ProximalFunctions
-from fedconvex.problems.samples import LinearSamples, Samples, concatenated
+from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
+from fedconvex.problems.sparse_designs import SparseBucket
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.sparse import dense, is_sparse
 
 PADDING = 1.25  # a bucket's largest client has at most this many times the samples of its smallest
 
@@ -44,6 +46,23 @@ class Bucket:
             return Bucket(places, self.A, self.y, self.shares)
         return Bucket(places[kept], self.A[kept], self.y[kept], self.shares[kept])
 
+    @property
+    def features(self) -> int:
+        """The number of features p."""
+        return int(self.A.shape[2])
+
+    def scores(self, W: Array) -> Array:
+        """The scores (b, n, C) of all samples, for weights (b, C, p)."""
+        return self.A @ W.swapaxes(1, 2)
+
+    def transposed(self, weighted: Array) -> Array:
+        """Σ_i weighted_i ⊗ a_i, (b, C, p), for (b, n, C)."""
+        return weighted.swapaxes(1, 2) @ self.A
+
+    def squares(self, weights: Array) -> Array:
+        """Σ_i weights_i a_i a_iᵀ, (b, p, p), for (b, n)."""
+        return self.A.swapaxes(1, 2) @ (weights[..., None] * self.A)
+
     @cached_property
     def index(self) -> Any:
         """`members` as an index for arrays of the same library and device as A."""
@@ -65,14 +84,14 @@ class LinearModelClients(Clients):
         outputs: int,
         ridge: Scalar,
         scale: Array,
-        buckets: Sequence[Bucket],
+        buckets: Sequence[Bucket | SparseBucket],
         samples: Callable[[], Samples],
     ) -> None:
         self.arithmetic, self.loss, self.outputs, self.ridge = arithmetic, loss, outputs, ridge
         # `samples` builds the flat arrays for SGD when it is first called: other solvers never need them
         self.scale, self.buckets, self.samples = scale, buckets, samples  # type: ignore[method-assign]
         self.xp: Any = arithmetic.xp  # type: ignore[attr-defined]
-        self.num_clients, self.features = len(scale), buckets[0].A.shape[2]
+        self.num_clients, self.features = len(scale), buckets[0].features
         self.dim = outputs * self.features
 
     @staticmethod
@@ -84,16 +103,27 @@ class LinearModelClients(Clients):
         outputs: int,
         ridge: Fraction,
         scale: Sequence[Fraction],
+        sums: bool = False,
     ) -> "LinearModelClients":
-        """Builds the buckets from the clients' (n_k, p) designs and (n_k,) labels."""
+        """Builds the buckets from the clients' (n_k, p) designs, dense or CSR, and (n_k,) labels.
+
+        sums: f_k is the sum over its samples, not the mean.
+        """
         factors, ridge_here = arithmetic.array(np.array(scale, dtype=object)), arithmetic.scalar(ridge)
 
         def samples() -> Samples:
-            A, y, first, count = concatenated(arithmetic, designs, labels)
-            return LinearSamples(arithmetic, loss, A, y, first, count, factors, ridge_here * factors)
+            A, y, first, count = concatenated(arithmetic, [dense(A, "A") for A in designs], labels)
+            factor = sum_factor(factors, count, arithmetic) if sums else factors
+            return LinearSamples(arithmetic, loss, A, y, first, count, factor, ridge_here * factors)
 
-        groups = size_groups([len(A) for A in designs])
-        buckets = [_bucket(arithmetic, group, designs, labels) for group in groups]
+        buckets: list[Bucket] | list[SparseBucket]
+        if is_sparse(designs[0]) and arithmetic.name == "float":
+            buckets = [
+                SparseBucket.of_client(k, A, y, sums) for k, (A, y) in enumerate(zip(designs, labels, strict=True))
+            ]
+        else:
+            full = [dense(A, "A") for A in designs]
+            buckets = [_bucket(arithmetic, group, full, labels) for group in size_groups([len(A) for A in full])]
         return LinearModelClients(arithmetic, loss, outputs, ridge_here, factors, buckets, Once(samples))
 
     def subset(self, members: np.ndarray) -> "LinearModelClients":
@@ -107,16 +137,16 @@ class LinearModelClients(Clients):
 
     def values(self, X: Array) -> Array:
         X = self.rows(X)
-        result = self._collect(lambda b, W: (self.loss.values(self.xp, self._scores(b, W), b.y) * b.shares).sum(-1), X)
+        result = self._collect(lambda b, W: (self.loss.values(self.xp, b.scores(W), b.y) * b.shares).sum(-1), X)
         return self.scale * (result + self.ridge / 2 * (X * X).sum(-1))
 
     def differences(self, X: Array, reference: Array) -> Array:
         reference = self.rows(reference)
         step = self.rows(X) - reference
 
-        def change(b: Bucket, W: Array) -> Array:
+        def change(b: Bucket | SparseBucket, W: Array) -> Array:
             V = self._as_matrices(step[b.index])
-            return (self.loss.differences(self.xp, self._scores(b, W), self._scores(b, V), b.y) * b.shares).sum(-1)
+            return (self.loss.differences(self.xp, b.scores(W), b.scores(V), b.y) * b.shares).sum(-1)
 
         ridge = self.ridge * ((reference + step / 2) * step).sum(-1)  # (‖r + s‖² − ‖r‖²)/2 without cancellation
         return self.scale * (self._collect(change, reference) + ridge)
@@ -124,8 +154,8 @@ class LinearModelClients(Clients):
     def gradients(self, X: Array) -> Array:
         X = self.rows(X)
 
-        def gradient(b: Bucket, W: Array) -> Array:
-            return self._weighted_sum(b, self.loss.derivatives(self.xp, self._scores(b, W), b.y))
+        def gradient(b: Bucket | SparseBucket, W: Array) -> Array:
+            return self._weighted_sum(b, self.loss.derivatives(self.xp, b.scores(W), b.y))
 
         return self.scale[:, None] * (self._collect(gradient, X) + self.ridge * X)
 
@@ -137,8 +167,8 @@ class LinearModelClients(Clients):
         """Both from the same scores, which cost most."""
         X = self.rows(X)
 
-        def both(b: Bucket, W: Array) -> Array:
-            values, derivatives = self.loss.values_and_derivatives(self.xp, self._scores(b, W), b.y)
+        def both(b: Bucket | SparseBucket, W: Array) -> Array:
+            values, derivatives = self.loss.values_and_derivatives(self.xp, b.scores(W), b.y)
             return self.xp.hstack([(values * b.shares).sum(-1)[:, None], self._weighted_sum(b, derivatives)])
 
         result = self._collect(both, X)
@@ -148,23 +178,24 @@ class LinearModelClients(Clients):
     def hessian_products(self, X: Array, V: Array) -> Array:
         V = self.rows(V)
 
-        def product(b: Bucket, W: Array) -> Array:
-            curvatures = self.loss.curvatures(self.xp, self._scores(b, W))
-            step = self._scores(b, self._as_matrices(V[b.index]))
+        def product(b: Bucket | SparseBucket, W: Array) -> Array:
+            curvatures = self.loss.curvatures(self.xp, b.scores(W))
+            step = b.scores(self._as_matrices(V[b.index]))
             return self._weighted_sum(b, (curvatures @ step[..., None])[..., 0])
 
         return self.scale[:, None] * (self._collect(product, self.rows(X)) + self.ridge * V)
 
     def hessians(self, X: Array) -> Batch:
-        def hessian(b: Bucket, W: Array) -> Array:
-            curvatures = self.loss.curvatures(self.xp, self._scores(b, W)) * b.shares[..., None, None]
-            transposed = b.A.swapaxes(1, 2)
+        self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=3)
+
+        def hessian(b: Bucket | SparseBucket, W: Array) -> Array:
+            curvatures = self.loss.curvatures(self.xp, b.scores(W)) * b.shares[..., None, None]
             size, p = len(b.members), self.features
             # the (C·p, C·p) Hessian consists of C × C blocks of size p × p, symmetric in the two classes
-            blocks = _empty(b.A, (size, self.outputs, p, self.outputs, p))
+            blocks = _empty(b.y, (size, self.outputs, p, self.outputs, p))
             for i in range(self.outputs):
                 for j in range(i + 1):
-                    block = transposed @ (curvatures[..., i, j, None] * b.A)
+                    block = b.squares(curvatures[..., i, j])
                     blocks[:, i, :, j, :] = block
                     blocks[:, j, :, i, :] = block
             return blocks.reshape(size, self.dim, self.dim)
@@ -192,14 +223,9 @@ class LinearModelClients(Clients):
         """The points (b, d) as (b, C, p) matrices of weights."""
         return X.reshape(len(X), self.outputs, self.features)
 
-    def _scores(self, bucket: Bucket, W: Array) -> Array:
-        """The scores of all samples, (b, n, C)."""
-        return bucket.A @ W.swapaxes(1, 2)
-
-    def _weighted_sum(self, bucket: Bucket, derivatives: Array) -> Array:
+    def _weighted_sum(self, bucket: Bucket | SparseBucket, derivatives: Array) -> Array:
         """Σ_i shares_i derivatives_i ⊗ a_i for every client of the bucket, flattened to (b, d)."""
-        weighted = derivatives * bucket.shares[..., None]
-        return (weighted.swapaxes(1, 2) @ bucket.A).reshape(len(bucket.members), self.dim)
+        return bucket.transposed(derivatives * bucket.shares[..., None]).reshape(len(bucket.members), self.dim)
 
     @cached_property
     def _in_order(self) -> bool:
@@ -210,6 +236,7 @@ def _bucket(
     arithmetic: Arithmetic, group: Sequence[int], designs: Sequence[np.ndarray], labels: Sequence[np.ndarray]
 ) -> Bucket:
     longest = max(len(designs[k]) for k in group)
+    arithmetic.require_room(len(group) * longest, designs[0].shape[1])
     A = np.zeros((len(group), longest, designs[0].shape[1]))
     # padded labels are 1, a valid label of every loss; padded shares are 0
     y, shares = np.ones((len(group), longest)), np.zeros((len(group), longest))

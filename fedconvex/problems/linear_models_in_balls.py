@@ -15,6 +15,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.sparse import dense, occupied
 
 if TYPE_CHECKING:
     from fedconvex.problems.samples import Samples
@@ -46,7 +47,7 @@ class BallLinearModelClients(Clients):
         self.arithmetic, self.designs, self.labels, self.outputs = arithmetic, designs, labels, outputs
         self.exact_ridge, self.ridge, self.scale, self.floats = ridge, arithmetic.scalar(ridge), scale, floats
         self.num_clients, self.dim = len(designs), outputs * int(designs[0].shape[1])
-        self._designs: dict[int, Any] = {}
+        self._designs: dict[int, tuple[np.ndarray, Any]] = {}
         self._keep = sum(A.size for A in designs) <= KEEP_ENTRIES
 
     def subset(self, members: np.ndarray) -> "BallLinearModelClients":
@@ -79,6 +80,7 @@ class BallLinearModelClients(Clients):
         return np.stack([self._gradient(k, X[k]) for k in range(self.num_clients)])
 
     def hessians(self, X: Array) -> Batch:
+        self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=2)
         X = self.rows(X)
         return [self._hessian(k, X[k]) for k in range(self.num_clients)]
 
@@ -116,13 +118,18 @@ class BallLinearModelClients(Clients):
         labels = self.labels[k]
         derivatives = [self._derivative(z, int(y)) for z, y in zip(self._scores(k, x), labels, strict=True)]
         rows = flint.arb_mat(self.outputs, len(labels), [d[c] for c in range(self.outputs) for d in derivatives])
-        total = np.empty(self.dim, dtype=object)
-        total[:] = (rows * self._design(k)).entries()
+        columns, design = self._design(k)
+        found = np.full((self.outputs, self.dim // self.outputs), flint.arb(0), dtype=object)
+        found[:, columns] = np.array((rows * design).entries(), dtype=object).reshape(self.outputs, -1)
+        total = found.ravel()
         return self.scale[k] * (total / len(labels) + self.ridge * x)
 
     def _hessian(self, k: int, x: Array) -> Any:
         """scale_k (Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge·I), with one matrix product for each pair of scores."""
-        design, n, p = self._design(k), len(self.labels[k]), self.dim // self.outputs
+        n, p = len(self.labels[k]), self.dim // self.outputs
+        columns, design = self._design(k)
+        if len(columns) < p:
+            design = self.arithmetic.matrix(dense(self.designs[k], "A"))
         curvatures = [self._curvature(z) for z in self._scores(k, x)]
         rows, transposed = design.tolist(), design.transpose()  # flint multiplies matrices much faster than lists
         result = flint.arb_mat(self.dim, self.dim)
@@ -139,17 +146,22 @@ class BallLinearModelClients(Clients):
         return result
 
     def _scores(self, k: int, x: Array) -> list[list[Any]]:
-        W = flint.arb_mat(self.outputs, self.dim // self.outputs, list(x))
-        scores: list[list[Any]] = (self._design(k) * W.transpose()).tolist()
+        columns, design = self._design(k)
+        W = x.reshape(self.outputs, -1)[:, columns]
+        scores: list[list[Any]] = (
+            design * flint.arb_mat(self.outputs, len(columns), W.ravel().tolist()).transpose()
+        ).tolist()
         return scores
 
-    def _design(self, k: int) -> Any:
+    def _design(self, k: int) -> tuple[np.ndarray, Any]:
+        """The columns of client k's design that are not all 0, as indices and as a matrix."""
         if k in self._designs:
             return self._designs[k]
-        design = self.arithmetic.matrix(self.designs[k])
+        columns, design = occupied(self.designs[k])
+        found = columns, self.arithmetic.matrix(design)
         if self._keep:
-            self._designs[k] = design
-        return design
+            self._designs[k] = found
+        return found
 
     def _loss(self, z: list[Any], y: int) -> Any:
         if self.outputs == 1:

@@ -15,8 +15,9 @@ from fedconvex.arithmetic.rationals import Scalar, float_array, to_fmpq, to_frac
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
-from fedconvex.problems.designs import design_and_targets
-from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
+from fedconvex.problems.designs import design_and_targets, design_arrays, smaller_gram
+from fedconvex.sparse import occupied, with_ones
+from fedconvex.validation import integer_at_least, non_negative, normalised_weights, read_only
 
 
 class LinearModel(Problem):
@@ -35,7 +36,7 @@ class LinearModel(Problem):
 
     @cached_property
     def L(self) -> np.ndarray:
-        largest = [squared_norm(A) / len(A) for A in self.A]
+        largest = [squared_norm(A) / A.shape[0] for A in self.A]
         return read_only(np.array(largest) * float(self.curvature_bound) + float(self.ridge))
 
     @property
@@ -46,13 +47,10 @@ class LinearModel(Problem):
     def smoothness_bound(self, k: int) -> Scalar:
         import flint
 
-        A = self.A[k]
         # squared_norm is a float estimate; the function certifies an upper bound near it
-        largest = largest_eigenvalue_bound(
-            lambda numbers: numbers.product(numbers.transpose(numbers.matrix(A)), numbers.matrix(A)),
-            squared_norm(A),
-        )
-        return largest * flint.arb(to_fmpq(self.curvature_bound)) / len(A) + self.strong_convexity_bound(k)
+        largest = largest_eigenvalue_bound(lambda numbers: smaller_gram(self.A[k], numbers), squared_norm(self.A[k]))
+        bound = largest * flint.arb(to_fmpq(self.curvature_bound)) / self.A[k].shape[0]
+        return bound + self.strong_convexity_bound(k)
 
     def strong_convexity_bound(self, k: int) -> Scalar:
         import flint
@@ -85,7 +83,7 @@ class LinearModel(Problem):
 def squared_norm(A: np.ndarray) -> float:
     """λ_max(AᵀA) in floating point."""
     with arithmetics.get("float").context():
-        return float(np.linalg.norm(float_array(A), 2) ** 2)
+        return float(np.linalg.norm(float_array(occupied(A)[1]), 2) ** 2)
 
 
 @final
@@ -166,11 +164,9 @@ class MultinomialLogistic(LinearModel):
     curvature_bound = Fraction(1, 2)  # the supremum of ‖diag(p) − ppᵀ‖
 
     def __init__(self, A: Any, y: Any, num_classes: int, ridge: Any = 0.0, weights: Any = None) -> None:
-        raw = [numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A"))]
+        raw = design_arrays(A)
         design_and_targets(raw, y, "y")  # before the column of ones is added: errors show the shapes as given
-        designs, labels = design_and_targets(
-            [np.hstack([A_k, np.ones((len(A_k), 1), A_k.dtype)]) for A_k in raw], y, "y"
-        )
+        designs, labels = design_and_targets([with_ones(A_k) for A_k in raw], y, "y")
         num_classes = integer_at_least(num_classes, 2, "num_classes")
         for k, y_k in enumerate(labels):
             for i in np.flatnonzero((y_k < 0) | (y_k >= num_classes) | (y_k != np.floor(float_array(y_k))))[:1]:

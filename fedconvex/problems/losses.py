@@ -25,16 +25,6 @@ class SampleLoss(ABC):
         """∂loss/∂Z for scores Z (…, C) and targets y (…), shape (…, C)."""
 
 
-@final
-class HalfSquare(SampleLoss):
-    """½(z − y)², one score."""
-
-    name = "squares"
-
-    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        return Z - y[..., None]
-
-
 class Loss(SampleLoss):
     """A loss with values and curvatures too, for scores Z (…, n, C) and labels y (…, n)."""
 
@@ -53,6 +43,25 @@ class Loss(SampleLoss):
     @abstractmethod
     def curvatures(self, xp: Any, Z: Array) -> Array:
         """∂²loss/∂Z² for every sample, shape (…, n, C, C)."""
+
+
+@final
+class HalfSquare(Loss):
+    """½(z − y)², one score."""
+
+    name = "squares"
+
+    def values(self, xp: Any, Z: Array, y: Array) -> Array:
+        return (Z[..., 0] - y) ** 2 / 2
+
+    def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
+        return (Z[..., 0] - y + step[..., 0] / 2) * step[..., 0]
+
+    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
+        return Z - y[..., None]
+
+    def curvatures(self, xp: Any, Z: Array) -> Array:
+        return xp.ones_like(Z)[..., None]
 
 
 @final

@@ -1,7 +1,7 @@
 """What `LeastSquares` and `Quadratic` share: quadratic functions in any arithmetic, with exact data and constants."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -97,6 +97,11 @@ class QuadraticClients(Clients):
             right = right - subproblem.linear
         return self.arithmetic.matvec(self.resolvents(right, subproblem.weight), right)
 
+    def apply_resolvents(self, X: Array, weight: Scalar) -> Callable[[Array], Array]:
+        return lambda V: self.arithmetic.matvec(
+            self.resolvents(X, weight), V
+        )  # H is formed: one inverse for all rounds
+
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
         key = self.arithmetic.key(weight)
         if self._resolvent is None or self._resolvent[0] != key:
@@ -127,6 +132,7 @@ class QuadraticProblem(Problem):
 
     def form(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
         """The functions scale_k · f_k with their matrices scale_k · H_k computed."""
+        arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=2)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow raises InvalidInput below
             terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
         factors = [arithmetic.scalar(s) for s in scale]

@@ -3,27 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Matrix
-from fedconvex.arithmetic.definiteness import is_positive_semidefinite, null_space, rank
+from fedconvex.arithmetic.definiteness import is_positive_semidefinite, largest_eigenvalue_bound, null_space, rank
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import FORMED_ENTRIES as FORMED_ENTRIES
 from fedconvex.problems.base import Clients
-from fedconvex.problems.designs import design_and_targets, require_same_number
+from fedconvex.problems.designs import design_and_targets, require_same_number, smaller_gram
 from fedconvex.problems.losses import HalfSquare
 from fedconvex.problems.quadratic_clients import QuadraticClients as QuadraticClients
 from fedconvex.problems.quadratic_clients import QuadraticProblem as QuadraticProblem
 from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
+from fedconvex.sparse import dense, is_sparse, occupied
 from fedconvex.validation import client_list, normalised_weights, numbers
 
-FORMED_ENTRIES = 20_000_000  # if all H_k together have more entries, wide least squares are evaluated from their data
+
+FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few samples serve instead
 
 
 @final
@@ -65,22 +68,39 @@ class LeastSquares(QuadraticProblem):
     def dim(self) -> int:
         return int(self.A[0].shape[1])
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are fewer samples than unknowns, and too many unknowns for computing with the matrices H_k.
+
+        Then the minimisers are many, and x ↦ A_k x and its transpose take the place of H_k.
+        """
+        samples = sum(map(len, self.b))
+        many = self.dim > FORMED_DIMENSION or self.num_clients * self.dim**2 > FORMED_ENTRIES
+        return samples < self.dim and many
+
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         # With n_k < d the data are smaller than H_k, and systems of n_k equations replace those of d equations.
         most = max(map(len, self.b))
         formed = self.num_clients * self.dim**2
-        if arithmetic.certainty is Certainty.NUMERIC and most < self.dim and formed > FORMED_ENTRIES:
-            factors = arithmetic.array(list(scale))
-            return WideLeastSquaresClients.of(arithmetic, self.A, self.b, factors)
+        if arithmetic.certainty is Certainty.NUMERIC and formed > FORMED_ENTRIES:
+            if is_sparse(self.A[0]) and arithmetic.name == "float":
+                from fedconvex.problems.linear_models import LinearModelClients
+
+                return LinearModelClients.of(arithmetic, HalfSquare(), self.A, self.b, 1, Fraction(0), scale, sums=True)
+            if most < self.dim:
+                factors = arithmetic.array(list(scale))
+                designs = [dense(A, "A") for A in self.A] if is_sparse(self.A[0]) else self.A
+                return WideLeastSquaresClients.of(arithmetic, designs, self.b, factors)
         return self.form(arithmetic, scale)
 
     def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
-        A = arithmetic.matrix(self.A[k])
+        arithmetic.require_room(self.dim, self.dim)
+        A = arithmetic.matrix(dense(self.A[k], "A"))
         transposed = arithmetic.transpose(A)
         return arithmetic.product(transposed, A), arithmetic.apply(transposed, arithmetic.array(self.b[k]))
 
     def samples_of(self, numbers: np.ndarray, scale: Array, arithmetic: Arithmetic) -> Samples:
-        blocks, targets = ([data[k] for k in numbers] for data in (self.A, self.b))
+        blocks, targets = [dense(self.A[k], "A") for k in numbers], [self.b[k] for k in numbers]
         A, y, first, count = concatenated(arithmetic, blocks, targets)
         factor = sum_factor(scale, count, arithmetic)
         return LinearSamples(arithmetic, HalfSquare(), A, y, first, count, factor, 0 * factor)
@@ -89,11 +109,13 @@ class LeastSquares(QuadraticProblem):
     def kernel(self) -> list[Array]:
         """The kernel of the stacked A_k, which is that of Σ_k weights_k A_kᵀA_k; its numbers are half as long."""
         # clients of weight 0 add nothing to the objective, and would shrink the kernel
-        weighted = [A for A, weight in zip(self.A, self.exact_weights, strict=True) if weight > 0]
-        return null_space(arithmetics.get("exact").matrix(np.vstack([A.astype(object) for A in weighted])))
+        weighted = [dense(A, "A") for A, weight in zip(self.A, self.exact_weights, strict=True) if weight > 0]
+        exact = arithmetics.get("exact")
+        exact.require_room(sum(map(len, weighted)), self.dim)
+        return null_space(exact.matrix(np.vstack([A.astype(object) for A in weighted])))
 
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
-        A, b = arithmetic.matrix(self.A[k]), arithmetic.array(self.b[k])
+        A, b = arithmetic.matrix(dense(self.A[k], "A")), arithmetic.array(self.b[k])
         residual = (x @ A.T if x.ndim == 2 else arithmetic.apply(A, x)) - b
         return (residual * residual).sum(-1) / 2
 
@@ -104,7 +126,8 @@ class LeastSquares(QuadraticProblem):
         Singular values keep the relative accuracy of small eigenvalues, which forming A_kᵀA_k would destroy.
         """
         spectra = []
-        for A in self.A:
+        for design in self.A:
+            A = occupied(design)[1]  # columns of zeros add singular values of 0
             with arithmetics.get("float").context():
                 singular = np.linalg.svd(float_array(A), compute_uv=False)
             largest, smallest = singular[0], singular[-1] if len(singular) == self.dim else 0.0
@@ -114,6 +137,16 @@ class LeastSquares(QuadraticProblem):
                 smallest = 0.0
             spectra.append((float(smallest**2), float(largest**2)))
         return spectra
+
+    @cached_property
+    def client_bounds(self) -> list[tuple[Scalar, Scalar]]:
+        if not self.is_wide:
+            return super().client_bounds
+        import flint
+
+        # A_k has fewer rows than columns: A_kᵀA_k is singular, and its largest eigenvalue is that of A_kA_kᵀ
+        pairs = zip(self.A, self.L, strict=True)
+        return [(flint.arb(0), largest_eigenvalue_bound(partial(smaller_gram, A), L)) for A, L in pairs]
 
     @property
     def L(self) -> np.ndarray:

@@ -3,13 +3,13 @@
 For very many clients: a million matrices H_k of size 50 × 50 would take 20 GB, their data take a fraction of that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.arithmetic.rationals import Array, float_array
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.problems.base import Clients
 from fedconvex.problems.losses import HalfSquare
 from fedconvex.problems.samples import LinearSamples, Samples, sum_factor
@@ -55,24 +55,32 @@ class WideLeastSquaresClients(Clients):
         return self.scale[:, None] * self._transposed(self._residuals(X))
 
     def hessians(self, X: Array) -> Batch:
+        self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=2)
         return self.scale[:, None, None] * (self.A.swapaxes(1, 2) @ self.A)
 
     def hessian_products(self, X: Array, V: Array) -> Array:
         return self.scale[:, None] * self._transposed(self._apply(self.rows(V)))
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        """(scale·AᵀA + wI)⁻¹r = (r − Aᵀ((w/scale)I + AAᵀ)⁻¹Ar)/w: n equations per client instead of d (Woodbury)."""
         right = self.scale[:, None] * self._transposed(self.b)
         if subproblem.center is not None:
             right = right + subproblem.weight * subproblem.center
         if subproblem.linear is not None:
             right = right - subproblem.linear
+        return self.apply_resolvents(right, subproblem.weight)(right)
+
+    def apply_resolvents(self, X: Array, weight: Scalar) -> Callable[[Array], Array]:
+        """(scale·AᵀA + wI)⁻¹r = (r − Aᵀ((w/scale)I + AAᵀ)⁻¹Ar)/w: n equations per client instead of d (Woodbury)."""
         xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
         gram = self.scale[:, None, None] * (self.A @ self.A.swapaxes(1, 2))
-        system = self.arithmetic.shifted(gram, subproblem.weight)
-        # one batched solve for all clients
-        inner = xp.linalg.solve(system, self.scale[:, None, None] * self._apply(right)[..., None])[..., 0]
-        return (right - self._transposed(inner)) / subproblem.weight
+        system = self.arithmetic.shifted(gram, weight)
+
+        def resolved(right: Array) -> Array:
+            # one batched solve for all clients
+            inner = xp.linalg.solve(system, self.scale[:, None, None] * self._apply(right)[..., None])[..., 0]
+            return (right - self._transposed(inner)) / weight
+
+        return resolved
 
     def subset(self, members: np.ndarray) -> "WideLeastSquaresClients":
         chosen = WideLeastSquaresClients(

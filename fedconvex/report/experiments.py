@@ -14,6 +14,7 @@ from fedconvex.reproduce.summary import COLUMNS, last_results, read_summary, sho
 
 PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
+MOST_PIXELS = 50_000_000  # of a figure
 PIXELS, COLOURS = 720, 32  # of a thumbnail: its width and number of colours
 ALL_PICTURES = 1_500_000  # bytes of all thumbnails together
 NOTHING = ("Nothing was run. ", tag("code", "fedconvex reproduce all --quick"), " runs them, ",
@@ -119,9 +120,11 @@ def _thumbnail(file: Path) -> str:
             raise ValueError("it is too large")
         # only PNG: Pillow's other decoders would widen what a crafted file can reach
         with Image.open(file, formats=["PNG"]) as picture:
+            if picture.width * picture.height > MOST_PIXELS:  # before they take memory: the header says how many
+                raise ValueError(f"it has {picture.width} × {picture.height} pixels")
             picture.load()
             made = picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except Exception as error:  # on damaged bytes the decoder raises nearly any exception
         raise InvalidInput(
             "--results", file, f"is no picture: {error}", "delete it and run fedconvex reproduce again"
         ) from None

@@ -14,9 +14,20 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput
 
+
+def _product(left: Any, right: Any) -> Any:
+    if isinstance(left, str) or isinstance(right, str):  # 'a' * 10000000000 is a text of 10 GB
+        raise TypeError("a text has no product")
+    return left * right
+
+
+def _power(left: Any, right: Any) -> Any:
+    return (1.0 * left) ** right  # 9**9**9 is an integer of 369 million digits
+
+
 OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: operator.pow, ast.USub: operator.neg,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _product, ast.Div: operator.truediv,
+    ast.Pow: _power, ast.USub: operator.neg,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 SIGNS = {ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥"}
@@ -48,7 +59,7 @@ def evaluate(text: str, names: Mapping[str, Any], where: str = "expression") -> 
     tree = parsed(text, names, where)
     try:
         return _value(tree, names)
-    except (ZeroDivisionError, TypeError, OverflowError) as error:
+    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(where, text, f"cannot be computed: {error}", "correct the formula") from None
 
 
@@ -56,7 +67,7 @@ def parsed(text: Any, names: Mapping[str, Any], where: str) -> ast.expr:
     """The expression's syntax tree, after checking that every node is one that `evaluate` allows."""
     try:
         tree: ast.expr = ast.parse(text, mode="eval").body
-    except (SyntaxError, TypeError, ValueError) as error:
+    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested deeply
         raise InvalidInput(where, text, f"is no formula: {error}", "write such as tail('value') < 0.5") from None
     for node in ast.walk(tree):
         known = (

@@ -1,5 +1,6 @@
 """The inputs of an experiment's runs: its problems, data and methods from its TOML sections, and its data files."""
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -149,8 +150,9 @@ def setting_of(experiment: Experiment, label: str, problem: "Problem | None" = N
 
 
 @lru_cache(maxsize=1)  # the methods of a sweep ask for the same data one after the other
-def _data(name: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    return (SYNTHETIC | FAMILIES)[name](**dict(options))
+def _data(name: str, options: str, where: str) -> Any:
+    """options: as JSON, since lists have no hash."""
+    return _made((SYNTHETIC | FAMILIES)[name], json.loads(options), where)
 
 
 def _federated(experiment: Experiment, label: str, seed: int) -> Any:
@@ -161,7 +163,7 @@ def _federated(experiment: Experiment, label: str, seed: int) -> Any:
     if name not in known:
         raise InvalidInput(f"{where}.name", name, "is no synthetic data set", f"give one of {', '.join(known)}")
     _require_taken(known[name], section, where)
-    return _data(name, tuple(sorted(section.items())))
+    return _data(name, json.dumps(section, sort_keys=True), where)
 
 
 def _plain(section: Section) -> dict[str, Any]:
@@ -179,11 +181,17 @@ def _instance(classes: Mapping[str, Any], section: Section, where: str, problem:
 
 def _called(function: Callable[..., Any], given: Section, where: str, problem: "Problem | None") -> Any:
     _require_taken(function, given, where)
-    values = {key: _number(value, problem, f"{where}.{key}") for key, value in given.items()}
+    return _made(function, {key: _number(value, problem, f"{where}.{key}") for key, value in given.items()}, where)
+
+
+def _made(function: Callable[..., Any], values: Section, where: str) -> Any:
+    """The function's result; what it refuses becomes an error that names the place in the file."""
     try:
         return function(**values)
-    except (InvalidInput, TypeError, ValueError) as error:
-        raise InvalidInput(where, dict(given), str(error), f"see the help of {function.__name__}") from None
+    except MemoryError:
+        raise InvalidInput(where, dict(values), "takes more memory than there is", "give smaller sizes") from None
+    except (InvalidInput, ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise InvalidInput(where, dict(values), str(error), f"see the help of {function.__name__}") from None
 
 
 def _require_taken(function: Callable[..., Any], given: Section, where: str) -> None:

@@ -5,6 +5,7 @@ Metrics are medians over the seeds, or the values of one seed. A run that is no 
 """
 
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,8 +197,13 @@ def official_curves(data_dir: Path | None) -> dict[str, dict[str, np.ndarray]]:
         return {}
     import pandas
 
-    table = pandas.read_csv(files[0])
     wanted = {"run", "round", *OF_LOGS.values()}
+    kinds = dict.fromkeys(("round", *OF_LOGS.values()), float) | {"run": str}
+    try:
+        table = pandas.read_csv(files[0], dtype=kinds, index_col=False)
+    except (OSError, ValueError, OverflowError, EOFError, zlib.error) as error:  # pandas' own errors are ValueErrors
+        problem = f"is no table of numbers ({str(error)[:80]})"
+        raise InvalidInput("fedprox_logs", str(files[0]), problem, "get the file again") from None
     if not wanted <= set(table.columns):
         problem = f"has columns {', '.join(map(str, table.columns))}"
         raise InvalidInput("fedprox_logs", str(files[0]), problem, f"give a CSV file with {', '.join(sorted(wanted))}")

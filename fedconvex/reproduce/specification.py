@@ -1,7 +1,7 @@
 """The specification of an experiment: its TOML file, checked completely before anything runs."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -16,6 +16,7 @@ from fedconvex.reproduce.toml_files import Section, content_of, merged, require_
 FOLDER = Path(__file__).parent / "experiments"
 REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
 PAPERS = ("fedsplit", "fedprox", "feddyn")
+LARGEST_COUNT = 10**9  # of rounds and of seeds
 EVALUATIONS = ("all", "test")
 RUNNERS = ("sweep", "deep", "partition", "none")
 FIGURES = ("curves", "rounds", "bars", "histogram", "none")
@@ -203,10 +204,23 @@ def _require_fit(file: Path, content: Section) -> None:
         if "rounds" not in content["run"]:
             raise wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
     run = content.get("run", {})
+    for key, value in _counts(content):
+        least = 0 if key.endswith("rounds") else 1
+        if not least <= value <= LARGEST_COUNT:
+            raise wrong(file, key, value, "is no number of runs or rounds", f"give {least} to {LARGEST_COUNT}")
     if run.get("evaluate", "all") not in EVALUATIONS:
         raise wrong(file, "run.evaluate", run["evaluate"], "is unknown", f"give one of {', '.join(EVALUATIONS)}")
     if "until" in run:
         _require_goal(file, content)
+
+
+def _counts(content: Section) -> Iterator[tuple[str, int]]:
+    """The numbers of seeds and rounds, with their keys."""
+    run, methods = content.get("run", {}), content.get("methods", {})
+    yield from ((f"run.{key}", run[key]) for key in ("rounds", "seeds", "every") if key in run)
+    for label, entry in methods.items() if isinstance(methods, Mapping) else ():
+        if "rounds" in entry:
+            yield f"methods.{label}.rounds", entry["rounds"]
 
 
 def _require_goal(file: Path, content: Section) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import fault_in
+from fedconvex.reproduce.shapes import GENERAL, SHAPE
 
 OWN = ("id", "title", "source", "seconds", "quick_seconds")  # never inherited: every file defines them
 WHOLE = ("data", "methods", "rows", "quick")
@@ -43,9 +45,15 @@ def content_of(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 def _parsed(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except RecursionError:
+        raise InvalidInput(str(file), "", "is nested too deeply", "repair it") from None
+    except ValueError as error:  # also that of text that is not UTF-8, and of integers of thousands of digits
         raise InvalidInput(str(file), "", f"is no TOML: {error}", "repair it") from None
+    for shape in (SHAPE, GENERAL):
+        if (fault := fault_in(content, shape)) is not None:
+            raise InvalidInput("experiment", file, fault, "see the package's own experiments for what a key may be")
+    return content
 
 
 def merged(whole: Section, changes: Section, replaced: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -5,8 +5,6 @@ the old file or the new one. A fingerprint of everything that determines the run
 """
 
 import json
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,11 +24,6 @@ from fedconvex.methods.base import State
 
 FORMAT = 1
 LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
-# What NumPy, zipfile and JSON raise on a damaged file, or on one that is no checkpoint.
-DAMAGE = (
-    OSError, ValueError, TypeError, AttributeError, KeyError, IndexError, EOFError, RuntimeError, MemoryError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 
 
 def libraries_of(arithmetic: str) -> tuple[str, ...]:
@@ -101,7 +94,7 @@ class Checkpoint:
             run = self._decoded(arrays)
         except InvalidInput:
             raise
-        except DAMAGE as error:
+        except Exception as error:  # on damaged bytes NumPy, zipfile and JSON raise nearly any exception
             raise self._refused("is no checkpoint of a run, or is damaged") from error
         if run.round > rounds:
             cure = f"ask for {run.round} rounds or more, or give another path"

@@ -204,6 +204,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"model": {"name": "character_lstm", "layers": "2"}}, "model.layers", "is not a number"),
         ({"run__rounds": None}, "run.rounds", "number of rounds"),
         ({"run__ruonds": 5}, "run", "did you mean rounds"),
+        ({"model__seed": 2**64}, "model.seed", "below 2\\^64"),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], place: str, told: str) -> None:
@@ -240,7 +241,10 @@ def test_changes_to_what_is_no_section(tmp_path: Path) -> None:
         read_config(file, {"run": {"rounds": 3}})
 
 
-@pytest.mark.parametrize("content", [b"[data", b"data = 1\n[data]\n", b"\xff\xfe", b"name = 'x'"])
+@pytest.mark.parametrize(
+    "content",
+    [b"[data", b"data = 1\n[data]\n", b"\xff\xfe", b"name = 'x'", b"a = " + b"[" * 3000, b"a = " + b"9" * 5000],
+)
 def test_what_is_no_config(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_bytes(content)

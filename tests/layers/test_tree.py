@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Folders of tests about one subject, where the package has a module, or several, but no folder.
 SUBJECTS = {
     "theory/bounds_for", "theory/design", "theory/promises_on_runs", "theory/reference_feddyn",
-    "fedconvex/statements/refusals",
+    "fedconvex/statements/refusals", "fuzzing",
 }  # fmt: skip
 
 

@@ -86,10 +86,15 @@ def test_a_user_without_samples_is_no_client(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ('{"users": NaN}', "it contains the number NaN"),
+        ('{"users": NaN}', "NaN is no number in JSON"),
         (b"\xff\xfe\x00".decode("latin-1"), "is not JSON"),
         ([], "is not a JSON object"),
         ({}, "has no entry 'users' that is a list"),
+        ('{"users": [], "users": ["a"]}', "an object has a key twice"),
+        (
+            '{"users": ["a"], "num_samples": [1], "user_data": {"a": {"x": [[1]], "x": [[2]], "y": [0]}}}',
+            "an object has a key twice",
+        ),
         (changed(num_samples=3), "has no entry 'num_samples' that is a list"),
         (changed(user_data=[]), "has no entry 'user_data' that is an object"),
         (changed(users=["f_1", "f_1"]), "'users' are not distinct strings"),
@@ -119,6 +124,7 @@ def test_what_is_not_leaf_s_form(data: Any, says: str, tmp_path: Path) -> None:
         ([[1, [2]]], [0], "is not a list of numbers"),
         ([None], [0], "is not a list of numbers"),
         ([[True]], [0], "is not a list of numbers"),
+        ([[1, True]], [0], "is not a list of numbers"),
         ([[1]], [-1], "['y'] = -1"),
         ([[1]], [0.5], "['y'] = 0.5"),
         ([[1]], ["0"], "is no class number"),
@@ -131,13 +137,23 @@ def test_what_is_no_vector_or_class(x: list, y: list, says: str, tmp_path: Path)
         leaf(written(tmp_path / "x.json", of_one(x, y)))
 
 
+def test_one_large_label_makes_no_huge_model(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.json", of_one([[1]] * 3, [0, 2**31 - 1, 1], 3))
+    with refused("user_data['a']['y'] = 2147483647", "would make 2147483648 classes, of 3 samples", "num_classes"):
+        leaf(path)
+    assert leaf(path, num_classes=2**31).num_classes == 2**31
+    assert leaf(written(tmp_path / "y.json", of_one([[1]], [999]))).num_classes == 1000
+    with refused("would make 1001 classes"):
+        leaf(written(tmp_path / "y.json", of_one([[1]], [1000])))
+
+
 def test_other_lengths_and_infinite_numbers(tmp_path: Path) -> None:
     with refused("a list of 1 numbers, as the others are"):
         leaf(written(tmp_path / "x.json", of_one([[1], [1, 2]], [0, 0], 2)))
     text = json.dumps(of_one([[7]], [0]))
-    with refused("inputs[0, 0] = inf"):
+    with refused("1e999 is too large a number"):
         leaf(written(tmp_path / "y.json", text.replace("7", "1e999")))
-    with refused("['y'] = inf"):
+    with refused("1e999 is too large a number"):
         leaf(written(tmp_path / "z.json", text.replace("[0]", "[1e999]")))
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,17 @@ def test_an_archive_is_never_unpacked(tmp_path: Path) -> None:
     assert not (tmp_path.parent / "outside.txt").exists()
 
 
+def two_plays() -> bytes:
+    """Two plays of one block each."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as whole:
+        for name in ("a.txt", "b.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 8
+            whole.addfile(member, io.BytesIO(b"A:\nyes\n\n"))
+    return written.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
@@ -153,14 +165,37 @@ def test_an_archive_is_never_unpacked(tmp_path: Path) -> None:
         ("latin.txt", b"A:\nyes\n\nB:\n\xe9\n", "line 5: is not UTF-8 text"),
         ("x.tar.gz", b"no archive", "gzip data is damaged"),
         ("y.tar.gz", gzip.compress(b"no archive"), "is not a readable archive"),
+        (
+            "header.tar",
+            two_plays()[:1024] + b"x" + two_plays()[1025:],
+            "is not a readable archive (after its first members",
+        ),
+        ("cut.tar", two_plays()[:1024], "is not a readable archive (after its first members"),
         ("z.txt.gz", gzip.compress(WITH_TABS.encode())[:-9], "truncated"),
     ],
-    ids=["poem", "empty", "latin", "damaged", "no archive", "truncated"],  # bytes of gzip have the time in them
+    ids=[
+        "poem",
+        "empty",
+        "latin",
+        "damaged",
+        "no archive",
+        "header",
+        "cut",
+        "truncated",
+    ],  # bytes of gzip have the time in them
 )
 def test_wrong_files(name: str, data: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with refused(name, says):
         read_plays(tmp_path / name)
+
+
+@pytest.mark.parametrize("line", ["[" * 200_000, "[a] [" * 100_000, "NAME\n" * 200_000])
+def test_brackets_that_never_close_and_long_names_take_linear_time(line: str, tmp_path: Path) -> None:
+    (tmp_path / "play.txt").write_text(f"THE STORM\n\nANNA\tHear me.\n\n{line}\n\nBEN\tI do.\n")
+    begun = time.process_time()
+    assert read_plays(tmp_path) == {("play", "ANNA"): ["Hear me."], ("play", "BEN"): ["I do."]}
+    assert time.process_time() - begun < 5  # quadratic time would be half a minute and more
 
 
 def test_missing_files(tmp_path: Path) -> None:

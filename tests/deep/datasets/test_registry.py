@@ -1,8 +1,10 @@
 """`load_dataset`: names, options and missing files; LIBSVM files and image folders."""
 
 import json
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -119,12 +121,33 @@ def test_folders_of_images(tmp_path: Path) -> None:
         image_folder(tmp_path, "train")
 
 
+BOMB = zlib.compress(bytes(2**21))
+
+
+def png_chunk(kind: bytes, data: bytes) -> bytes:
+    """The head of a PNG file and one chunk."""
+    checksum = struct.pack(">I", zlib.crc32(kind + data))
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", len(data)) + kind + data + checksum
+
+
 @pytest.mark.parametrize(
-    "data", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, b"\xff\xd8\xff\xe0" + b"\0" * 40]
+    "data",
+    [
+        b"",
+        b"no image",
+        b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
+        b"\xff\xd8\xff\xe0" + b"\0" * 40,
+        png_chunk(b"IHDR", b"\0\0\0\2"),  # too short, with a right checksum
+        png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) + png_chunk(b"zTXt", b"a\0\0" + BOMB)[8:],
+    ],
 )
 def test_what_is_no_image(data: bytes, tmp_path: Path) -> None:
     save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
     (tmp_path / "cat" / "b.png").write_bytes(data)
+    with refused("b.png", "is not a readable JPEG or PNG image"):
+        image_folder(tmp_path)
+    whole = (tmp_path / "cat" / "a.png").read_bytes()
+    (tmp_path / "cat" / "b.png").write_bytes(whole[:-12])  # without its last chunk
     with refused("b.png", "is not a readable JPEG or PNG image"):
         image_folder(tmp_path)
 

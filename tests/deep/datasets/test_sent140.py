@@ -52,6 +52,7 @@ def test_word_vectors(tmp_path: Path) -> None:
         (" 1 2\n", "line 1: the word '' is missing"),
         ("the 1 x\n", "line 1: has entries that are not finite numbers"),
         ("the 1 nan\n", "line 1: has entries that are not finite numbers"),
+        ("the 1 1_0\n", "line 1: has entries that are not finite numbers"),
         ("the 1 1e39\n", "line 1: has entries that are not finite numbers"),
         ("", "has no words"),
     ],

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import pickle
+import struct
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +45,13 @@ def parquet(**columns: Any) -> bytes:
     buffer = io.BytesIO()
     pd.DataFrame(columns).to_parquet(buffer)
     return buffer.getvalue()
+
+
+def damaged_page(checksum: bool) -> bytes:
+    """A column of 7.25, of which one has become 8.25."""
+    buffer, table = io.BytesIO(), pa.table({"a": [7.25] * 5, "y": [0, 1, 0, 1, 0]})
+    pq.write_table(table, buffer, use_dictionary=False, compression="none", write_page_checksum=checksum)
+    return buffer.getvalue().replace(struct.pack("<5d", *[7.25] * 5), struct.pack("<5d", 8.25, *[7.25] * 4))
 
 
 def huge_npy() -> bytes:
@@ -76,6 +86,9 @@ LIBSVM_FILES = [
     Bad("falling.txt", b"1 1:2\n1 4:1 2:3\n", ("line 2", "index 2 comes after 4", "increase")),
     Bad("colon", b"1 1:2\n1 1:1 2\n", ("line 2", "in '2' the colon is missing", "write index:value")),
     Bad("cut_short", b"1 1:2 3:4\n1 1:1 3:", ("line 2", "value '' is not a finite number")),
+    Bad("minus_zero", b"1 1:2\n1 1:1 3:-0\n1 1:2\n", ("line 2", "'3:-0' is cut short", "repair or remove")),
+    Bad("cut_value.svm", b"1 1:2\n1 3:0.25", ("line 2", "no line break at its end", "add the line break")),
+    Bad("cut_label.svm", b"1 1:2\n-1", ("line 2", "no line break at its end", "copy it again")),
     Bad("value", b"1 1:2\n1 1:one\n", ("line 2", "value 'one' is not a finite number", "repair")),
     Bad("nan", b"1 1:nan\n", ("line 1", "value 'nan' is not a finite number")),
     Bad("underscored-index", b"1 1_0:2\n", ("line 1", "the index '1_0' is not a whole number", "write index:value")),
@@ -90,7 +103,6 @@ LIBSVM_FILES = [
     Bad("only_labels", b"1\n-1\n", ("no line has a feature", "index:value")),
     Bad("wide", b"1 1:2\n1 5:2\n", ("line 2", "index 5 is larger than num_features = 4", ">= 5"), {"num_features": 4}),
     Bad("huge", b"1 99999999999999999999:1\n", ("line 1", "99999999999999999999 is larger than")),
-    Bad("dense", b"1 500000000:1\n-1 2:2\n", ("2 rows by 500000000 features take 7.5 GiB", "fewer features")),
     Bad("truncated.gz", gzip.compress(LIBSVM)[:-300], ("after line ", "gzip data is truncated", "again")),
     Bad("plain.gz", LIBSVM, ("gzip data is damaged", "drop .gz from its name")),
     Bad("crc.gz", gzip.compress(LIBSVM)[:-8] + bytes(8), ("gzip data is damaged",)),
@@ -166,7 +178,18 @@ BINARY_FILES = [
     Bad("nan_y.npz", npz(X=X, y=y / [1, 1, np.inf] + [0, np.inf, 0]), ("row 2: inf among the targets", "repair")),
     Bad("length.npz", npz(X=X, y=np.arange(4)), ("the targets have shape (4,)", "give 3 numbers or strings")),
     Bad("clients.npz", npz(X=X, y=y, client=X), ("the clients have shape (3, 2)", "give 3 numbers or strings")),
-    Bad("bomb.npz", zipped(X=huge_npy(), y=npy(y)), ("is not readable as NPZ",)),
+    Bad("bomb.npz", zipped(X=huge_npy(), y=npy(y)), ("unpacks to more than 4.0 GiB", "fewer samples")),
+    Bad("text.npz", zipped(X=b"no array", y=npy(y)), ("is not readable as NPZ", "magic string", "numpy.savez")),
+    Bad("target.npz", zipped(X=npy(X), y=b""), ("is not readable as NPZ", "numpy.savez")),
+    Bad("two_X.npz", zipped(X=npy(X), y=npy(y), Z=npy(X)).replace(b"Z.npy", b"X.npy"), ("'X' comes more than once",)),
+    Bad(  # the name in the table of contents, not the one before the member
+        "renamed.npz",
+        b"klient.npy".join(npz(X=X, y=y, client=y).rsplit(b"client.npy", 1)),
+        ("its member klient.npy is damaged",),
+    ),
+    # a header that announces fewer rows hides the wrong checksum from a reader that stops at the array's end
+    Bad("rows.npz", npz(X=X, y=y).replace(b"(3, 2)", b"(2, 2)"), ("is not readable as NPZ", "X.npy")),
+    Bad("page.parquet", damaged_page(checksum=True), ("is not readable as Parquet", "CRC", "copy the file again")),
     Bad("truncated.npz.gz", gzip.compress(npz(X=X, y=y))[:-10], ("gzip data is truncated",)),
     Bad("data.xlsx", b"PK", ("the suffix '.xlsx' does not determine the format", "csv, tsv, parquet, npz, libsvm")),
 ]
@@ -291,6 +314,27 @@ def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, m
         (tmp_path / name).write_bytes(gzip.compress(CSV))
         with pytest.raises(InvalidInput, match="holds more than"):
             read_table(tmp_path / name)
+
+
+def test_a_label_alone_is_a_sample_of_zeros(tmp_path: Path) -> None:
+    """4,203 of the published w8a's lines are so."""
+    (tmp_path / "data").write_bytes(b"1 1:2\n-1\n1 2:3\n")
+    assert read_table(tmp_path / "data").features.tolist() == [[2, 0], [0, 0], [0, 3]]
+
+
+def test_a_parquet_page_without_checksum_is_taken_as_it_is(tmp_path: Path) -> None:
+    """As the documentation says: nothing in such a file shows the damage."""
+    (tmp_path / "data.parquet").write_bytes(damaged_page(checksum=False))
+    assert read_table(tmp_path / "data.parquet").features[:2].ravel().tolist() == [8.25, 7.25]
+
+
+def test_a_member_that_is_no_array_may_not_unpack_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.npz"
+    path.write_bytes(zipped(X=npy(X), y=npy(y), notes=bytes(5000)))
+    assert read_table(path).features.shape == (3, 2)
+    monkeypatch.setattr("fedconvex.data.files.MAX_BYTES", 4000)
+    with pytest.raises(InvalidInput, match="unpacks to more than"):
+        read_table(path)
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

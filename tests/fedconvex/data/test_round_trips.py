@@ -52,7 +52,7 @@ def write_libsvm(table: Table, path: Path) -> None:
         " ".join([repr(float(target)), *(f"{j}:{value!r}" for j, value in enumerate(row, 1))])
         for target, row in zip(table.targets, table.features.tolist(), strict=True)
     ]
-    data = "\n".join(["# a comment", lines[0] + " # another", "", *lines[1:]]).encode()
+    data = "\n".join(["# a comment", lines[0] + " # another", "", *lines[1:], ""]).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 

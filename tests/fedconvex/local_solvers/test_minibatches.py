@@ -28,10 +28,23 @@ from sgd_loops import (
 )
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Stragglers
 
 
 class TestBatches:
+    @pytest.mark.parametrize(
+        ("work", "argument"),
+        [({"epochs": 10**40}, "epochs"), ({"epochs": 2**32}, "epochs"), ({"steps": 2**62, "batch_size": 2}, "steps")],
+    )
+    def test_more_work_than_memory_holds_the_order_of_is_refused(self, work: dict[str, int], argument: str) -> None:
+        with pytest.raises(InvalidInput, match=rf"{argument} = .*would visit .* samples in a round.*give fewer"):
+            dealt(fc.SGD(stepsize=S, **work), range(4), Draw(seed=1, round=0))
+
+    def test_stragglers_of_more_work_than_can_be_drawn_from_are_refused(self) -> None:
+        with pytest.raises(InvalidInput, match="is more work than can be drawn from"):
+            Stragglers(fraction=Fraction(1, 2), policy="use").slow(Draw(seed=1, round=0), 4, 10**40)
+
     def test_an_epoch_visits_everything_once(self) -> None:
         for solver in (fc.SGD(epochs=3, batch_size=2, stepsize=S), fc.SGD(steps=3, batch_size=2, stepsize=S)):
             for k, batches in enumerate(dealt(solver, range(4), Draw(seed=1, round=6))):

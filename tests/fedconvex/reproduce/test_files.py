@@ -113,7 +113,15 @@ def test_quick_versions_of_the_named_ones_need_no_files() -> None:
         (("rounds = 40", ""), "run.rounds = None: is missing; say how many rounds"),
         (('name = "fedsplit_least_squares"', ""), "data.small = .*: has no name; say what it is"),
         (("title =", "titel ="), r"titel = two methods.*: is unknown; did you mean title\?"),
-        (("[data.small]", "[[data]]"), r"data = .*: is no table; write \[data.LABEL\]"),
+        (("[data.small]", "[[data]]"), r"paper/test.toml: data is a list, no object"),
+        (("clients = 3", "clients = [[3], [[4]]]"), r'data\["small"\]\["clients"\] is a list, no number'),
+        (("clients = 3", "clients = 1979-05-27"), r'\["clients"\] is "1979-05-27", no number'),
+        (("rounds = 40", "rounds = inf"), "run.rounds is Infinity, no integer"),
+        (("seeds = 2", "seeds = 0"), "run.seeds = 0: is no number of runs"),
+        (("seeds = 2", f"seeds = {10**40}"), "run.seeds = 10{40}: is no number of runs or rounds; give 1 to"),
+        (("rounds = 40", 'rounds = 40\nlocal_solver = [["SGD"]]'), "run.local_solver is a list, no object"),
+        (("rounds = 40", f"rounds = {'[' * 3000}{']' * 3000}"), "is nested too deeply"),
+        (("rounds = 40", f"rounds = {'9' * 5000}"), "is no TOML"),
         (('about = "small"', "about ="), "is no TOML"),
         (("", '\n[figure]\nkind = "pie"\n'), "figure.kind = pie: is unknown; give one of curves"),
         (("", '\n[[claims]]\nclaim = "a"\nsource = "b"\n'), r"claims\[0\] = a: has not exactly one of holds"),
@@ -144,6 +152,22 @@ def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: An
     faulty = next(label for label in experiment.methods if label in message)
     with pytest.raises(InvalidInput, match=message):
         inputs.setting_of(experiment, faulty, problem)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("clients = 3", f"clients = {10**40}"), "data.small = .*clients of 8 samples by 4 features: takes more than"),
+        (("features = 4", "features = 10000000000"), "data.small = .*takes more than 4 GiB"),
+        (("features = 4", "features = [4]"), "data.small = .*features"),
+        (("seeds = 2", "seeds = 2\n[data.other]\nname = 'synthetic'\nalpha = 1\nbeta = 1\nclients = 10000000000"),
+         "takes more than"),
+    ],
+)  # fmt: skip
+def test_sizes_that_no_memory_holds_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
+    experiment = written(sweep_text.replace(*change))
+    with pytest.raises(InvalidInput, match=message):
+        inputs.problem_of(experiment, next(iter(experiment.data)), 0)
 
 
 def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, deep_text: str) -> None:

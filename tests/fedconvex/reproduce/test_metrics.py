@@ -174,6 +174,10 @@ def test_released_curves_are_read_and_refused(tmp_path: Path) -> None:
     table = "run,round,train_loss,test_acc,train_acc,grad_variance\na,1,2.0,0.5,,\na,0,3.0,0.1,,\n"
     (folder / "curves.csv").write_text(table)
     assert official_curves(tmp_path)["a"]["value"].tolist() == [3.0, 2.0]
+    for damaged in (b"run,round\na,1\nb,1,2\n", b"run,round\na,one\n", b"run,\xff\n", b""):
+        (folder / "curves.csv").write_bytes(damaged)
+        with pytest.raises(InvalidInput, match=r"fedprox_logs = .*is no table of numbers"):
+            official_curves(tmp_path)
     (folder / "curves.csv").write_text("run,round\na,1\n")
     with pytest.raises(InvalidInput, match=r"fedprox_logs = .*has columns run, round; give a CSV file with"):
         official_curves(tmp_path)

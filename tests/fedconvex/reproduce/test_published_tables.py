@@ -189,7 +189,7 @@ def test_a_table_of_one_level_does_not_name_it(written: Any) -> None:
         ),
         (('"97.2"', '"high"'), r"published.rows.near.high = high: is no level in per cent"),
         (('source = "Table 1"\nwithin', "within"), r"published.source = None: is missing"),
-        (("[published.rows]", "rows = [1]\n\n[quick.run]"), r"published.rows = \[1\]: is no table"),
+        (("[published.rows]", "rows = [1]\n\n[quick.run]"), r"published.rows is a list, no object"),
         (("within = 2", "witin = 2"), r"published.witin = 2: is unknown; did you mean within\?"),
         (('data = "data"', 'data = "dat"'), r"claims\[0\].each.data = dat: is no list of labels"),
     ],

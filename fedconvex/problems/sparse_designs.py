@@ -1,0 +1,52 @@
+"""A client of a linear model whose design is a SciPy CSR array, with the interface of `linear_models.Bucket`."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.rationals import float_array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SparseBucket:
+    """One client; arrays have a first axis of length 1, as those of a bucket with several clients have one."""
+
+    members: np.ndarray  # (1,) the client's index
+    A: Any  # CSR (n, p)
+    y: np.ndarray  # (1, n)
+    shares: np.ndarray  # (1, n)
+
+    @staticmethod
+    def of_client(k: int, design: Any, labels: np.ndarray, sums: bool) -> "SparseBucket":
+        """Client k, whose function is the sum over its samples, or their mean."""
+        n = design.shape[0]
+        return SparseBucket(np.array([k]), design, float_array(labels)[None], np.full((1, n), 1.0 if sums else 1 / n))
+
+    def of(self, place: np.ndarray) -> "SparseBucket | None":
+        """The client renumbered to place[k]; None where that is negative."""
+        kept = place[self.members]
+        return SparseBucket(kept, self.A, self.y, self.shares) if kept[0] >= 0 else None
+
+    @property
+    def features(self) -> int:
+        """The number of features p."""
+        return int(self.A.shape[1])
+
+    @property
+    def index(self) -> np.ndarray:
+        """`members`."""
+        return self.members
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        """The scores (1, n, C) of all samples, for weights (1, C, p)."""
+        return np.asarray(self.A @ W[0].T)[None]
+
+    def transposed(self, weighted: np.ndarray) -> np.ndarray:
+        """Σ_i weighted_i ⊗ a_i, (1, C, p), for (1, n, C)."""
+        return np.asarray(self.A.T @ weighted[0]).T[None]
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Σ_i weights_i a_i a_iᵀ, (1, p, p), for (1, n)."""
+        return np.asarray((self.A.T @ (self.A * weights[0][:, None])).toarray())[None]
