@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
@@ -60,6 +60,7 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
 
     place = folder / "runs"
     place.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(place)
     tables = _sweeps(experiment, place, jobs) if experiment.runner == "sweep" else iter(
         [_deep(experiment, place, data_dir, jobs)]
     )  # fmt: skip
@@ -117,8 +118,8 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
     ]  # fmt: skip
+    parts, keys = PartFiles.beside(out), [cell.key for cell in cells]
     if not out.exists():
-        parts, keys = PartFiles.beside(out), [cell.key for cell in cells]
         contents = [*parts.load(keys).items()]
         done = {found for found, _ in contents}
         waiting = [cell for cell in cells if cell.key not in done]
@@ -127,7 +128,7 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
             parts.add(cell_key, content)
             contents.append((cell_key, content))
         write_atomically(out, table_to_parquet(merged(cells, contents, key)))  # type: ignore[arg-type]
-        parts.remove(keys)
+    parts.remove(keys)  # also where the table is there: a process may have been killed after it had written it
     table = from_parquet(out.read_bytes())  # also after running: a first and a later call return the same types
     assert table.schema.metadata[GRID] == key.encode()
     frame: pandas.DataFrame = table.to_pandas()
