@@ -50,6 +50,20 @@ def locked(path: Path, argument: str) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def locked_folder(folder: Path, argument: str) -> Iterator[None]:
+    """Makes the folder and holds it for this process, as `locked` does; a new one that stays empty is deleted."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(folder, argument):
+            yield
+    finally:
+        if new:
+            with suppress(OSError):  # it has files
+                folder.rmdir()
+
+
 def lock_of(path: Path) -> Path:
     """The lock's file."""
     return path / SUFFIX if path.is_dir() else path.absolute().with_name(f".{path.name}{SUFFIX}")

@@ -110,7 +110,7 @@ def audit(
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.commands.terminal import console
     from fedconvex.data import load
-    from fedconvex.locks import locked
+    from fedconvex.locks import locked_folder
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
@@ -127,8 +127,7 @@ def audit(
         seed=seed,
     )
     problem = federated.problem(model=model.value, ridge=ridge, weights=weights.value)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, "--out"), messages.status("…") as status:
+    with locked_folder(folder, "--out"), messages.status("…") as status:
 
         def say(line: str) -> None:
             if messages.is_terminal:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 
 from fedconvex.errors import InvalidInput, MissingLibrary
-from fedconvex.locks import locked
+from fedconvex.locks import locked_folder
 from fedconvex.reproduce.execution import run
 from fedconvex.reproduce.figure import draw
 from fedconvex.reproduce.inputs import missing, setting_of
@@ -39,8 +39,7 @@ def run_experiment(
         for method in experiment.methods:
             setting_of(experiment, method)
     folder = out / experiment.id
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, "out"):
+    with locked_folder(folder, "out"):
         measured = None
         if experiment.runner == "partition":
             measured = ExperimentMetrics(experiment, class_counts(experiment, data_dir), data_dir)

@@ -12,7 +12,7 @@ import pytest
 
 from fedconvex import locks, owners
 from fedconvex.errors import InvalidInput
-from fedconvex.locks import InUse, lock_of, locked
+from fedconvex.locks import InUse, lock_of, locked, locked_folder
 from fedconvex.owners import Owner
 
 HOLDS = """
@@ -144,3 +144,16 @@ def test_leftovers_beside_the_file_are_removed(tmp_path: Path) -> None:
     with locked(tmp_path / "run.npz", "checkpoint"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_folder_that_stays_empty_is_deleted_and_no_other(tmp_path: Path) -> None:
+    new, old = tmp_path / "parent" / "new", tmp_path / "old"
+    old.mkdir()
+    for folder in (new, old):
+        with pytest.raises(KeyError), locked_folder(folder, "out"):
+            raise KeyError
+    assert not new.exists()
+    assert old.is_dir()
+    with locked_folder(new, "out"):
+        (new / "result").touch()
+    assert [*new.iterdir()] == [new / "result"]
