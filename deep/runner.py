@@ -204,7 +204,8 @@ def run(
         progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
-        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU.
+        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU; a log or
+            checkpoint that another run is writing; of several processes, one that would compute something else.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)

@@ -32,10 +32,11 @@ def reader_of_files() -> Callable[[], dict[str, str]]:
         import hashlib
         import os
         import sys
+        import time
         from importlib.util import find_spec
 
-        loaded = getattr(sys.modules.get("fedconvex"), "_LOADED_AT", None)
-        found, newest = {}, 0.0
+        loaded, now = getattr(sys.modules.get("fedconvex"), "_LOADED_AT", None), time.time()
+        found, changed = {}, False
         try:
             specs = {
                 part: find_spec(f"fedconvex.{part}".rstrip(".")) for part in ("", "theory", "proofs_checks", "deep")
@@ -51,8 +52,9 @@ def reader_of_files() -> Callable[[], dict[str, str]]:
                         with open(path, "rb") as file:
                             digest = hashlib.sha256(file.read()).hexdigest()
                         found[os.path.join(part, os.path.relpath(path, root)).replace(os.sep, "/")] = digest
-                        newest = max(newest, os.stat(path).st_mtime)
-        if loaded is not None and newest > loaded:
+                        # a date in the future says nothing: some clock was wrong
+                        changed |= loaded is not None and loaded < os.stat(path).st_mtime <= now
+        if changed:
             found["changed"] = ""  # CHANGED, which a function with its own code cannot know
         return found
 

@@ -62,6 +62,8 @@ def sweep(
             holds the table of this very sweep, it is read and nothing runs.
         jobs: the number of processes on this machine, default one per core; 1: run in this process.
         client: a Dask client or the address of a Dask scheduler, to run on that cluster. Workers may die meanwhile.
+            Before its first run, each proves that its fedconvex, its libraries and its arithmetic are those of this
+            program; a warning names one that differs, and the others do its runs.
             Each worker process runs one cell at a time, so one thread each is best
             (`LocalCluster(threads_per_worker=1)`).
         progress: shows a bar with an estimate of the time left if standard error is a terminal.

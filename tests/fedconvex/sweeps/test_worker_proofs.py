@@ -169,3 +169,14 @@ def test_differences_are_named() -> None:
     assert different_versions({"numpy": "2"}, {"numpy": "1"}) == "it has numpy 1, this program 2"
     assert different_results({"a run": "x"}, {"a run": "x"}) is None
     assert str(different_results({"a run": "x"}, {"a run": "y"})).startswith("its arithmetic differs: a run gives")
+
+
+def test_files_of_the_future_are_not_taken_for_changed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some clock was wrong, and starting again would not help."""
+    import time
+
+    import fedconvex
+
+    monkeypatch.setattr(fedconvex, "_LOADED_AT", 0.0)
+    monkeypatch.setattr(time, "time", lambda: 1.0)
+    assert CHANGED not in reader_of_files()()
