@@ -4,8 +4,9 @@ Finished runs are stored beside the results until all are complete, so that an i
 """
 
 import json
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -146,7 +147,7 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     processes = joblib.Parallel(
         n_jobs=jobs, return_as="generator_unordered", batch_size=1, idle_worker_timeout=SECONDS_OF_IDLENESS
     )
-    outcomes = processes(joblib.delayed(_run_deep)(cell) for cell in cells)
+    outcomes = processes(joblib.delayed(_run_for)(os.getpid(), cell) for cell in cells)
     try:
         yield from outcomes
     finally:
@@ -155,10 +156,20 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
             outcomes.close()
 
 
-def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
+def _run_for(caller: int, cell: DeepCell) -> tuple[str, bytes]:
+    """In a process of its own: the run, which ends if its caller was killed, for the next start continues it."""
+    return _run_deep(cell, lambda: os.getppid() == caller)
+
+
+def _run_deep(cell: DeepCell, is_wanted: Callable[[], bool] = lambda: True) -> tuple[str, bytes]:
     import torch
 
     from fedconvex.deep import run as run_deep
+
+    def is_over(record: Mapping[str, Any]) -> bool:
+        if not is_wanted():
+            raise SystemExit("the process that wants this run was killed")
+        return cell.is_answered(record)
 
     experiment, options = cell.experiment, cell.experiment.run
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
@@ -173,7 +184,7 @@ def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
         **{name: options.get(name, value) for name, value in defaults.items()},
         dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
         checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
-        until=cell.is_answered,
+        until=is_over,
     )  # fmt: skip
     if cell.is_answered(result.records[-1]):
         rounds = len(result.records) - 1  # the rounds after the goal were not run
