@@ -1,6 +1,6 @@
 """Programs that write files, killed at random: `python killed_programs.py {kills,contention} NAME,… NUMBER SEED`.
 
-This process imports everything once. Each program then runs in a child that it forks, and that is killed: by a timer,
+This process runs every program once. Each then runs in a child that it forks, and that is killed: by a timer,
 at its n-th operation on files, or half-way through its n-th write. The same program runs again until it ends; its files
 must be those of a run that nobody disturbed, and nothing else may be left. What was found is printed as JSON.
 """
@@ -157,12 +157,7 @@ PROGRAMS: dict[str, Callable[[Path], None]] = {
 }  # fmt: skip
 
 
-IMPORTED = {
-    "simulate": ("numba",), "sweep": ("fedconvex.sweeps", "flint"), "deep": ("torch", "fedconvex.deep"),
-    "reproduce": ("fedconvex.reproduce.pipeline", "flint"), "report": ("fedconvex.commands.main", "fedconvex.report"),
-    "cache": ("fedconvex.proofs_checks.reporting.cache",),
-    "audit": ("fedconvex.commands.main", "fedconvex.audit.report", "matplotlib.figure", "sklearn.datasets", "flint"),
-}  # fmt: skip
+WITH_THREADS = ("sweep on cores", "sweep on a cluster")  # a process that has run them could not fork
 
 
 class CutShort(io.FileIO):
@@ -295,11 +290,10 @@ def require_whole(folder: Path) -> None:
 
 def undisturbed(name: str, place: Path) -> tuple[dict[str, Any], float]:
     """The files of a run that nobody disturbs, and how long it takes."""
-    for attempt in ("first", "second"):  # the first one imports and compiles
-        folder = place / attempt
-        folder.mkdir(parents=True)
-        begun = time.perf_counter()
-        _require(ended(start(name, folder)) == DONE, f"{name}, undisturbed", folder)
+    folder = place / "undisturbed"
+    folder.mkdir(parents=True)
+    begun = time.perf_counter()
+    _require(ended(start(name, folder)) == DONE, f"{name}, undisturbed", folder)
     return content(folder), time.perf_counter() - begun
 
 
@@ -387,8 +381,12 @@ def main() -> None:
         tempfile.tempdir = place
         (Path(place) / "paper").mkdir()
         (Path(place) / "paper" / "test.toml").write_text(EXPERIMENT)
-        for module in ("pandas", "pyarrow.parquet", *(module for name in names for module in IMPORTED.get(name, ()))):
-            __import__(module)
+        for name in names:
+            if name not in WITH_THREADS:  # in this process, so that no child has to import or compile
+                warm = Path(place) / "warm" / name
+                warm.mkdir(parents=True)
+                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                    PROGRAMS[name](warm)
         with cluster() if "sweep on a cluster" in names else nullcontext():
             sys.stdout.write(json.dumps([attack(name, number, seed, Path(place) / name) for name in names]))
 
