@@ -4,26 +4,29 @@ A run continues from its checkpoint bit for bit, so a file of another run, or of
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
+from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.fingerprints import fingerprint
+from fedconvex.locks import locked
 from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least
 
+T = TypeVar("T")
 FORMAT = "3"
 LIBRARIES = ("fedconvex", "numpy", "torch")
 
@@ -47,7 +50,7 @@ class DeepCheckpoint:
         arithmetic: Arithmetic,
         processes: Processes | None = None,
     ) -> "DeepCheckpoint":
-        """A checkpoint at the path, after a test that it can be written; deletes temporary files of killed runs.
+        """A checkpoint at the path, after a test that it can be written.
 
         Raises InvalidInput for a path that cannot be written to, MissingLibrary without safetensors.
         """
@@ -58,8 +61,6 @@ class DeepCheckpoint:
             problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
             raise InvalidInput("checkpoint", file, problem, "give the path of a file in an existing folder")
         require_room_for(file, "checkpoint")
-        if processes is None or processes.rank == 0:
-            remove_leftovers(file)
         _safetensors()  # a missing library is reported before the first round, not after the last
         return DeepCheckpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
 
@@ -89,19 +90,31 @@ class DeepCheckpoint:
         rounds: how many rounds the run is to have; a checkpoint of more is refused.
         Raises InvalidInput as `_load` does, on every process.
         """
+        saved = self._decoded(self._of_first(lambda: self._load(rounds)))
+        return saved if saved is None or self.processes is None else (self.processes.own(saved[0]), saved[1])
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keeps other runs from the file. Raises InUse, on every process, where another run has it."""
+        with ExitStack() as lock:
+            self._of_first(lambda: lock.enter_context(locked(self.path, "checkpoint")))
+            yield
+
+    def _of_first(self, work: Callable[[], T]) -> T:
+        """What the first process's work returns or refuses, on every process: the others would wait for ever."""
         if self.processes is None:
-            return self._decoded(self._load(rounds))
+            return work()
         found: Any = None
         if self.processes.rank == 0:
             try:
-                found = self._load(rounds)
+                found = work()
             except InvalidInput as error:
-                found = error  # sent to all processes: if only this one raised, the others would wait for ever
+                found = error
         found = self.processes.from_first(found)
         if isinstance(found, InvalidInput):
             raise found
-        saved = self._decoded(found)
-        return None if saved is None else (self.processes.own(saved[0]), saved[1])
+        result: T = found
+        return result
 
     def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]]] | None:
         """The saved tensors and records, or None if there is no file.

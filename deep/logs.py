@@ -3,13 +3,14 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
-from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
+from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.locks import locked
 from fedconvex.runs.measurements import OF_CLIENTS
 
 Write = Callable[[dict[str, Any]], None]
@@ -36,6 +37,11 @@ def require_log(target: "str | PathLike[str] | None") -> None:
     _summary_writer()
 
 
+def only_writer(target: "str | PathLike[str] | None") -> AbstractContextManager[None]:
+    """Keeps other runs from the table meanwhile, raising InUse; TensorBoard gives every run a file of its own."""
+    return locked(Path(target), "log") if target is not None and _is_table(Path(target)) else nullcontext()
+
+
 @contextmanager
 def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any]]) -> Iterator[Write]:
     """Yields a function that logs one more record, after writing those of a continued run; without target a no-op."""
@@ -46,7 +52,6 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
     if not _is_table(path):
         yield from _tensorboard(path, records)
         return
-    remove_leftovers(path)
     # The file is rewritten from the checkpoint's records: a killed run may have logged rounds that will be repeated.
     names = [name for name in records[0] if name != OF_CLIENTS]
     text = io.StringIO()

@@ -6,7 +6,9 @@ the same everywhere, because they are computed from sums that all processes rece
 """
 
 import atexit
+import hashlib
 import os
+import platform
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,6 +21,15 @@ from torch import Tensor
 from torch import distributed as dist
 
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.installation import (
+    LIBRARIES,
+    different_files,
+    different_results,
+    different_versions,
+    files,
+    known_run,
+    versions,
+)
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Share
 
@@ -87,6 +98,28 @@ class Processes(Share):
             dist.broadcast_object_list(box, src=0)  # by pickle, but only between processes of this run
         return box[0]
 
+    def require_same_installation(self) -> None:
+        """Raises InvalidInput, on every process, if one would compute something else than the first one does."""
+        own = {
+            "host": platform.node(),
+            "files": files(),
+            "versions": versions((*LIBRARIES, "torch")),
+            "results": {"a small known run": known_run(), "products of tensors": known_products(self.device)},
+        }
+        everyone: list[Any] = [None] * self.size
+        with self._peers():
+            dist.all_gather_object(everyone, own)  # by pickle, but only between processes of this run
+        first = everyone[0]
+        for rank, found in enumerate(everyone):
+            different = (
+                different_files(first["files"], found["files"])
+                or different_versions(first["versions"], found["versions"])
+                or different_results(first["results"], found["results"])
+            )
+            if different is not None:
+                problem = f"process {rank} on {found['host']} would not compute what the first one does: {different}"
+                raise InvalidInput("processes", self.size, problem, "give all of them the same installation")
+
     @contextmanager
     def _peers(self) -> Iterator[None]:
         # torch reports a lost connection as a RuntimeError without a class of its own.
@@ -98,6 +131,16 @@ class Processes(Share):
             raise ProcessLost(
                 f"another process has ended ({text}); start again to continue from the checkpoint"
             ) from error
+
+
+def known_products(device: torch.device) -> str:
+    """The digest of a few products and sums on the device, in float64 and float32."""
+    random = np.random.default_rng(0).normal(size=(65, 33))  # no multiples of a processor's vectors
+    digest = hashlib.sha256()
+    for dtype in (torch.float64, torch.float32):
+        rows = torch.as_tensor(random, dtype=dtype).to(device)
+        digest.update(torch.tanh(rows @ rows.T).softmax(dim=0).sum(dim=1).cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def join(device: torch.device) -> None:

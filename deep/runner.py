@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import isnan, nan
 from os import PathLike
@@ -17,7 +18,7 @@ from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
-from fedconvex.deep.logs import log_to, require_log
+from fedconvex.deep.logs import log_to, only_writer, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.memory import with_room
@@ -203,17 +204,21 @@ def run(
         progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
-        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU.
+        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU; a log or
+            checkpoint that another run is writing; of several processes, one that would compute something else.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
     lower = lower_of(precision, number)
-    with one_thread(), products_in(precision):
+    with one_thread(), products_in(precision), ExitStack() as locks:
         place, share = own_device(place), Processes.of(clients, place)
+        if share is not None:
+            share.require_same_installation()
         silent = share is not None and share.rank > 0
         require_log(None if silent else log)
+        locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
@@ -239,6 +244,7 @@ def run(
                     every, lanczos_steps, draws,
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
+                locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:
                 records[-1] = monitor.as_not_last(records[-1])

@@ -9,6 +9,7 @@ read `__init__.pyi` instead, which `python docs/making/type_stubs.py` writes fro
 """
 
 from importlib import import_module
+from time import time as _time
 from typing import Any
 
 # Each of these packages finds its members by searching its folder: a new file there is a new name here.
@@ -23,6 +24,7 @@ _HOMES = {
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
 _MODULES = ("data", "participation")
+_LOADED_AT = _time()  # files that are newer hold other code than this process runs, see `installation`
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 

@@ -10,19 +10,17 @@ readable for their owner alone, which is wrong for a shared data folder.
 """
 
 import hashlib
-import os
 import tarfile
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import final
+from typing import BinaryIO, final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, replacing, write_atomically
 from fedconvex.data.file_contents import CHUNK
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import checksum
@@ -125,6 +123,7 @@ def download(
         raise InvalidInput("mirror", mirror, "is not a web address", "give one such as https://example.org/mnist")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
     except OSError as error:
         raise bad_file(
             folder, f"is not a folder and cannot be created: {error.strerror}", "give another folder"
@@ -174,15 +173,12 @@ def _another(place: Path, problem: str) -> InvalidInput:
 
 def _fetch(remote: Remote, address: str, here: Path, progress: Progress) -> None:
     try:
-        # A folder beside the destination is on the same disk, so that the renaming is atomic.
-        with tempfile.TemporaryDirectory(dir=here.parent, prefix=f".{here.name}.") as beside:
-            file = Path(beside, here.name)
+        with replacing(here) as file:
             _receive(address, file, remote.too_large, lambda received, size: progress(here.name, received, size))
             try:
-                remote.require(file)
+                remote.require(Path(file.name))
             except InvalidInput:
                 raise NotDownloaded("is not a gzip file, or a damaged one") from None
-            os.replace(file, here)
     except NotDownloaded as error:
         raise NotDownloaded(f"{address}: {error}; nothing was kept. {_by_hand(remote, here)}") from None
     except (OSError, HTTPException, ValueError) as error:
@@ -197,8 +193,8 @@ def _by_hand(remote: Remote, here: Path) -> str:
     return f"Download {remote.base}{remote.path} by hand, or from a mirror, and put it at {here}{further}"
 
 
-def _receive(address: str, file: Path, too_large: int, progress: Callable[[int, int | None], None]) -> None:
-    with urlopen(address, timeout=TIMEOUT) as answer, file.open("wb") as out:
+def _receive(address: str, out: BinaryIO, too_large: int, progress: Callable[[int, int | None], None]) -> None:
+    with urlopen(address, timeout=TIMEOUT) as answer:
         announced = answer.headers.get("Content-Length", "")
         size, done = int(announced) if announced.isdecimal() else None, 0
         progress(0, size)
@@ -210,8 +206,7 @@ def _receive(address: str, file: Path, too_large: int, progress: Callable[[int, 
             progress(done, size)
         if size is not None and done < size:  # http.client ends a shortened answer without an error
             raise NotDownloaded(f"ended after {done} of {size} bytes")
-        out.flush()
-        os.fsync(out.fileno())
+        out.flush()  # for whoever reads the file by its name
 
 
 def _unpack(archive: Path, folder: Path, members: Sequence[str]) -> list[str]:

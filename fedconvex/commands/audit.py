@@ -110,6 +110,7 @@ def audit(
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
+    from fedconvex.locks import locked_folder
     from fedconvex.safe_text import one_line
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
@@ -127,7 +128,7 @@ def audit(
         seed=seed,
     )
     problem = federated.problem(model=model.value, ridge=ridge, weights=weights.value)
-    with messages.status("…") as status:
+    with locked_folder(folder, "--out"), messages.status("…") as status:
 
         def say_progress(line: str) -> None:
             if messages.is_terminal:

@@ -4,16 +4,20 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fedconvex.atomic_files import remove_leftovers
 from fedconvex.errors import InvalidInput
 from fedconvex.safe_text import one_line
 
 
 def require_writable(folder: Path, option: str = "--out") -> None:
-    """Raises InvalidInput, before any work, for a folder to which results cannot be written after it."""
+    """Raises InvalidInput, before any work, for a folder to which results cannot be written after it.
+
+    Deletes the temporary files in the folder whose writers were killed.
+    """
     parent = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     try:
         with tempfile.TemporaryFile(dir=parent):  # tried: permission bits say nothing for root, nor in /proc
-            return
+            remove_leftovers(parent)
     except OSError:
         problem = f"{parent} is no folder that can be written to"
         raise InvalidInput(option, folder, problem, "choose another folder") from None

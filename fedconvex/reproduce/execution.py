@@ -4,8 +4,9 @@ Finished runs are stored beside the results until all are complete, so that an i
 """
 
 import json
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
@@ -60,6 +61,7 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
 
     place = folder / "runs"
     place.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(place)
     tables = _sweeps(experiment, place, jobs) if experiment.runner == "sweep" else iter(
         [_deep(experiment, place, data_dir, jobs)]
     )  # fmt: skip
@@ -117,8 +119,8 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
     ]  # fmt: skip
+    parts, keys = PartFiles.beside(out), [cell.key for cell in cells]
     if not out.exists():
-        parts, keys = PartFiles.beside(out), [cell.key for cell in cells]
         contents = [*parts.load(keys).items()]
         done = {found for found, _ in contents}
         waiting = [cell for cell in cells if cell.key not in done]
@@ -127,7 +129,7 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
             parts.add(cell_key, content)
             contents.append((cell_key, content))
         write_atomically(out, table_to_parquet(merged(cells, contents, key)))  # type: ignore[arg-type]
-        parts.remove(keys)
+    parts.remove(keys)  # also where the table is there: a process may have been killed after it had written it
     # read also after running: a first and a later call return the same types
     frame: pandas.DataFrame = finished(out, key).to_pandas()
     return frame
@@ -144,7 +146,7 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     processes = joblib.Parallel(
         n_jobs=jobs, return_as="generator_unordered", batch_size=1, idle_worker_timeout=SECONDS_OF_IDLENESS
     )
-    outcomes = processes(joblib.delayed(_run_deep)(cell) for cell in cells)
+    outcomes = processes(joblib.delayed(_run_for)(os.getpid(), cell) for cell in cells)
     try:
         yield from outcomes
     finally:
@@ -153,10 +155,20 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
             outcomes.close()
 
 
-def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
+def _run_for(caller: int, cell: DeepCell) -> tuple[str, bytes]:
+    """In a process of its own: the run, which ends if its caller was killed, for the next start continues it."""
+    return _run_deep(cell, lambda: os.getppid() == caller)
+
+
+def _run_deep(cell: DeepCell, is_wanted: Callable[[], bool] = lambda: True) -> tuple[str, bytes]:
     import torch
 
     from fedconvex.deep import run as run_deep
+
+    def is_over(record: Mapping[str, Any]) -> bool:
+        if not is_wanted():
+            raise SystemExit("the process that wants this run was killed")
+        return cell.is_answered(record)
 
     experiment, options = cell.experiment, cell.experiment.run
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
@@ -171,7 +183,7 @@ def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
         **{name: options.get(name, value) for name, value in defaults.items()},
         dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
         checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
-        until=cell.is_answered,
+        until=is_over,
     )  # fmt: skip
     if cell.is_answered(result.records[-1]):
         rounds = len(result.records) - 1  # the rounds after the goal were not run

@@ -7,6 +7,7 @@ from typing import Any
 import pandas
 
 from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.locks import locked_folder
 from fedconvex.reproduce.execution import run
 from fedconvex.reproduce.figure import draw
 from fedconvex.reproduce.inputs import missing, setting_of
@@ -24,7 +25,8 @@ def run_experiment(
     Returns the summary and the files written. `fedconvex reproduce` calls it for each experiment that it is given.
 
     Raises:
-        InvalidInput: data files are missing, or the file has a formula that cannot be read.
+        InvalidInput: data files are missing, the file has a formula that cannot be read, or another process runs the
+            experiment in that folder.
         SweepFailed: a run failed.
     """
     if (reason := missing(experiment, data_dir)) is not None:
@@ -37,12 +39,12 @@ def run_experiment(
         for method in experiment.methods:
             setting_of(experiment, method)
     folder = out / experiment.id
-    folder.mkdir(parents=True, exist_ok=True)
-    measured = None
-    if experiment.runner == "partition":
-        measured = ExperimentMetrics(experiment, class_counts(experiment, data_dir), data_dir)
-    elif experiment.runner != "none":
-        measured = ExperimentMetrics(experiment, run(experiment, folder, data_dir, jobs), data_dir)
-    summary = summarise(measured, experiment)
-    pictures = [] if measured is None else draw(measured, folder)
-    return summary, [save(summary, folder), *pictures]
+    with locked_folder(folder, "out"):
+        measured = None
+        if experiment.runner == "partition":
+            measured = ExperimentMetrics(experiment, class_counts(experiment, data_dir), data_dir)
+        elif experiment.runner != "none":
+            measured = ExperimentMetrics(experiment, run(experiment, folder, data_dir, jobs), data_dir)
+        summary = summarise(measured, experiment)
+        pictures = [] if measured is None else draw(measured, folder)
+        return summary, [save(summary, folder), *pictures]

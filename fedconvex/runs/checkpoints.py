@@ -5,7 +5,9 @@ the old file or the new one. A fingerprint of everything that determines the run
 """
 
 import json
+import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
@@ -20,6 +22,7 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
+from fedconvex.locks import locked
 from fedconvex.methods.base import State
 
 FORMAT = 1
@@ -65,6 +68,12 @@ class Checkpoint:
             raise InvalidInput("checkpoint", self.path, problem, "give the path of a file in an existing folder")
         if self.arithmetic.certainty is Certainty.ENCLOSED:
             raise InvalidInput("checkpoint", self.path, "balls are not saved", "use 'float' or 'exact' arithmetic")
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keeps other processes from the file; one in a folder that this process cannot write to is only read."""
+        if self.path.exists() and not os.access(self.path.absolute().parent, os.W_OK):
+            return nullcontext()
+        return locked(self.path, "checkpoint")
 
     def save(self, run: Run) -> None:
         """Writes the run to the file, atomically."""

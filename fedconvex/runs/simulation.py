@@ -1,6 +1,7 @@
 """`simulate`: a method run on a problem, and the trajectory of its server's points."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -128,7 +129,8 @@ def simulate(
 
     Raises:
         InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic, a
-            participation scheme that does not fit, a checkpoint that is damaged or of another run.
+            participation scheme that does not fit, a checkpoint that is damaged, of another run, or in use
+            by another process.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     numbers = arithmetics.get(arithmetic, precision=precision)
@@ -147,21 +149,22 @@ def simulate(
             }  # fmt: skip
             mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
             file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
-        saved = None if file is None else file.load(rounds)
-        begun = Run(start, [start.server], []) if saved is None else saved
-        points, recorded = begun.points, begun.recorded
+        with nullcontext() if file is None else file.held():
+            saved = None if file is None else file.load(rounds)
+            begun = Run(start, [start.server], []) if saved is None else saved
+            points, recorded = begun.points, begun.recorded
 
-        def record(t: int, simulated: SimulatedRound) -> None:
-            recorded.append(simulated.record())
-            points.append(simulated.state.server)
+            def record(t: int, simulated: SimulatedRound) -> None:
+                recorded.append(simulated.record())
+                points.append(simulated.state.server)
 
-        def save(state: State) -> None:
-            assert file is not None
-            file.save(Run(state, points, recorded))
+            def save(state: State) -> None:
+                assert file is not None
+                file.save(Run(state, points, recorded))
 
-        left = track(range(begun.round, rounds), f"{type(method).__name__}: {rounds} rounds", show=progress)
-        schedule = None if file is None else SaveSchedule(save, file.every, rounds)
-        state, _ = run_rounds(simulator.next_round, begun.state, left, record, schedule)
+            left = track(range(begun.round, rounds), f"{type(method).__name__}: {rounds} rounds", show=progress)
+            schedule = None if file is None else SaveSchedule(save, file.every, rounds)
+            state, _ = run_rounds(simulator.next_round, begun.state, left, record, schedule)
         columns_of_rounds = Run(state, points, recorded).columns(recorded_names(columns))
         setup = RunSetup(
             simulator.participation,

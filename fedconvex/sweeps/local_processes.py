@@ -5,11 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from functools import lru_cache
 
+from fedconvex.fingerprints import fingerprint
+from fedconvex.installation import files
 from fedconvex.sweeps.cell_runs import CellOutcome, failed, run_cell
 from fedconvex.sweeps.grid import Cell, Grid
 from fedconvex.sweeps.packed_problems import PackedProblem
 
 KILLED = "a worker process was killed before this run was finished, often for lack of memory"
+OTHER_FILES = "the files of fedconvex were changed after this program had loaded it; start the program again"
 SECONDS_OF_IDLENESS = 10  # an idle worker process ends after this time, also if its parent was killed
 
 
@@ -33,7 +36,8 @@ def run_on_cores(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], job
         idle_worker_timeout=SECONDS_OF_IDLENESS,
     )
     waiting = {cell.key: cell for cell in cells}
-    outcomes = processes(joblib.delayed(_run_in_worker)(cell, packed[cell.problem]) for cell in cells)
+    caller = fingerprint(files())
+    outcomes = processes(joblib.delayed(_run_in_worker)(cell, packed[cell.problem], caller) for cell in cells)
     try:
         for outcome in outcomes:
             del waiting[outcome.key]
@@ -47,13 +51,15 @@ def run_on_cores(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], job
             outcomes.close()
 
 
-def _run_in_worker(cell: Cell, packed: PackedProblem) -> CellOutcome:
-    return run_cell(cell, _cached(packed).problem)
+def _run_in_worker(cell: Cell, packed: PackedProblem, caller: str) -> CellOutcome:
+    if fingerprint(files()) != caller:
+        return failed(cell, OTHER_FILES)
+    return run_cell(cell, unpacked_once(packed).problem)
 
 
 @lru_cache(maxsize=1)
-def _cached(packed: PackedProblem) -> PackedProblem:
-    """The packed problem that this worker process received first among equal ones.
+def unpacked_once(packed: PackedProblem) -> PackedProblem:
+    """The packed problem that this process received first among equal ones.
 
     Each cell arrives with a new copy of its packed problem. The cache returns the copy that is unpickled already, whose
     minimiser and factorisations earlier cells have computed. One entry suffices because cells come sorted by problem.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.errors import InvalidInput
 
 SUFFIX = ".parts"  # the folder has the name of the result with this suffix
@@ -41,6 +41,7 @@ class PartFiles:
             return found
         if not self.folder.is_dir():
             raise self._refused("its parts go to {}, which is no folder", self.folder, "move it away")
+        remove_leftovers(self.folder)
         for path in self._files():
             match = NAME.fullmatch(path.name)
             if match is None:
@@ -63,12 +64,13 @@ class PartFiles:
         write_atomically(self.folder / _name(key, content), content)
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Deletes these cells' part files and unfinished temporary files; the folder too, if it is then empty."""
+        """Deletes these cells' part files and what killed processes left; the folder too, if it is then empty."""
         gone = {_short(key) for key in keys}
         if not self.folder.is_dir():
             return
+        remove_leftovers(self.folder)
         for path in list(self.folder.iterdir()):
-            if _short(path.name.removeprefix(".")) in gone:
+            if _short(path.name.lstrip(".")) in gone:
                 path.unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
             self.folder.rmdir()

@@ -5,13 +5,14 @@ The work is divided among `grid` (which runs), `part_files` (finished runs on di
 """
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
+from fedconvex.locks import locked
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.sweeps.cell_runs import CellOutcome
@@ -61,6 +62,8 @@ def sweep(
             holds the table of this very sweep, it is read and nothing runs.
         jobs: the number of processes on this machine, default one per core; 1: run in this process.
         client: a Dask client or the address of a Dask scheduler, to run on that cluster. Workers may die meanwhile.
+            Before its first run, each proves that its fedconvex, its libraries and its arithmetic are those of this
+            program; a warning names one that differs, and the others do its runs.
             Each worker process runs one cell at a time, so one thread each is best
             (`LocalCluster(threads_per_worker=1)`).
         progress: shows a bar with an estimate of the time left if standard error is a terminal.
@@ -71,7 +74,8 @@ def sweep(
         of `Trajectory.to_frame`.
 
     Raises:
-        InvalidInput: bad arguments, a damaged file of a finished run, an `out` that holds something else.
+        InvalidInput: bad arguments, a damaged file of a finished run, an `out` that holds something else, or that
+            another process is working on.
         SweepFailed: some runs failed. The others finished and, if `out` is given, are kept: the same call then repeats
             only the failed ones.
         MissingLibrary: `client` is given and dask.distributed is not installed.
@@ -80,27 +84,43 @@ def sweep(
     jobs = _jobs(jobs, client)
     path = None if out is None else _checked(out)
     parts = None if path is None else PartFiles.beside(path)
-    keys = [cell.key for cell in grid.cells]
     if path is not None and path.exists():
         table = finished(path, grid.key)
+        with suppress(InvalidInput), locked(path, "out"):  # it may have been killed after it had written the table
+            _remove(parts, grid)
     else:
-        contents = [] if parts is None else [*parts.load(keys).items()]
-        missing = grid.by_problem(done=(key for key, _ in contents))
-        # closing: if a run or the caller raises, the processes stop now and not at garbage collection
-        with (
-            closing(_run(missing, grid, jobs, client)) as running,
-            closing(with_progress_bar(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
-        ):
-            failures = _collect(outcomes, contents, parts)
-        if failures:
-            raise _failed(grid, failures, contents, path)
-        table = merged(grid.cells, contents, grid.key)
-        if path is not None:
-            write_atomically(path, table_to_parquet(table))
-    if parts is not None:  # only now: the table is complete on disk
-        parts.remove(keys)
+        with nullcontext() if path is None else locked(path, "out"):
+            if path is not None and path.exists():  # another process has just finished it
+                table = finished(path, grid.key)
+            else:
+                table = _run_all(grid, jobs, client, parts, path, progress)
+            _remove(parts, grid)
     frame: pandas.DataFrame = table.to_pandas()
     return frame
+
+
+def _run_all(grid: Grid, jobs: int, client: Any, parts: PartFiles | None, path: Path | None, progress: bool) -> Any:
+    """The table of all runs, after it was written to `path`; raises SweepFailed."""
+    keys = [cell.key for cell in grid.cells]
+    contents = [] if parts is None else [*parts.load(keys).items()]
+    missing = grid.by_problem(done=(key for key, _ in contents))
+    # closing: if a run or the caller raises, the processes stop now and not at garbage collection
+    with (
+        closing(_run(missing, grid, jobs, client)) as running,
+        closing(with_progress_bar(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
+    ):
+        failures = _collect(outcomes, contents, parts)
+    if failures:
+        raise _failed(grid, failures, contents, path)
+    table = merged(grid.cells, contents, grid.key)
+    if path is not None:
+        write_atomically(path, table_to_parquet(table))
+    return table
+
+
+def _remove(parts: PartFiles | None, grid: Grid) -> None:
+    if parts is not None:  # only now: the table is complete on disk
+        parts.remove([cell.key for cell in grid.cells])
 
 
 def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator[CellOutcome]:

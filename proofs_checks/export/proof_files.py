@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
@@ -21,6 +21,7 @@ def write_proofs(folder: Path, statements: Iterable[Statement]) -> list[Path]:
     Each file is named as its statement, and replaced in one step.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
     written: dict[str, Path] = {}
     waiting = list(statements)
     while waiting:

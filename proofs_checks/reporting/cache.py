@@ -9,7 +9,7 @@ from pathlib import Path
 from sys import version_info
 from typing import Any
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.json_files import fault_in, read_json
 from fedconvex.proofs_checks.reporting.records import Record
 
@@ -81,6 +81,7 @@ def store_content(name: str, content: Any) -> None:
     kept = {"fingerprint": fingerprint(), "digest": _digest(content), "content": content}
     try:
         folder().mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder())
         write_atomically(folder() / f"{name}.json", json.dumps(kept, ensure_ascii=False).encode())
     except OSError:
         return

@@ -8,6 +8,7 @@ from typing import Any
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.json_files import fault_in, read_json
+from fedconvex.locks import locked
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.evidence import CodeComparison, EvidenceLine, FailingLine, Role
 from fedconvex.proofs_checks.readings import words_of
@@ -108,14 +109,15 @@ def record_verdicts(records: Iterable[Record], *, replace_all: bool) -> list[str
         InvalidInput: the file cannot be written.
     """
     require_recordable()
-    try:
-        known = recorded()
-    except FedconvexError:
-        if not replace_all:  # the entries that are to stay cannot be known
-            raise
-        known = {}
-    new = {record.identifier: entry(record) for record in records}
-    write_atomically(PATH, _as_text(new if replace_all else known | new).encode())
+    with locked(PATH, "--record"):  # else two processes would each keep the other's old entries
+        try:
+            known = recorded()
+        except FedconvexError:
+            if not replace_all:  # the entries that are to stay cannot be known
+                raise
+            known = {}
+        new = {record.identifier: entry(record) for record in records}
+        write_atomically(PATH, _as_text(new if replace_all else known | new).encode())
     changed = [name for name in new if new[name] != known.get(name)]
     before = {name: f"before: {_words(known[name])}" if name in known else "new" for name in changed}
     lines = [f"{name}: {_words(new[name])}; {before[name]}" for name in changed]

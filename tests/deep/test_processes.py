@@ -1,5 +1,7 @@
 """Two processes, each with half of the clients, run as one does."""
 
+import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,8 @@ import pandas as pd
 import pytest
 from deep_makers import vector
 from worker_process import METHODS, SCHEMES, train
+
+from fedconvex import locks
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -101,6 +105,40 @@ def test_the_command_in_two_processes(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "two").iterdir()} == {path.name for path in (tmp_path / "one").iterdir()}
     tables = [pd.read_csv(tmp_path / name / "run.csv") for name in ("one", "two")]
     pd.testing.assert_frame_equal(*tables, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("processes.files = lambda: {'deep/rounds.py': 'another'}", "its fedconvex differs in"),
+        ("processes.versions = lambda names: {'torch': '1.13'}", "it has Python"),
+        ("processes.known_run = lambda: 'another'", "its arithmetic differs: a small known run"),
+    ],
+)
+def test_a_process_that_would_compute_something_else_is_named(change: str, told: str, tmp_path: Path) -> None:
+    """Each process computes the sums with its own code: the results would have been of no code at all."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import os, sys\nsys.path.insert(0, {str(HERE)!r})\nimport worker_process\n"
+        f"from fedconvex.deep import processes\nif os.environ['RANK'] == '1':\n    {change}\n"
+        "worker_process.train('fedprox', 'full', rounds=1)\n"
+    )
+    done = start(str(program))
+    assert done.returncode != 0
+    assert (
+        f"processes = 2: process 1 on {platform.node()} would not compute what the first one does: {told}"
+        in done.stderr
+    )
+
+
+def test_files_of_another_run_are_refused_on_every_process(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(CONFIG)
+    (tmp_path / "out").mkdir()
+    with locks.locked(tmp_path / "out" / "run.safetensors", "checkpoint"):
+        done = start("-m", "fedconvex.deep", "run", str(tmp_path / "run.toml"), "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert done.stderr.count(f"process {os.getpid()} on") == 1
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize(

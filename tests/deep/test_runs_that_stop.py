@@ -1,6 +1,7 @@
 """Interrupted and diverging runs, checkpoints and logs: no result is lost, and no file is left incomplete."""
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,10 @@ from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
 from torch import nn
 
 import fedconvex as fc
-from fedconvex import participation
+from fedconvex import locks, participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
+from fedconvex.owners import Owner
 from fedconvex.runs.simulator import Simulator
 
 pytestmark = pytest.mark.beyond_core  # trains networks
@@ -242,12 +244,24 @@ def test_a_log_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
-    left = [".run.safetensors.ab12_xyz", ".run.csv.ab12_xyz"]
-    others = [".run.safetensors.bak", "run.safetensors.ab12_xyz", ".other.safetensors.ab12_xyz", ".runXcsv.ab12_xyz"]
+    ended, elsewhere = replace(Owner.this(), process=2**22 + 1), Owner(4711, "node17", "another")
+    left = [f".fedconvex-{ended.mark}-ab12_xyz.safetensors", f".fedconvex-{ended.mark}-ab12_xyz.csv"]
+    others = [".run.safetensors.bak", f".fedconvex-{elsewhere.mark}-ab12_xyz.csv"]
     for name in left + others:
         (tmp_path / name).write_text("")
     once(checkpoint=tmp_path / "run.safetensors", log=tmp_path / "run.csv", rounds=1)
     assert {path.name for path in tmp_path.iterdir()} == {*others, "run.safetensors", "run.csv"}
+
+
+@pytest.mark.parametrize("used", ["run.safetensors", "run.csv"])
+def test_files_of_a_run_in_another_process_are_refused_with_its_name(
+    used: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both runs wrote them, and deleted each other's temporary files."""
+    monkeypatch.setattr(locks, "SECONDS_OF_PATIENCE", 0.0)
+    with locks.locked(tmp_path / used, "out"), pytest.raises(locks.InUse, match=f"process {os.getpid()} on .*works on"):
+        once(checkpoint=tmp_path / "run.safetensors", log=tmp_path / "run.csv", rounds=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_fewer_rounds_than_the_checkpoint_has(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from run_makers import UNEQUAL, bits, read, write
 from run_makers import stoppable as run
 
 import fedconvex as fc
+from fedconvex import locks
 from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
@@ -310,3 +311,21 @@ class TestOtherRuns:
             run(fc.FedDyn(alpha=1), path=tmp_path / "run.npz", arithmetic="ball")
         assert played == []
         assert os.listdir(tmp_path) == []
+
+
+def test_a_checkpoint_that_another_process_works_on_is_refused_with_its_name(tmp_path, monkeypatch):
+    """Both would have written it, each over the other's rounds."""
+    monkeypatch.setattr(locks, "SECONDS_OF_PATIENCE", 0.0)
+    path = tmp_path / "run.npz"
+    with locks.locked(path, "checkpoint"), pytest.raises(locks.InUse, match=f"process {os.getpid()} on .* works on it"):
+        run(fc.FedDyn(alpha=1), T, path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finished_run_in_a_folder_that_is_only_read_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    expected = run(fc.FedDyn(alpha=1), T, path)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with locks.locked(path, "checkpoint"):
+        found = run(fc.FedDyn(alpha=1), T, path)
+    np.testing.assert_array_equal(found.points, expected.points)

@@ -1,13 +1,17 @@
 """A sweep refuses files of finished runs that are incomplete, changed or of another sweep."""
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
 import pytest
 import sweep_makers as make
 
+from fedconvex import locks
 from fedconvex.errors import InvalidInput
+from fedconvex.owners import Owner
 from fedconvex.sweeps import sweep
 from fedconvex.sweeps.cell_runs import run_cell
 from fedconvex.sweeps.errors import IncompleteSweep
@@ -188,3 +192,30 @@ def test_a_larger_grid_takes_over_and_a_smaller_one_leaves_alone(tmp_path: Path,
         sweep(**make.grid(seeds=(3, 0, 1, 2)), out=out, jobs=1)
     assert len(keys) == 16 - 3
     assert not parts.folder.exists()
+
+
+def test_a_sweep_that_another_process_works_on_is_refused_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They died on each other's part files."""
+    monkeypatch.setattr(locks, "SECONDS_OF_PATIENCE", 0.0)
+    out = tmp_path / "sweep.parquet"
+    with locks.locked(out, "out"), pytest.raises(locks.InUse, match=f"process {os.getpid()} on .* works on it"):
+        sweep(**make.grid(), out=out, jobs=1)
+    expected = sweep(**make.grid(), out=out, jobs=1)
+    with locks.locked(out, "out"):  # a finished one is only read
+        make.assert_identical(sweep(**make.grid(), out=out, jobs=1), expected)
+
+
+def test_what_was_left_after_the_table_was_written_is_removed(tmp_path: Path) -> None:
+    """A process may be killed before it has deleted the parts, its lock and a temporary file."""
+    out = tmp_path / "sweep.parquet"
+    sweep(**make.grid(), out=out, jobs=1)
+    folder = PartFiles.beside(out).folder
+    folder.mkdir()
+    ended = replace(Owner.this(), process=2**22 + 1)
+    (folder / f".fedconvex-{ended.mark}-abcdefgh.parquet").touch()
+    (tmp_path / f".fedconvex-{ended.mark}-abcdefgh.parquet").touch()
+    locks.lock_of(out).touch()
+    sweep(**make.grid(), out=out, jobs=1)
+    assert list(tmp_path.iterdir()) == [out]

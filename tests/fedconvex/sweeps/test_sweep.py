@@ -17,7 +17,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.sweeps import Setting, SweepFailed, run, sweep
 from fedconvex.sweeps.grid import make_grid
-from fedconvex.sweeps.local_processes import _cached
+from fedconvex.sweeps.local_processes import unpacked_once
 from fedconvex.sweeps.packed_problems import pack
 
 pytestmark = pytest.mark.beyond_core  # starts processes
@@ -72,13 +72,13 @@ def test_a_problem_is_unpacked_once_for_runs_that_follow_one_another() -> None:
     arguments = make.grid()
     grid = make_grid(arguments["methods"], arguments["problems"], (0, 1), 1, {})
     first, again, other = pack(grid.cells, grid)["squares"], *pack(grid.cells, grid).values()
-    assert _cached(first).problem is _cached(again).problem
-    assert _cached(other).problem is not first.problem
+    assert unpacked_once(first).problem is unpacked_once(again).problem
+    assert unpacked_once(other).problem is not first.problem
     assert [cell.problem for cell in grid.by_problem(done=[])] == ["squares"] * 4 + ["logistic"] * 4
     fc.ground_truth(first.problem)
     rebuild, parts = first.__reduce__()
     assert rebuild(*parts).problem.known_ground_truths == {}
-    _cached.cache_clear()
+    unpacked_once.cache_clear()
 
 
 def test_lists_are_named_by_what_python_shows() -> None:
