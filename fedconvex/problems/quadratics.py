@@ -25,7 +25,6 @@ from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
 from fedconvex.sparse import dense, is_sparse, occupied
 from fedconvex.validation import client_list, normalised_weights, numbers
 
-
 FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few samples serve instead
 
 
