@@ -1,11 +1,12 @@
 """Checkpoints of deep runs: one safetensors file with tensors and JSON, from which nothing can be executed.
 
 A run continues from its checkpoint bit for bit, so a file of another run, or of other library versions, is refused.
+The file also says which instruction sets, and which GPU, computed it: others may round otherwise.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -15,14 +16,15 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.processes import Processes
-from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, truth_value
 
 FORMAT = "3"
 LIBRARIES = ("fedconvex", "numpy", "torch")
@@ -38,6 +40,10 @@ class DeepCheckpoint:
     every: int
     arithmetic: Arithmetic
     processes: Processes | None  # the first one reads and writes for all
+    here: list[dict[str, str]]  # the kinds of machines of this run's processes
+    exactly: bool = False  # whether other instruction sets are refused
+    # The kinds of machines that computed the rounds so far: `load` adds those of the file, so that `save` keeps them.
+    computed_with: list[dict[str, str]] = field(default_factory=list)
 
     @staticmethod
     def at(
@@ -46,6 +52,8 @@ class DeepCheckpoint:
         every: Any,
         arithmetic: Arithmetic,
         processes: Processes | None = None,
+        device: torch.device | None = None,
+        exactly: bool = False,
     ) -> "DeepCheckpoint":
         """A checkpoint at the path, after a test that it can be written; deletes temporary files of killed runs.
 
@@ -61,7 +69,10 @@ class DeepCheckpoint:
         if processes is None or processes.rank == 0:
             remove_leftovers(file)
         _safetensors()  # a missing library is reported before the first round, not after the last
-        return DeepCheckpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
+        number = integer_at_least(every, 1, "checkpoint_every")
+        own = instruction_sets(device or torch.device("cpu")) | {"processes": str(processes.size if processes else 1)}
+        here = [own] if processes is None else distinct(processes.of_all(own))
+        return DeepCheckpoint(file, identity, number, arithmetic, processes, here, truth_value(exactly, "exactly"))
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
         """Writes state and records; the previous checkpoint is replaced only when the new one is complete."""
@@ -78,6 +89,7 @@ class DeepCheckpoint:
             "format": FORMAT,
             "run": json.dumps(self.identity.saved),
             "versions": json.dumps(_versions()),
+            "computed_with": json.dumps(distinct(self.computed_with, self.here)),
             "records": json.dumps(records),
         }
         about["content"] = _content(stored, about)
@@ -95,10 +107,10 @@ class DeepCheckpoint:
         if self.processes.rank == 0:
             try:
                 found = self._load(rounds)
-            except InvalidInput as error:
+            except (InvalidInput, ResumedElsewhere) as error:  # the latter where warnings are errors
                 found = error  # sent to all processes: if only this one raised, the others would wait for ever
         found = self.processes.from_first(found)
-        if isinstance(found, InvalidInput):
+        if isinstance(found, Exception):
             raise found
         saved = self._decoded(found)
         return None if saved is None else (self.processes.own(saved[0]), saved[1])
@@ -107,7 +119,8 @@ class DeepCheckpoint:
         """The saved tensors and records, or None if there is no file.
 
         Raises InvalidInput for a damaged file, a file that is not a checkpoint, one of another run (naming what
-        differs) or of other library versions, and one with more than `rounds` rounds.
+        differs) or of other library versions, one computed with other instruction sets if `exactly` (otherwise a
+        warning, ResumedElsewhere), and one with more than `rounds` rounds.
         """
         if not self.path.exists():
             return None
@@ -120,6 +133,7 @@ class DeepCheckpoint:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
             differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
+            computed_with = json.loads(about.get("computed_with", "null"))
         except (KeyError, ValueError, TypeError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None
         if differing:
@@ -134,6 +148,8 @@ class DeepCheckpoint:
         if len(rows) - 1 > rounds:
             cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
+        require_same("checkpoint", self.path, computed_with, self.here, self.exactly)
+        self.computed_with[:] = computed_with or []
         return tensors, rows
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:

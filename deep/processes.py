@@ -87,6 +87,13 @@ class Processes(Share):
             dist.broadcast_object_list(box, src=0)  # by pickle, but only between processes of this run
         return box[0]
 
+    def of_all(self, value: Any) -> list[Any]:
+        """Every process's value, in the order of their ranks."""
+        values: list[Any] = [None] * self.size
+        with self._peers():
+            dist.all_gather_object(values, value)
+        return values
+
     @contextmanager
     def _peers(self) -> Iterator[None]:
         # torch reports a lost connection as a RuntimeError without a class of its own.

@@ -54,6 +54,10 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
+class ResumedElsewhere(UserWarning):
+    """A run resumes from a checkpoint that another kind of processor wrote: its last digits may differ."""
+
+
 def short_text(value: Any, limit: int = 80) -> str:
     """The value on one line, truncated to `limit` characters; paths are not, since their last part matters most."""
     if isinstance(value, PurePath):

@@ -52,6 +52,13 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
     return int(exact)
 
 
+def truth_value(value: Any, argument: str) -> bool:
+    """Returns `value` if it is True or False; other values, such as the text "no", are not read as one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(argument, value, "is neither True nor False", f"give {argument}=True or {argument}=False")
+    return bool(value)
+
+
 def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
     """A read-only copy of the values with `ndim` axes: int64, float64 or exact rationals (objects), all finite.
 

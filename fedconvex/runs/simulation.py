@@ -29,7 +29,7 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def simulate(
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 100,
     progress: bool = True,
+    exactly: bool = False,
 ) -> Trajectory:
     """Runs the method for `rounds` rounds on the problem.
 
@@ -123,12 +124,15 @@ def simulate(
         stragglers: clients that finish only a part of their work, and whether the server uses it; default none.
         measure: "all" or some of inexactness, drift, control_error, recorded round by round.
         checkpoint: the file to save the run's state to, every `checkpoint_every` rounds and after the last. If the
-            file exists, the run resumes from it, to exactly the trajectory of an uninterrupted run.
+            file exists, the run resumes from it, to exactly the trajectory of an uninterrupted run (in floats: on
+            processors with the same instruction sets; others are a warning, `fedconvex.errors.ResumedElsewhere`).
         progress: shows a progress bar on a terminal once the run has taken a second.
+        exactly: refuse a checkpoint that was written with other instruction sets, instead of warning.
 
     Raises:
         InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic, a
-            participation scheme that does not fit, a checkpoint that is damaged or of another run.
+            participation scheme that does not fit, a checkpoint that is damaged, of another run, or (if `exactly`)
+            of another kind of processor.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     numbers = arithmetics.get(arithmetic, precision=precision)
@@ -146,7 +150,9 @@ def simulate(
                 "measure": columns,
             }  # fmt: skip
             mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
-            file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
+            file = Checkpoint(
+                _path(checkpoint), every, mark, numbers, recorded_names(columns), truth_value(exactly, "exactly")
+            )
         saved = None if file is None else file.load(rounds)
         begun = Run(start, [start.server], []) if saved is None else saved
         points, recorded = begun.points, begun.recorded

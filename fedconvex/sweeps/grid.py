@@ -23,7 +23,7 @@ T = TypeVar("T")
 LARGEST_SEED = 2**63 - 1  # the table has the seeds as a column of 64-bit integers
 # Parameters of `simulate` that a sweep does not take as options, since it sets them itself or they fit one run only.
 GIVEN_BY_THE_GRID = ("method", "problem", "rounds", "seed", "progress")
-OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every")
+OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every", "exactly")
 
 
 @final
