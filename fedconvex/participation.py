@@ -25,6 +25,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
 from fedconvex.validation import integer_at_least
@@ -48,14 +49,14 @@ class Draw:
         return replace(self, members=self.members[mask], shares=shares, efforts=efforts)
 
 
-class Participation(ABC):
+class Participation(ReadableParameters, ABC):
     """A rule that selects the participants of every round. Subclasses are frozen dataclasses of its parameters."""
 
     @abstractmethod
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         """The participants of round 0, 1, …; the same for the same seed and purpose, whatever the method."""
 
-    def require(self, problem: Problem, rounds: int) -> None:  # noqa: B027 - most schemes fit every problem
+    def require(self, problem: Problem, rounds: int) -> None:
         """Raises InvalidInput if the scheme does not fit the problem or the number of rounds."""
 
     def takes_everyone(self, problem: Problem) -> bool:

@@ -59,13 +59,30 @@ def truth_value(value: Any, argument: str) -> bool:
     return bool(value)
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether the value is a torch tensor, without loading torch; text files have a `detach`, too."""
+    return hasattr(value, "detach") and hasattr(value, "dtype")
+
+
+def from_torch(tensor: Any, argument: str) -> np.ndarray:
+    """A torch tensor's values as a NumPy array, exactly; short floats become float32, as NumPy has no bfloat16."""
+    try:
+        here = tensor.detach().cpu()
+        short = here.is_floating_point() and here.dtype.itemsize < 4
+        found: np.ndarray = (here.float() if short else here).numpy()
+    except (TypeError, RuntimeError, NotImplementedError):  # sparse, quantised, or without values
+        cure = "convert it, for example by .to_dense() or .double()"
+        raise InvalidInput(argument, f"a tensor of {tensor.dtype}", "has no array of its numbers", cure) from None
+    return found
+
+
 def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
     """A read-only copy of the values with `ndim` axes: int64, float64 or exact rationals (objects), all finite.
 
     Takes lists, NumPy arrays, torch tensors and sparse matrices of scipy.
     """
-    if hasattr(values, "detach"):  # a torch tensor
-        values = values.detach().cpu().numpy()
+    if is_tensor(values):
+        values = from_torch(values, argument)
     if hasattr(values, "toarray"):  # a scipy sparse matrix
         values = values.toarray()
     if np.ma.isMaskedArray(values):
@@ -95,16 +112,17 @@ def _can_be_written_to(array: np.ndarray) -> bool:
 
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:
-    """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor."""
-    array = values if hasattr(values, "detach") else _rectangular(values, argument)
+    """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor, detached."""
+    array = values.detach() if is_tensor(values) else _rectangular(values, argument)
     if tuple(array.shape) not in shapes:
         wanted = " or ".join(map(str, shapes))
         raise InvalidInput(
             argument, f"an array of shape {tuple(array.shape)}", f"must have shape {wanted}", "reshape it"
         )
-    if hasattr(values, "detach"):
-        _finite_numbers(values.detach().cpu().numpy(), argument)
-        return array
+    if is_tensor(values):
+        found = from_torch(values, argument)
+        _finite_numbers(found, argument)
+        return array if found.dtype.itemsize == array.dtype.itemsize else array.float()  # bfloat16 has few operations
     if any(map(_is_ball, array.ravel().tolist())):  # a ball may be infinitely wide, where nothing is known
         return array
     return _finite_numbers(array, argument)
@@ -172,8 +190,8 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
     """The clients' weights as exact rationals that sum to 1; default 1/m each."""
     if weights is None:
         return (Fraction(1, num_clients),) * num_clients
-    if hasattr(weights, "detach"):
-        weights = weights.detach().cpu().numpy()
+    if is_tensor(weights):
+        weights = from_torch(weights, "weights")
     elif hasattr(weights, "to_numpy"):  # a pandas column: in its order, whatever its index says
         weights = weights.to_numpy()
     if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):

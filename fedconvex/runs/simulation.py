@@ -29,7 +29,7 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
-from fedconvex.validation import integer_at_least, truth_value
+from fedconvex.validation import from_torch, integer_at_least, is_tensor, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
@@ -187,4 +187,8 @@ def _path(checkpoint: Any) -> Path:
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:
-    return numbers.array(np.zeros(problem.dim) if x0 is None else points_of(x0, "x0", [(problem.dim,)]))
+    if x0 is None:
+        return numbers.array(np.zeros(problem.dim))
+    start = points_of(x0, "x0", [(problem.dim,)])
+    # only torch's arithmetic reads tensors, which may be on a GPU
+    return numbers.array(from_torch(start, "x0") if is_tensor(start) and numbers.name != "torch" else start)
