@@ -33,7 +33,7 @@ def test_data_and_weights_of_all_types(dtype: torch.dtype) -> None:
     weights = torch.tensor([0.1, 0.3], dtype=dtype, requires_grad=True)
     problem = fc.LeastSquares(A=data, b=B, weights=weights)
     assert all(np.array_equal(one, other.double().numpy()) for one, other in zip(problem.A, data, strict=True))
-    first, second = (Fraction(float(weight)) for weight in weights)
+    first, second = map(Fraction, weights.tolist())
     assert problem.exact_weights == (first / (first + second), second / (first + second))
 
 
