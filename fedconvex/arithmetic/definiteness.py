@@ -12,6 +12,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.arithmetic.interruptible import interruptible
 
 MatrixIn = Callable[[Arithmetic], Matrix]
 
@@ -68,6 +69,10 @@ def rank(array: np.ndarray) -> int:
 
 def null_space(matrix: Matrix) -> list[np.ndarray]:
     """A basis of {v : matrix · v = 0} for an exact (fmpq) matrix, as integer vectors in object arrays."""
+    return interruptible(lambda: _null_space(matrix), [matrix])
+
+
+def _null_space(matrix: Matrix) -> list[np.ndarray]:
     import flint
 
     integers, _ = matrix.numer_denom()
@@ -194,7 +199,8 @@ def _signs(matrix: "np.ndarray | MatrixIn", precision: int) -> tuple[int, int, i
             return 0, 0, size
         if certifies_negative_direction(enclosed):
             return 1, 0, size - 1
-    return inertia(build(arithmetics.get("exact")))
+    exact = build(arithmetics.get("exact"))
+    return interruptible(lambda: inertia(exact), [exact])
 
 
 def _middle(ball_matrix: Matrix) -> np.ndarray:

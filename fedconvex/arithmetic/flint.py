@@ -8,6 +8,7 @@ import flint
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.interruptible import interruptible
 from fedconvex.arithmetic.rationals import (
     Array,
     Scalar,
@@ -99,6 +100,13 @@ class ExactArithmetic(FlintArithmetic):
 
     def scalar(self, value: Any) -> Scalar:
         return to_fmpq(value)
+
+    def inverse(self, matrix: Matrix) -> Matrix:
+        entries = interruptible(lambda: matrix.inv().entries(), [matrix])
+        return flint.fmpq_mat(matrix.nrows(), matrix.ncols(), entries)
+
+    def solve(self, matrix: Matrix, right: Array) -> Array:
+        return interruptible(lambda: _vector(matrix.solve(self._column(right))), [matrix])
 
     def publish(self, values: Array) -> Array:
         return fraction_array(values)
