@@ -28,7 +28,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, is_choice
 
 
 @final
@@ -284,7 +284,7 @@ class Stragglers:
             raise InvalidInput(
                 "fraction", self.fraction, "is not in [0, 1]", "give the part of the clients that is late"
             )
-        if self.policy not in ("drop", "use"):
+        if not is_choice(self.policy, ("drop", "use")):
             raise InvalidInput("policy", self.policy, "is unknown", "give 'drop' or 'use'")
 
     def slow(self, draw: Draw, num_clients: int, effort: int | None) -> Draw:

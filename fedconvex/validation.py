@@ -3,14 +3,16 @@
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from math import isinf, prod
 from typing import Any
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import Scalar, rectangular, to_fraction
+from fedconvex.arithmetic.rationals import Scalar, nearest_float, rectangular, to_fraction
 from fedconvex.errors import InvalidInput
 
 LONGEST_TEXT = 1000  # characters of a number in text
+MOST_NUMBERS = 2**36  # 0.5 TB
 LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 has as many digits
 
 
@@ -50,6 +52,52 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
     if exact.denominator != 1 or exact < minimum:
         raise InvalidInput(argument, value, f"must be an integer >= {minimum}", f"give {argument} >= {minimum}")
     return int(exact)
+
+
+def instance_of(value: Any, kind: Any, argument: str, what: str, cure: str) -> Any:
+    """Returns `value` if it is an instance of the class; `what` names that in the error, such as "a problem"."""
+    if not isinstance(value, kind):
+        raise InvalidInput(argument, value, f"is not {what}", cure)
+    return value
+
+
+def members_of(values: Any, argument: str, cure: str) -> list[Any]:
+    """The members of a list, tuple or other collection; text is none."""
+    try:
+        if not isinstance(values, str | bytes):
+            return list(values)
+    except (TypeError, RuntimeError):  # also of arrays and tensors without axes
+        pass
+    raise InvalidInput(argument, values, "is no collection", cure)
+
+
+def is_choice(value: Any, choices: Sequence[Any]) -> bool:
+    """Whether the value is one of these texts or integers; arrays, whose comparisons are arrays, are not."""
+    return isinstance(value, str | int) and not isinstance(value, bool) and value in choices
+
+
+def index_of_client(k: Any, num_clients: int) -> int:
+    """Returns the index of a client, 0, …, num_clients − 1, as an int."""
+    if (index := integer_at_least(k, 0, "k")) >= num_clients:
+        raise InvalidInput("k", k, f"is the index of none of the {num_clients} clients", "count the clients from 0")
+    return index
+
+
+def require_size(sizes: dict[str, int]) -> None:
+    """Raises InvalidInput where an array of these sizes, by argument, would have more numbers than any memory."""
+    if prod(sizes.values()) > MOST_NUMBERS:
+        largest = max(sizes, key=lambda argument: sizes[argument])
+        problem = f"asks for an array of {' × '.join(sizes)} numbers, more than any memory holds"
+        raise InvalidInput(largest, sizes[largest], problem, f"give a smaller {largest}")
+
+
+def in_floats(value: Any, argument: str) -> float:
+    """The number as the nearest float; InvalidInput beyond the largest float, and below the least one."""
+    if isinf(number := nearest_float(value)):
+        raise InvalidInput(argument, value, "is beyond the largest float", f"give a smaller {argument}")
+    if number == 0 and to_fraction(value, argument) != 0:
+        raise InvalidInput(argument, value, "is below the least float", f"give {argument} = 0 or a larger one")
+    return number
 
 
 def truth_value(value: Any, argument: str) -> bool:
@@ -113,7 +161,7 @@ def _can_be_written_to(array: np.ndarray) -> bool:
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:
     """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor, detached."""
-    array = values.detach() if is_tensor(values) else _rectangular(values, argument)
+    array: Any = values.detach() if is_tensor(values) else _rectangular(values, argument)
     if tuple(array.shape) not in shapes:
         wanted = " or ".join(map(str, shapes))
         raise InvalidInput(
@@ -194,6 +242,8 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
         weights = from_torch(weights, "weights")
     elif hasattr(weights, "to_numpy"):  # a pandas column: in its order, whatever its index says
         weights = weights.to_numpy()
+    if isinstance(weights, np.ndarray) and weights.ndim == 0:
+        weights = [weights.item()]
     if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):
         raise InvalidInput(
             "weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length"

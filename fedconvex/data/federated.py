@@ -11,6 +11,7 @@ from fedconvex.data.partition import partition
 from fedconvex.data.table import Table
 from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
 from fedconvex.errors import InvalidInput
+from fedconvex.validation import from_torch, instance_of, is_tensor, members_of
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -46,17 +47,24 @@ class FederatedData:
     class_labels: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(self.client_names)
-        if not self.features:
+        names = tuple(members_of(self.client_names, "client_names", "give one name per client"))
+        for argument in ("features", "targets"):
+            arrays = tuple(members_of(getattr(self, argument), argument, "give one array per client"))
+            object.__setattr__(self, argument, arrays)
+        columns = tuple(members_of(self.feature_names, "feature_names", "give one name per column"))
+        for argument, found in (("client_names", names), ("feature_names", columns)):
+            for name in found:
+                instance_of(name, str, argument, "text", "give texts")
+        if len(self.features) == 0:
             raise InvalidInput("features", self.features, "has no clients", "give one array per client")
         if not len(self.features) == len(self.targets) == len(names) == len(set(names)):
             counts = f"{len(self.features)}, {len(self.targets)} and {len(set(names))}"
             problem = f"features, targets and distinct client names count {counts} clients"
             raise InvalidInput("client_names", names, problem, "give one array of each kind and one name per client")
-        features = tuple(_features(array, k, len(self.feature_names)) for k, array in enumerate(self.features))
+        features = tuple(_features(array, k, len(columns)) for k, array in enumerate(self.features))
         targets = _split(as_targets(_joined(self.targets)), [len(array) for array in self.features], self.targets)
         labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
-        fields = {"features": features, "client_names": names, "feature_names": tuple(self.feature_names)}
+        fields = {"features": features, "client_names": names, "feature_names": columns}
         for name, value in {**fields, "targets": targets, "class_labels": labels}.items():
             object.__setattr__(self, name, value)
 
@@ -194,7 +202,7 @@ def _model_cure(task: Task) -> str:
 
 def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
     name = f"features[{client}]"
-    array = np.asarray(values)
+    array = _as_array(values, name)
     if array.dtype.kind not in "biuf" or array.ndim != 2 or array.size == 0 or array.shape[1] != width:
         problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
         raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
@@ -208,8 +216,15 @@ def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
     return array
 
 
+def _as_array(values: object, argument: str) -> np.ndarray:
+    try:
+        return np.asarray(from_torch(values, argument) if is_tensor(values) else values)
+    except ValueError:
+        raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+
+
 def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
-    arrays = [np.asarray(array) for array in targets]
+    arrays = [_as_array(array, f"targets[{k}]") for k, array in enumerate(targets)]
     if len({array.dtype.kind in "USO" for array in arrays}) > 1:
         raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
     if any(array.ndim != 1 for array in arrays):

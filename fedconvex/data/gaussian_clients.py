@@ -12,7 +12,7 @@ from fedconvex.data.federated import FederatedData
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.data.table import MAX_BYTES, default_names
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least, non_negative
+from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, require_size
 
 Reading = Literal["paper", "released"]
 
@@ -65,13 +65,13 @@ def gaussian_clients(
 
 def deviation(value: Any, argument: str, reading: Reading) -> float:
     """The standard deviation that a parameter means: its root if it is a variance (paper), itself (released code)."""
-    number = float(non_negative(value, argument))
+    number = in_floats(non_negative(value, argument), argument)
     return number**0.5 if reading == "paper" else number
 
 
 def check_reading(reading: Reading) -> None:
     """Raises InvalidInput for an unknown reading."""
-    if reading not in ("paper", "released"):
+    if not is_choice(reading, ("paper", "released")):
         raise InvalidInput("reading", reading, "is not known", "give paper or released")
 
 
@@ -79,9 +79,10 @@ def check_shape(
     clients: Any, features: Any, classes: Any, seed: Any, features_name: str = "features"
 ) -> tuple[int, int, int, int]:
     """The four as integers. Raises InvalidInput unless clients, features >= 1, classes >= 2 and seed >= 0."""
-    return (
-        integer_at_least(clients, 1, "clients"),
-        integer_at_least(features, 1, features_name),
-        integer_at_least(classes, 2, "classes"),
-        integer_at_least(seed, 0, "seed"),
-    )
+    sizes = {
+        "clients": integer_at_least(clients, 1, "clients"),
+        features_name: integer_at_least(features, 1, features_name),
+        "classes": integer_at_least(classes, 2, "classes"),
+    }
+    require_size(sizes)
+    return sizes["clients"], sizes[features_name], sizes["classes"], integer_at_least(seed, 0, "seed")

@@ -16,7 +16,7 @@ from fedconvex.ground_truths.existence import require_minimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.validation import read_only
+from fedconvex.validation import is_choice, read_only
 
 FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, it takes long: Newton starts at 0
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
@@ -37,7 +37,7 @@ def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
-    if solver not in ("clarabel", "newton"):
+    if not is_choice(solver, ("clarabel", "newton")):
         raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
     kept: dict[str, GroundTruth] = problem.known_ground_truths
     if solver not in kept:

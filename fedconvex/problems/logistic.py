@@ -12,11 +12,19 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.definiteness import largest_eigenvalue_bound
 from fedconvex.arithmetic.rationals import Scalar, float_array, to_fmpq, to_fraction
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.designs import design_and_targets
-from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
+from fedconvex.validation import (
+    client_list,
+    index_of_client,
+    integer_at_least,
+    non_negative,
+    normalised_weights,
+    numbers,
+    read_only,
+)
 
 
 class LinearModel(Problem):
@@ -46,7 +54,7 @@ class LinearModel(Problem):
     def smoothness_bound(self, k: int) -> Scalar:
         import flint
 
-        A = self.A[k]
+        A = self.A[index_of_client(k, self.num_clients)]
         # squared_norm is a float estimate; the function certifies an upper bound near it
         largest = largest_eigenvalue_bound(
             lambda numbers: numbers.product(numbers.transpose(numbers.matrix(A)), numbers.matrix(A)),
@@ -57,6 +65,7 @@ class LinearModel(Problem):
     def strong_convexity_bound(self, k: int) -> Scalar:
         import flint
 
+        index_of_client(k, self.num_clients)
         return flint.arb(to_fmpq(self.ridge))
 
     @property
@@ -130,7 +139,7 @@ class Logistic(LinearModel):
 
     def __repr__(self) -> str:
         samples = sum(map(len, self.y))
-        return f"Logistic(m={self.num_clients}, d={self.dim}, samples={samples}, ridge={self.ridge})"
+        return f"Logistic(m={self.num_clients}, d={self.dim}, samples={samples}, ridge={short_text(self.ridge)})"
 
 
 @final

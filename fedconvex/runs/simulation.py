@@ -1,6 +1,6 @@
 """`simulate`: a method run on a problem, and the trajectory of its server's points."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -29,7 +29,7 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
-from fedconvex.validation import from_torch, integer_at_least, is_tensor, truth_value
+from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ class Trajectory:
         """
         import pandas
 
-        columns = (columns,) if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
+        cure = f"choose from {', '.join(POINT_COLUMNS)}"
+        columns = (columns,) if isinstance(columns, str) else tuple(members_of(columns, "columns", cure))
         for name in columns:
-            if name not in POINT_COLUMNS:
-                raise InvalidInput("columns", name, "is unknown", f"choose from {', '.join(POINT_COLUMNS)}")
+            if not is_choice(name, POINT_COLUMNS):
+                raise InvalidInput("columns", name, "is unknown", cure)
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
@@ -135,8 +136,10 @@ def simulate(
             of another kind of processor.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
+    precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
     method_rounds = rounds_of(method, problem, numbers, local_solver)
+    truth_value(progress, "progress")
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
     simulator = Simulator.of(method_rounds, participation, stragglers, seed, columns, rounds)
     with numbers.context():

@@ -16,6 +16,7 @@ from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import Atta
 from fedconvex.proofs_checks.worst_cases.instances.replay import copies, federation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.arithmetic.rationals import float_at_least
 
 INFINITE = float("inf")
 
@@ -184,5 +185,10 @@ class WorstCase:
         return proof(self.certified, self.certificate.t, self.certificate.multipliers)
 
     def __repr__(self) -> str:
-        question, interval = self.question, [float(self.lower), float(self.upper)]
+        question, interval = self.question, [-_rounded_up(-self.lower), _rounded_up(self.upper)]
         return f"<{question.spec.metric} of {question.spec.method}, {question.spec.rounds} rounds: {interval}>"
+
+
+def _rounded_up(bound: Any) -> float:
+    """A float that is not below the bound, which may be infinite."""
+    return float(bound) if isinstance(bound, float) else float_at_least(bound)
