@@ -20,6 +20,7 @@ from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, re
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
+from fedconvex.deep.memory import OutOfMemory, is_out_of_memory
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
 from fedconvex.fingerprints import fingerprint
@@ -75,11 +76,27 @@ class DeepCheckpoint:
         return DeepCheckpoint(file, identity, number, arithmetic, processes, here, truth_value(exactly, "exactly"))
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
-        """Writes state and records; the previous checkpoint is replaced only when the new one is complete."""
+        """Writes state and records; the previous checkpoint is replaced only when the new one is complete.
+
+        Raises OutOfMemory where the state does not fit into memory a second time; the previous checkpoint stays.
+        """
+        try:
+            self._save(state, records)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise OutOfMemory(
+                f"memory ran out while the state of round {len(records) - 1} was gathered and written; the last "
+                f"checkpoint in {self.path} is complete: continue from it on a machine with more memory, on more of "
+                "them, or with a method whose clients keep no memory"
+            ) from error
+
+    def _save(self, state: State, records: list[dict[str, Any]]) -> None:
         if self.processes is not None:
-            state = self.processes.whole(state)  # a sum over all processes, so all must arrive here
-            if self.processes.rank > 0:
+            whole = self.processes.whole(state)  # a sum over all processes, so all must arrive here
+            if whole is None:
                 return
+            state = whole
         tensors = {"server": state.server}
         tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
         tensors |= {f"memory/{name}": value for name, value in state.memory.items()}

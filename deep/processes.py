@@ -18,9 +18,12 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Share
+
+GATHERED = 2**24  # numbers of the clients' memory in one sum over all processes
 
 
 class ProcessLost(FedconvexError):
@@ -66,15 +69,27 @@ class Processes(Share):
             dist.all_reduce(box, dist.ReduceOp.MAX)
         return float(box)
 
-    def whole(self, state: State) -> State:
-        """The state with all clients' memory, on every process: a checkpoint serves any number of processes."""
+    def whole(self, state: State) -> State | None:
+        """The state with all clients' memory, in the host's memory of the first process; None on the others.
+
+        A checkpoint serves any number of processes. Gathered in pieces: no GPU has to hold the memory of all clients.
+        """
         memory = {}
         for name, rows in state.memory.items():
-            # A sum with zeros elsewhere gathers the rows exactly; gloo and NCCL both support it.
-            full = rows.new_zeros(self.num_clients, rows.shape[1])
-            full[self.members] = rows
-            memory[name] = self.total(full)
-        return State(state.server, state.shared, memory)
+            first = self.rank == 0
+            full = torch.zeros((self.num_clients, rows.shape[1]), dtype=rows.dtype) if first else None
+            at_once = max(1, GATHERED // max(1, rows.shape[1]))
+            for begin in range(0, self.num_clients, at_once):
+                # A sum with zeros elsewhere gathers the rows exactly; gloo and NCCL both support it.
+                piece = rows.new_zeros(min(at_once, self.num_clients - begin), rows.shape[1])
+                here = np.flatnonzero((self.members >= begin) & (self.members < begin + len(piece)))
+                piece[self.members[here] - begin] = rows[here]
+                piece = self.total(piece)
+                if full is not None:
+                    full[begin : begin + len(piece)] = piece.cpu()
+            if full is not None:
+                memory[name] = full
+        return State(state.server, state.shared, memory) if self.rank == 0 else None
 
     def own(self, state: State) -> State:
         """The state with the memory of this process's own clients only; the inverse of `whole`."""
@@ -101,6 +116,8 @@ class Processes(Share):
         try:
             yield
         except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise
             text = str(error).splitlines()[0]
             raise ProcessLost(
                 f"another process has ended ({text}); start again to continue from the checkpoint"
