@@ -77,7 +77,8 @@ def outcome(call: PublicCall, given: dict[str, Any]) -> tuple[str, str]:
         with limited(SECONDS), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = call(**given)
-            shown = repr(result) if type(result).__module__.startswith("fedconvex") else ""  # Python shows its own
+            ours = type(result).__module__.startswith("fedconvex") and not isinstance(result, tuple)
+            shown = repr(result) if ours else ""  # Python shows its own numbers, and refuses the longest
     except FedconvexError as error:
         return ("refused", "") if str(error) else ("failed", "an error without words")
     except TooLong:
