@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import fedconvex as fc
-from fedconvex import proofs_checks, theory
+from fedconvex import proofs_checks, testing, theory
 from fedconvex.participation import Participation
 
 MODULES = (
@@ -26,8 +26,8 @@ RESULTS = {
     "SweepFailed", "Trajectory", "WorstCase", "Admissible",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
-# takes minutes; and base classes.
-OTHERS = {"looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation"}
+# takes seconds; a base class; and what `public_calls` adds by hand.
+OTHERS = {"assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation"}
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.5]])], [np.array([1.0, 2.0]), np.array([3.0])]
 Y = [np.array([1, -1]), np.array([1])]
@@ -74,8 +74,7 @@ VALUES: dict[str, Any] = {
     "parse_method.problem": LEAST, "statement": theory.statement("fedprox.theorem4"), "slack": Fraction(1, 10**9),
     "trajectory": fc.simulate(fc.FedGD(stepsize=Fraction(2, 3)), ALONE, 1, arithmetic="exact"),
     "absolute_slack": Fraction(1, 10**20),
-    "assert_contracts.factor": 1, "assert_bound_holds.local_solver": None, "assert_bound_holds.participation": None,
-    "assert_bound_holds.statement": theory.statement("nesterov.theorem2_1_15"),
+    "assert_contracts.factor": 1,
     "assert_fixed_point.x": fc.fixed_point(METHOD, LEAST).point, "assert_fixed_point.tolerance": 1e-6,
     "assert_minimizer.x": TRUTH.point, "assert_minimizer.tolerance": 1e-6, "numbers": {},
     # strategies
@@ -96,6 +95,8 @@ VALUES: dict[str, Any] = {
     "argument": "x", "value": 1, "cure": "x", "reason": "x", "witness": None,
     "SmoothStronglyConvex.mu": 1, "Quadratics.mu": 1,
 }  # fmt: skip
+BOUND = {"statement": theory.statement("nesterov.theorem2_1_15"), "trajectory": VALUES["trajectory"]}
+BOUND |= {"L": 2, "mu": 1, "kappa": 2, "slack": Fraction(1, 10**9), "absolute_slack": Fraction(1, 10**20)}
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ def public_calls() -> list[PublicCall]:
                 calls.append(_of(f"{type(problem).__name__}.{name}", member, _points(problem)))
     calls += [
         PublicCall("to_frame", VALUES["trajectory"].to_frame, {"columns": ["gap"]}),
+        PublicCall("assert_bound_holds", testing.assert_bound_holds, BOUND),
         PublicCall("bounds_for", theory.bounds_for, {"problem": LEAST, "method": METHOD}),
     ]
     for paper in theory.papers().values():

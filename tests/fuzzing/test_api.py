@@ -21,7 +21,7 @@ from fedconvex.errors import FedconvexError
 
 pytestmark = pytest.mark.beyond_core  # computes fixed points and worst cases
 
-CALLS = 400
+CALLS = 2_000
 MANY = 20_000
 SECONDS = 3.0  # processor time of one call: a request for endless work is no error of the package
 
@@ -129,7 +129,8 @@ def attacked(number: int, seed: int, monkeypatch: pytest.MonkeyPatch, folder: An
 def test_valid_calls_are_answered() -> None:
     """Else the attacks would meet the refusal of another argument first. Calculators may find no numbers."""
     refused = [call.name for call in public_calls() if outcome(call, dict(call.arguments))[0] != "answered"]
-    assert [name for name in refused if "." not in name] == []
+    # "not decided" is what an assertion of the package answers about this run
+    assert [name for name in refused if "." not in name and name != "assert_bound_holds"] == []
 
 
 def test_every_public_name_is_called_or_said_to_be_a_result() -> None:
@@ -165,7 +166,9 @@ class TestTheJudge:
         assert outcome(call, {"y": 1})[0] == "refused"
         assert outcome(call, {"x": "1"})[0] == "failed"
 
-    def test_endless_work_ends(self) -> None:
+    def test_endless_work_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(outcome.__globals__, "SECONDS", 0.1)
+
         def endless(x: Any) -> None:
             while True:
                 pass
