@@ -1,12 +1,13 @@
 """Checkpoints of deep runs: one safetensors file with tensors and JSON, from which nothing can be executed.
 
 A run continues from its checkpoint bit for bit, so a file of another run, or of other library versions, is refused.
+The file also says which instruction sets, and which GPU, computed it: others may round otherwise.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -16,15 +17,17 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
+from fedconvex.deep.memory import OutOfMemory, is_out_of_memory
 from fedconvex.deep.processes import Processes
-from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
 from fedconvex.fingerprints import fingerprint
 from fedconvex.locks import locked
 from fedconvex.methods.base import State
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, truth_value
 
 T = TypeVar("T")
 FORMAT = "3"
@@ -41,6 +44,10 @@ class DeepCheckpoint:
     every: int
     arithmetic: Arithmetic
     processes: Processes | None  # the first one reads and writes for all
+    here: list[dict[str, str]]  # the kinds of machines of this run's processes
+    exactly: bool = False  # whether other instruction sets are refused
+    # The kinds of machines that computed the rounds so far: `load` adds those of the file, so that `save` keeps them.
+    computed_with: list[dict[str, str]] = field(default_factory=list)
 
     @staticmethod
     def at(
@@ -49,6 +56,8 @@ class DeepCheckpoint:
         every: Any,
         arithmetic: Arithmetic,
         processes: Processes | None = None,
+        device: torch.device | None = None,
+        exactly: bool = False,
     ) -> "DeepCheckpoint":
         """A checkpoint at the path, after a test that it can be written.
 
@@ -62,14 +71,33 @@ class DeepCheckpoint:
             raise InvalidInput("checkpoint", file, problem, "give the path of a file in an existing folder")
         require_room_for(file, "checkpoint")
         _safetensors()  # a missing library is reported before the first round, not after the last
-        return DeepCheckpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
+        number = integer_at_least(every, 1, "checkpoint_every")
+        own = instruction_sets(device or torch.device("cpu")) | {"processes": str(processes.size if processes else 1)}
+        here = [own] if processes is None else distinct(processes.of_all(own))
+        return DeepCheckpoint(file, identity, number, arithmetic, processes, here, truth_value(exactly, "exactly"))
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
-        """Writes state and records; the previous checkpoint is replaced only when the new one is complete."""
+        """Writes state and records; the previous checkpoint is replaced only when the new one is complete.
+
+        Raises OutOfMemory where the state does not fit into memory a second time; the previous checkpoint stays.
+        """
+        try:
+            self._save(state, records)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise OutOfMemory(
+                f"memory ran out while the state of round {len(records) - 1} was gathered and written; the last "
+                f"checkpoint in {self.path} is complete: continue from it on a machine with more memory, on more of "
+                "them, or with a method whose clients keep no memory"
+            ) from error
+
+    def _save(self, state: State, records: list[dict[str, Any]]) -> None:
         if self.processes is not None:
-            state = self.processes.whole(state)  # a sum over all processes, so all must arrive here
-            if self.processes.rank > 0:
+            whole = self.processes.whole(state)  # a sum over all processes, so all must arrive here
+            if whole is None:
                 return
+            state = whole
         tensors = {"server": state.server}
         tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
         tensors |= {f"memory/{name}": value for name, value in state.memory.items()}
@@ -79,6 +107,7 @@ class DeepCheckpoint:
             "format": FORMAT,
             "run": json.dumps(self.identity.saved),
             "versions": json.dumps(_versions()),
+            "computed_with": json.dumps(distinct(self.computed_with, self.here)),
             "records": json.dumps(records),
         }
         about["content"] = _content(stored, about)
@@ -108,10 +137,10 @@ class DeepCheckpoint:
         if self.processes.rank == 0:
             try:
                 found = work()
-            except InvalidInput as error:
+            except (InvalidInput, ResumedElsewhere) as error:  # the latter where warnings are errors
                 found = error
         found = self.processes.from_first(found)
-        if isinstance(found, InvalidInput):
+        if isinstance(found, Exception):
             raise found
         result: T = found
         return result
@@ -120,7 +149,8 @@ class DeepCheckpoint:
         """The saved tensors and records, or None if there is no file.
 
         Raises InvalidInput for a damaged file, a file that is not a checkpoint, one of another run (naming what
-        differs) or of other library versions, and one with more than `rounds` rounds.
+        differs) or of other library versions, one computed with other instruction sets if `exactly` (otherwise a
+        warning, ResumedElsewhere), and one with more than `rounds` rounds.
         """
         if not self.path.exists():
             return None
@@ -134,6 +164,7 @@ class DeepCheckpoint:
             differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
             there = dict(there)
+            computed_with = json.loads(about.get("computed_with", "null"))
         except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None
         if differing:
@@ -148,6 +179,8 @@ class DeepCheckpoint:
         if len(rows) - 1 > rounds:
             cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
+        require_same("checkpoint", self.path, computed_with, self.here, self.exactly)
+        self.computed_with[:] = computed_with or []
         return tensors, rows
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.installation import (
     LIBRARIES,
@@ -32,6 +33,8 @@ from fedconvex.installation import (
 )
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Share
+
+GATHERED = 2**24  # numbers of the clients' memory in one sum over all processes
 
 
 class ProcessLost(FedconvexError):
@@ -77,15 +80,27 @@ class Processes(Share):
             dist.all_reduce(box, dist.ReduceOp.MAX)
         return float(box)
 
-    def whole(self, state: State) -> State:
-        """The state with all clients' memory, on every process: a checkpoint serves any number of processes."""
+    def whole(self, state: State) -> State | None:
+        """The state with all clients' memory, in the host's memory of the first process; None on the others.
+
+        A checkpoint serves any number of processes. Gathered in pieces: no GPU has to hold the memory of all clients.
+        """
         memory = {}
         for name, rows in state.memory.items():
-            # A sum with zeros elsewhere gathers the rows exactly; gloo and NCCL both support it.
-            full = rows.new_zeros(self.num_clients, rows.shape[1])
-            full[self.members] = rows
-            memory[name] = self.total(full)
-        return State(state.server, state.shared, memory)
+            first = self.rank == 0
+            full = torch.zeros((self.num_clients, rows.shape[1]), dtype=rows.dtype) if first else None
+            at_once = max(1, GATHERED // max(1, rows.shape[1]))
+            for begin in range(0, self.num_clients, at_once):
+                # A sum with zeros elsewhere gathers the rows exactly; gloo and NCCL both support it.
+                piece = rows.new_zeros(min(at_once, self.num_clients - begin), rows.shape[1])
+                here = np.flatnonzero((self.members >= begin) & (self.members < begin + len(piece)))
+                piece[self.members[here] - begin] = rows[here]
+                piece = self.total(piece)
+                if full is not None:
+                    full[begin : begin + len(piece)] = piece.cpu()
+            if full is not None:
+                memory[name] = full
+        return State(state.server, state.shared, memory) if self.rank == 0 else None
 
     def own(self, state: State) -> State:
         """The state with the memory of this process's own clients only; the inverse of `whole`."""
@@ -98,6 +113,13 @@ class Processes(Share):
             dist.broadcast_object_list(box, src=0)  # by pickle, but only between processes of this run
         return box[0]
 
+    def of_all(self, value: Any) -> list[Any]:
+        """Every process's value, in the order of their ranks."""
+        values: list[Any] = [None] * self.size
+        with self._peers():
+            dist.all_gather_object(values, value)  # by pickle, but only between processes of this run
+        return values
+
     def require_same_installation(self) -> None:
         """Raises InvalidInput, on every process, if one would compute something else than the first one does."""
         own = {
@@ -106,9 +128,7 @@ class Processes(Share):
             "versions": versions((*LIBRARIES, "torch")),
             "results": {"a small known run": known_run(), "products of tensors": known_products(self.device)},
         }
-        everyone: list[Any] = [None] * self.size
-        with self._peers():
-            dist.all_gather_object(everyone, own)  # by pickle, but only between processes of this run
+        everyone = self.of_all(own)
         first = everyone[0]
         for rank, found in enumerate(everyone):
             different = (
@@ -127,6 +147,8 @@ class Processes(Share):
         try:
             yield
         except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise
             text = str(error).splitlines()[0]
             raise ProcessLost(
                 f"another process has ended ({text}); start again to continue from the checkpoint"

@@ -158,6 +158,7 @@ def run(
     log: "str | PathLike[str] | None" = None,
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
+    exactly: bool = False,
     watch: Callable[[dict[str, Any]], None] | None = None,
     before: Callable[[Footprint], None] | None = None,
     progress: bool = True,
@@ -196,8 +197,10 @@ def run(
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
         log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the
-            run resumes from it, to exactly the run without interruption (on the same kind of device), with as many
+            run resumes from it, to exactly the run without interruption (on the same kind of device, and processors
+            with the same instruction sets: others are a warning, `fedconvex.errors.ResumedElsewhere`), with as many
             `rounds` or more; a `Schedule` must list all rounds from the beginning.
+        exactly: refuse a checkpoint that was written with other instruction sets or on another GPU.
         watch: called with every record, a checkpoint's last one included.
         before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
             and nothing where `before` is not given. Not for linear models, and not in several processes.
@@ -243,7 +246,7 @@ def run(
                     task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
-                file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
+                file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:

@@ -63,6 +63,10 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
+class ResumedElsewhere(UserWarning):
+    """A run resumes from a checkpoint that another kind of processor wrote: its last digits may differ."""
+
+
 def short_text(value: Any, limit: int = LONGEST_NAME) -> str:
     """The value on one line that a terminal can show, truncated to `limit` characters; of a long path the last part."""
     if isinstance(value, PurePath):

@@ -72,7 +72,10 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
     elif kind.startswith("flint."):
         yield _text(f"flint.{type(value).__name__}", _flint_text(value, where))
     elif kind.startswith("torch.") and hasattr(value, "detach"):
-        yield from _array_pieces(kind, value.detach().cpu().numpy(), where)
+        here = value.detach().cpu()
+        if str(here.dtype) == "torch.bfloat16":  # NumPy has no such type: its bits and its name
+            kind, here = f"{kind} of bfloat16", here.view(dtype=_int16())
+        yield from _array_pieces(kind, here.numpy(), where)
     elif isinstance(value, list | tuple):
         yield _text(kind, str(len(value)))
         for i, entry in enumerate(value):
@@ -92,6 +95,12 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
     else:
         cure = "give numbers, text, arrays, lists, mappings or dataclasses of them"
         raise InvalidInput(where, value, f"is of type {kind}, whose content is not known", cure)
+
+
+def _int16() -> Any:
+    import torch
+
+    return torch.int16
 
 
 def _array_pieces(kind: str, array: np.ndarray, where: str) -> Iterator[bytes]:

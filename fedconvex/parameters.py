@@ -4,7 +4,7 @@ from dataclasses import field, fields, replace
 from typing import Any, TypeVar
 
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 
 T = TypeVar("T")
 
@@ -15,6 +15,30 @@ def number(**options: Any) -> Any:
     Use it for every real parameter of a method or a local solver.
     """
     return field(metadata={"number": True}, **options)
+
+
+class ReadableParameters:
+    """Base of frozen dataclasses of parameters whose `repr` shortens numbers that Python refuses to write.
+
+    That is all integers and fractions of more than 4,300 digits: a dataclass's own `repr` raises ValueError.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):  # `dataclass` does not replace a class's own
+            cls.__repr__ = _readable  # type: ignore[method-assign]
+
+
+def _readable(parameters: Any) -> str:
+    values = ", ".join(f"{f.name}={_written(getattr(parameters, f.name))}" for f in fields(parameters) if f.repr)
+    return f"{type(parameters).__qualname__}({values})"
+
+
+def _written(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:
+        return short_text(value)
 
 
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:

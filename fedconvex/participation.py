@@ -25,9 +25,10 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, is_choice
 
 MOST_EFFORT = 2**62  # epochs or steps of a round, of which stragglers do a random part
 
@@ -50,14 +51,14 @@ class Draw:
         return replace(self, members=self.members[mask], shares=shares, efforts=efforts)
 
 
-class Participation(ABC):
+class Participation(ReadableParameters, ABC):
     """A rule that selects the participants of every round. Subclasses are frozen dataclasses of its parameters."""
 
     @abstractmethod
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         """The participants of round 0, 1, …; the same for the same seed and purpose, whatever the method."""
 
-    def require(self, problem: Problem, rounds: int) -> None:  # noqa: B027 - most schemes fit every problem
+    def require(self, problem: Problem, rounds: int) -> None:
         """Raises InvalidInput if the scheme does not fit the problem or the number of rounds."""
 
     def takes_everyone(self, problem: Problem) -> bool:
@@ -285,7 +286,7 @@ class Stragglers:
             raise InvalidInput(
                 "fraction", self.fraction, "is not in [0, 1]", "give the part of the clients that is late"
             )
-        if self.policy not in ("drop", "use"):
+        if not is_choice(self.policy, ("drop", "use")):
             raise InvalidInput("policy", self.policy, "is unknown", "give 'drop' or 'use'")
 
     def slow(self, draw: Draw, num_clients: int, effort: int | None) -> Draw:

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from math import isinf, prod
 from typing import Any
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import Scalar, rectangular, to_fraction
+from fedconvex.arithmetic.rationals import Scalar, nearest_float, rectangular, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.sparse import dense, is_sparse
 
 LONGEST_TEXT = 1000  # characters of a number in text
+MOST_NUMBERS = 2**36  # 0.5 TB
 LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 has as many digits
 
 
@@ -53,13 +55,83 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
     return int(exact)
 
 
+def instance_of(value: Any, kind: Any, argument: str, what: str, cure: str) -> Any:
+    """Returns `value` if it is an instance of the class; `what` names that in the error, such as "a problem"."""
+    if not isinstance(value, kind):
+        raise InvalidInput(argument, value, f"is not {what}", cure)
+    return value
+
+
+def members_of(values: Any, argument: str, cure: str) -> list[Any]:
+    """The members of a list, tuple or other collection; text is none."""
+    try:
+        if not isinstance(values, str | bytes):
+            return list(values)
+    except (TypeError, RuntimeError):  # also of arrays and tensors without axes
+        pass
+    raise InvalidInput(argument, values, "is no collection", cure)
+
+
+def is_choice(value: Any, choices: Sequence[Any]) -> bool:
+    """Whether the value is one of these texts or integers; arrays, whose comparisons are arrays, are not."""
+    return isinstance(value, str | int) and not isinstance(value, bool) and value in choices
+
+
+def index_of_client(k: Any, num_clients: int) -> int:
+    """Returns the index of a client, 0, …, num_clients − 1, as an int."""
+    if (index := integer_at_least(k, 0, "k")) >= num_clients:
+        raise InvalidInput("k", k, f"is the index of none of the {num_clients} clients", "count the clients from 0")
+    return index
+
+
+def require_size(sizes: dict[str, int]) -> None:
+    """Raises InvalidInput where an array of these sizes, by argument, would have more numbers than any memory."""
+    if prod(sizes.values()) > MOST_NUMBERS:
+        largest = max(sizes, key=lambda argument: sizes[argument])
+        problem = f"asks for an array of {' × '.join(sizes)} numbers, more than any memory holds"
+        raise InvalidInput(largest, sizes[largest], problem, f"give a smaller {largest}")
+
+
+def in_floats(value: Any, argument: str) -> float:
+    """The number as the nearest float; InvalidInput beyond the largest float, and below the least one."""
+    if isinf(number := nearest_float(value)):
+        raise InvalidInput(argument, value, "is beyond the largest float", f"give a smaller {argument}")
+    if number == 0 and to_fraction(value, argument) != 0:
+        raise InvalidInput(argument, value, "is below the least float", f"give {argument} = 0 or a larger one")
+    return number
+
+
+def truth_value(value: Any, argument: str) -> bool:
+    """Returns `value` if it is True or False; other values, such as the text "no", are not read as one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(argument, value, "is neither True nor False", f"give {argument}=True or {argument}=False")
+    return bool(value)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether the value is a torch tensor, without loading torch; text files have a `detach`, too."""
+    return hasattr(value, "detach") and hasattr(value, "dtype")
+
+
+def from_torch(tensor: Any, argument: str) -> np.ndarray:
+    """A torch tensor's values as a NumPy array, exactly; short floats become float32, as NumPy has no bfloat16."""
+    try:
+        here = tensor.detach().cpu()
+        short = here.is_floating_point() and here.dtype.itemsize < 4
+        found: np.ndarray = (here.float() if short else here).numpy()
+    except (TypeError, RuntimeError, NotImplementedError):  # sparse, quantised, or without values
+        cure = "convert it, for example by .to_dense() or .double()"
+        raise InvalidInput(argument, f"a tensor of {tensor.dtype}", "has no array of its numbers", cure) from None
+    return found
+
+
 def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
     """A read-only copy of the values with `ndim` axes: int64, float64 or exact rationals (objects), all finite.
 
     Takes lists, NumPy arrays, torch tensors and sparse matrices of scipy.
     """
-    if hasattr(values, "detach"):  # a torch tensor
-        values = values.detach().cpu().numpy()
+    if is_tensor(values):
+        values = from_torch(values, argument)
     if is_sparse(values):
         values = dense(values, argument)
     if np.ma.isMaskedArray(values):
@@ -89,16 +161,17 @@ def _can_be_written_to(array: np.ndarray) -> bool:
 
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:
-    """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor."""
-    array = values if hasattr(values, "detach") else _rectangular(values, argument)
+    """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor, detached."""
+    array: Any = values.detach() if is_tensor(values) else _rectangular(values, argument)
     if tuple(array.shape) not in shapes:
         wanted = " or ".join(map(str, shapes))
         raise InvalidInput(
             argument, f"an array of shape {tuple(array.shape)}", f"must have shape {wanted}", "reshape it"
         )
-    if hasattr(values, "detach"):
-        _finite_numbers(values.detach().cpu().numpy(), argument)
-        return array
+    if is_tensor(values):
+        found = from_torch(values, argument)
+        _finite_numbers(found, argument)
+        return array if found.dtype.itemsize == array.dtype.itemsize else array.float()  # bfloat16 has few operations
     if any(map(_is_ball, array.ravel().tolist())):  # a ball may be infinitely wide, where nothing is known
         return array
     return _finite_numbers(array, argument)
@@ -166,10 +239,12 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
     """The clients' weights as exact rationals that sum to 1; default 1/m each."""
     if weights is None:
         return (Fraction(1, num_clients),) * num_clients
-    if hasattr(weights, "detach"):
-        weights = weights.detach().cpu().numpy()
+    if is_tensor(weights):
+        weights = from_torch(weights, "weights")
     elif hasattr(weights, "to_numpy"):  # a pandas column: in its order, whatever its index says
         weights = weights.to_numpy()
+    if isinstance(weights, np.ndarray) and weights.ndim == 0:
+        weights = [weights.item()]
     if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):
         raise InvalidInput(
             "weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length"

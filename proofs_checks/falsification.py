@@ -23,7 +23,7 @@ from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.statements import without_claim
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.statement import Statement
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import in_floats, integer_at_least, positive
 
 SAMPLES = 20  # random federations before each climb
 PATIENCE = 40  # changes without success that end a climb
@@ -68,7 +68,7 @@ def falsify_claim(
     claim: Claim, setting: ClaimSetting, seconds: float = 10, *, tries: int | None = None, seed: int = 0
 ) -> Counterexample | None:
     """The same for a claim in a setting."""
-    positive(seconds, "seconds")
+    seconds = in_floats(positive(seconds, "seconds"), "seconds")
     most = None if tries is None else integer_at_least(tries, 1, "tries")
     if unknown := sorted(claim.parameters - set(setting.signs)):
         raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")

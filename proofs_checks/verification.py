@@ -23,6 +23,7 @@ from fedconvex.proofs_checks.reporting.derivations import evidence_of
 from fedconvex.proofs_checks.witnesses import Replay, Witness, replay
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import paper_names, papers, statement
+from fedconvex.validation import instance_of
 from fedconvex.verdicts import Verdict
 
 BY_INSTANCES = "compared with the running code on exact instances; there is nothing to prove, or no proof"
@@ -92,7 +93,12 @@ def verify(of: Statement | str) -> Result:
     Raises:
         InvalidInput: an unknown identifier, with the nearest known ones.
     """
-    return _verified(statement(of) if isinstance(of, str) else of)
+    found = (
+        statement(of)
+        if isinstance(of, str)
+        else instance_of(of, Statement, "of", "a statement", "give one such as fedconvex.theory.fedprox.theorem4")
+    )
+    return _verified(found)
 
 
 def verify_all(of: Iterable[Statement]) -> Iterator[Result]:

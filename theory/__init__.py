@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.discovery import modules_that_bind
+from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Paper, Statement
@@ -28,6 +29,8 @@ def papers() -> "dict[str, Paper]":
 
 def paper(name: str) -> "Paper | None":
     """The paper of that module's name, or None: use it instead of `papers` to import this one and no other."""
+    if not isinstance(name, str):
+        raise InvalidInput("name", name, "is not the name of a paper", f"give one of {', '.join(paper_names())}")
     found: Paper | None = import_module(f"{__name__}.{name}").PAPER if name in paper_names() else None
     return found
 
@@ -37,8 +40,8 @@ def statement(identifier: str) -> "Statement":
 
     Upper and lower case are the same. Raises InvalidInput for an unknown one, with the nearest known ones.
     """
-    from fedconvex.errors import InvalidInput
-
+    if not isinstance(identifier, str):
+        raise InvalidInput("statement", identifier, "is not text", "give such as 'fedprox.theorem4'")
     name = identifier.strip().lower()
     if name in (own := _by_identifier(name.partition(".")[0])):  # no other paper is imported
         return own[name]

@@ -22,15 +22,15 @@ def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
     """The arithmetic of this name; only balls have a `precision`, in bits."""
     if isinstance(name, Arithmetic):
         return name
+    if not isinstance(name, str) or name not in NAMES:  # type: ignore[redundant-expr]
+        raise InvalidInput("arithmetic", name, "is unknown", f"choose one of {', '.join(NAMES)}")
     if name in ("float", "torch"):
         from fedconvex.arithmetic.dense import NumpyArithmetic, TorchArithmetic
 
         return NumpyArithmetic() if name == "float" else TorchArithmetic()
-    if name in ("exact", "ball"):
-        from fedconvex.arithmetic.flint import BallArithmetic, ExactArithmetic
+    from fedconvex.arithmetic.flint import BallArithmetic, ExactArithmetic
 
-        return ExactArithmetic() if name == "exact" else BallArithmetic(precision=precision)
-    raise InvalidInput("arithmetic", name, "is unknown", f"choose one of {', '.join(NAMES)}")
+    return ExactArithmetic() if name == "exact" else BallArithmetic(precision=precision)
 
 
 def of(values: Any) -> Arithmetic:

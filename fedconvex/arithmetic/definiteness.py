@@ -13,6 +13,7 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
 from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.arithmetic.interruptible import interruptible
 
 MatrixIn = Callable[[Arithmetic], Matrix]
 COPIES_IN_BALLS = 8  # of a matrix, which FLINT makes in two products
@@ -71,6 +72,10 @@ def rank(array: np.ndarray) -> int:
 
 def null_space(matrix: Matrix) -> list[np.ndarray]:
     """A basis of {v : matrix · v = 0} for an exact (fmpq) matrix, as integer vectors in object arrays."""
+    return interruptible(lambda: _null_space(matrix), [matrix])
+
+
+def _null_space(matrix: Matrix) -> list[np.ndarray]:
     import flint
 
     rows, size = int(matrix.nrows()), int(matrix.ncols())
@@ -202,7 +207,8 @@ def _signs(matrix: "np.ndarray | MatrixIn", precision: int) -> tuple[int, int, i
             return 0, 0, size
         if certifies_negative_direction(enclosed):
             return 1, 0, size - 1
-    return inertia(build(arithmetics.get("exact")))
+    exact = build(arithmetics.get("exact"))
+    return interruptible(lambda: inertia(exact), [exact])
 
 
 def _middle(ball_matrix: Matrix) -> np.ndarray:

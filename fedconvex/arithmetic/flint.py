@@ -12,6 +12,7 @@ import numpy as np
 
 from fedconvex import memory
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.interruptible import interruptible
 from fedconvex.arithmetic.rationals import (
     Array,
     Scalar,
@@ -129,7 +130,11 @@ class ExactArithmetic(FlintArithmetic):
             bits = max(abs(int(n)).bit_length() for n in integers.entries())
             entry = 2 * size * (bits + size.bit_length() // 2 + 1) // 8  # numerator and denominator
         memory.require(2 * size**2 * entry, "data", _shown((size, size)), "the inverse in rational numbers", CURE)
-        return super().inverse(matrix)
+        entries = interruptible(lambda: matrix.inv().entries(), [matrix])
+        return flint.fmpq_mat(size, size, entries)
+
+    def solve(self, matrix: Matrix, right: Array) -> Array:
+        return interruptible(lambda: _vector(matrix.solve(self._column(right))), [matrix])
 
     def publish(self, values: Array) -> Array:
         return fraction_array(values)

@@ -22,7 +22,7 @@ from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import instance_of, integer_at_least, members_of, positive
 
 BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
 BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
@@ -120,8 +120,12 @@ def audit(
         NoMinimizer: the objective has none.
         InvalidInput: unknown methods or parameters out of range; a minimiser at 0, where every run starts.
     """
-    integer_at_least(rounds, 1, "rounds")
+    rounds = integer_at_least(rounds, 1, "rounds")
     positive(tolerance, "tolerance")
+    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
+    instance_of(source, str, "source", "text", "give the name of the data")
+    methods = None if methods is None else members_of(methods, "methods", "give a list, such as ['fedgd']")
     for method in methods or ():  # wrong input is refused before any work
         if isinstance(method, str):
             read_method(method)

@@ -18,7 +18,7 @@ from fedconvex.methods.fedavg import FedAvg
 from fedconvex.methods.feddyn import FedDynOneGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.base import Problem
-from fedconvex.validation import exact_number
+from fedconvex.validation import exact_number, instance_of
 
 # All but the stochastic method and the one whose parameter changes during the run: these have no fixed point.
 AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
@@ -52,6 +52,7 @@ def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
     Raises InvalidInput for every error that does not depend on the problem: unknown names, values that are not numbers
     or out of range, and missing parameters that have no default.
     """
+    instance_of(text, str, "method", "text", "give such as 'fedgd:local_steps=10'")
     name, given = text.strip().lower().partition(":")[0], read_parameters(text, AUDITED)[1]
     # builds the method once with placeholders, for its own checks of ranges
     _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
@@ -81,6 +82,8 @@ def read_parameters(text: str, classes: Mapping[str, type[Method]]) -> tuple[typ
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
     """The method with the given parameters; required ones that are missing are chosen from the problem's constants."""
+    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    instance_of(truth, GroundTruth, "truth", "a ground truth", "give fedconvex.ground_truth(problem)")
     kind = AUDITED[name]
     factors = [float(f) for f in (FedSplit(stepsize=1).scale(problem) if kind.plain else None) or [1]]
     largest = float(max(problem.L * factors))

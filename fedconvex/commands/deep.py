@@ -91,6 +91,9 @@ def run(
         Path | None, typer.Option(help="Folder or file of the data set (mnist, cifar10, …), instead of the file's.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results (default run-NAME here).")] = None,
+    exactly: Annotated[
+        bool, typer.Option("--exactly", help="Refuse to resume on a processor that may round otherwise.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the last row and the statements' bounds as JSON.")
     ] = False,
@@ -115,6 +118,7 @@ def run(
     result = ready.run(
         log=folder / "run.csv",
         checkpoint=folder / "run.safetensors",
+        exactly=exactly,
         watch=_RoundLines(ready.options["rounds"]).say,
         before=lambda footprint: say(f"memory: {footprint} beside Python and its libraries", err=True),
     )

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import LARGEST_FLOAT_INTEGER
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least, non_negative
+from fedconvex.validation import in_floats, integer_at_least, non_negative, require_size
 
 LARGEST_SIGMA = 1e6  # beyond it one client has everything, to double precision
 
@@ -23,7 +24,7 @@ def lognormal_sizes(num_clients: int, total: int, sigma: float, seed: int = 0) -
     """
     num_clients, total = _check(num_clients, total, 1)
     rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
-    return apportion(total, lognormal_shares(num_clients, float(non_negative(sigma, "sigma")), rng), 1)
+    return apportion(total, lognormal_shares(num_clients, in_floats(non_negative(sigma, "sigma"), "sigma"), rng), 1)
 
 
 def power_law_sizes(
@@ -54,7 +55,7 @@ def power_law_shares(num_clients: int, exponent: float, rng: np.random.Generator
     if not (non_negative(exponent, "exponent") > 1):
         raise InvalidInput("exponent", exponent, "has no distribution: w^(−exponent) has no sum", "give exponent > 1")
     return _scaled(
-        rng.standard_exponential(num_clients) / (float(exponent) - 1)
+        rng.standard_exponential(num_clients) / (in_floats(exponent, "exponent") - 1)
     )  # log w is exponential: P(w > x) = x^(1 − exponent)
 
 
@@ -88,6 +89,9 @@ def _scaled(logarithms: np.ndarray) -> np.ndarray:
 def _check(num_clients: int, total: int, minimum: int) -> tuple[int, int]:
     num_clients = integer_at_least(num_clients, 1, "num_clients")
     total, minimum = integer_at_least(total, 1, "total"), integer_at_least(minimum, 1, "minimum")
+    if total > LARGEST_FLOAT_INTEGER:
+        raise InvalidInput("total", total, "is beyond 2^53, where floats merge neighbours", "give a smaller total")
+    require_size({"num_clients": num_clients})
     if total < minimum * num_clients:
         problem = f"is too small for {num_clients} clients with at least {minimum} samples each"
         raise InvalidInput("total", total, problem, f"give total >= {minimum * num_clients}")

@@ -15,7 +15,8 @@ from fedconvex.data.gaussian_clients import (
     linear_model,
 )
 from fedconvex.data.random_streams import GeneratorStream, stream
-from fedconvex.validation import integer_at_least
+from fedconvex.errors import short_text
+from fedconvex.validation import integer_at_least, require_size
 
 LARGEST_LOGARITHM = 50.0  # avoids overflow of exp; sizes near it are refused later, for lack of memory
 
@@ -63,6 +64,7 @@ def feddyn_synthetic(
     size_spread = 0.0 if sizes is None else deviation(sizes, "sizes", reading)
     clients, dimension, classes, seed = check_shape(clients, dimension, classes, seed, "dimension")
     average = integer_at_least(average, 1, "average")
+    require_size({"clients": clients, "average": average, "dimension": dimension})
     shared = linear_model(stream(seed, GeneratorStream.MODEL), classes, dimension, 0.0)
 
     def size(k: int) -> int:
@@ -72,7 +74,9 @@ def feddyn_synthetic(
         drawn = average * math.exp(min(logarithm, LARGEST_LOGARITHM))
         return max(1, round(drawn) if reading == "paper" else math.floor(drawn))
 
-    settings = ", ".join(f"{name}={value}" for name, value in (("γ1", optima), ("γ2", features), ("γ3", sizes)))
+    settings = ", ".join(
+        f"{name}={short_text(value)}" for name, value in (("γ1", optima), ("γ2", features), ("γ3", sizes))
+    )
     return gaussian_clients(
         seed,
         [size(k) for k in range(clients)],

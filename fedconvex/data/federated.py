@@ -12,6 +12,7 @@ from fedconvex.data.table import NumberedNames, Table
 from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.sparse import Features, is_sparse, read_only_csr, with_ones
+from fedconvex.validation import from_torch, instance_of, is_tensor, members_of
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -48,19 +49,28 @@ class FederatedData:
     class_labels: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(self.client_names)
-        if not self.features:
+        names = tuple(members_of(self.client_names, "client_names", "give one name per client"))
+        for argument in ("features", "targets"):
+            arrays = tuple(members_of(getattr(self, argument), argument, "give one array per client"))
+            object.__setattr__(self, argument, arrays)
+        columns: Sequence[str] = self.feature_names
+        if not isinstance(columns, NumberedNames):
+            columns = tuple(members_of(columns, "feature_names", "give one name per column"))
+            for name in columns:
+                instance_of(name, str, "feature_names", "text", "give texts")
+        for name in names:
+            instance_of(name, str, "client_names", "text", "give texts")
+        if len(self.features) == 0:
             raise InvalidInput("features", self.features, "has no clients", "give one array per client")
         if not len(self.features) == len(self.targets) == len(names) == len(set(names)):
             counts = f"{len(self.features)}, {len(self.targets)} and {len(set(names))}"
             problem = f"features, targets and distinct client names count {counts} clients"
             raise InvalidInput("client_names", names, problem, "give one array of each kind and one name per client")
-        features = tuple(_features(array, k, len(self.feature_names)) for k, array in enumerate(self.features))
+        features = tuple(_features(array, k, len(columns)) for k, array in enumerate(self.features))
         rows = [array.shape[0] for array in features]
         targets = _split(as_targets(_joined(self.targets)), rows, self.targets)
         labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
-        named = self.feature_names if isinstance(self.feature_names, NumberedNames) else tuple(self.feature_names)
-        fields = {"features": features, "client_names": names, "feature_names": named}
+        fields = {"features": features, "client_names": names, "feature_names": columns}
         for name, value in {**fields, "targets": targets, "class_labels": labels}.items():
             object.__setattr__(self, name, value)
 
@@ -196,7 +206,7 @@ def _model_cure(task: Task) -> str:
 
 def _features(values: Features, client: int, width: int) -> Features:
     name = f"features[{client}]"
-    array: Any = read_only_csr(values) if is_sparse(values) and values.dtype.kind in "biuf" else np.asarray(values)
+    array: Any = read_only_csr(values) if is_sparse(values) and values.dtype.kind in "biuf" else _as_array(values, name)
     if array.dtype.kind not in "biuf" or array.ndim != 2 or 0 in array.shape or array.shape[1] != width:
         problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
         raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
@@ -214,8 +224,15 @@ def _features(values: Features, client: int, width: int) -> Features:
     return np.asarray(array)
 
 
+def _as_array(values: object, argument: str) -> np.ndarray:
+    try:
+        return np.asarray(from_torch(values, argument) if is_tensor(values) else values)
+    except ValueError:
+        raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+
+
 def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
-    arrays = [np.asarray(array) for array in targets]
+    arrays = [_as_array(array, f"targets[{k}]") for k, array in enumerate(targets)]
     if len({array.dtype.kind in "USO" for array in arrays}) > 1:
         raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
     if any(array.ndim != 1 for array in arrays):

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least, non_negative, positive
+from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, positive
 
 if TYPE_CHECKING:
     from fedconvex.problems import LeastSquares, Logistic
@@ -38,7 +38,7 @@ def fedsplit_least_squares(
     Raises InvalidInput. Source: Pathak and Wainwright, "FedSplit" (2020), section 2.3, equation (8), Figure 1.
     """
     clients, samples, features, seed = _shape(clients, samples, features, seed)
-    truth, noise = _truths(seed, features, spread, 1.0), float(non_negative(noise, "noise"))
+    truth, noise = _truths(seed, features, spread, 1.0), in_floats(non_negative(noise, "noise"), "noise")
     designs, targets = [], []
     for k in range(clients):
         A = stream(seed, GeneratorStream.FEATURES, k).standard_normal((samples, features))
@@ -73,7 +73,7 @@ def fedsplit_logistic(
     Source: Pathak and Wainwright, "FedSplit" (2020), section 4, equation (20), Figure 2(a).
     """
     clients, samples, features, seed = _shape(clients, samples, features, seed)
-    truth = _truths(seed, features, spread, float(non_negative(signal, "signal")) / features**0.5)
+    truth = _truths(seed, features, spread, in_floats(non_negative(signal, "signal"), "signal") / features**0.5)
     designs, labels = [], []
     for k in range(clients):
         A = stream(seed, GeneratorStream.FEATURES, k).standard_normal((samples, features))
@@ -117,15 +117,17 @@ def conditioned_least_squares(
     spectrum, dimensions and noise are ours.
     """
     clients, _, features, seed = _shape(clients, features, features, seed)
-    if float(non_negative(kappa, "kappa")) < 1:
+    if in_floats(non_negative(kappa, "kappa"), "kappa") < 1:
         raise InvalidInput("kappa", kappa, "is a ratio of the largest to the least eigenvalue", "give kappa >= 1")
-    if eigenvectors not in ("own", "shared"):
+    if not is_choice(eigenvectors, ("own", "shared")):
         raise InvalidInput("eigenvectors", eigenvectors, "is not known", "give own or shared")
     if features == 1 and kappa > 1:
         problem = f"leaves room for one eigenvalue, kappa = {kappa} needs two"
         raise InvalidInput("features", features, problem, "give features >= 2, or kappa = 1")
-    largest, noise = float(positive(L, "L")), float(non_negative(noise, "noise"))
-    least, truth = largest / float(kappa), _truths(seed, features, 0.0, 1.0)(0)
+    largest, noise = in_floats(positive(L, "L"), "L"), in_floats(non_negative(noise, "noise"), "noise")
+    least, truth = largest / in_floats(kappa, "kappa"), _truths(seed, features, 0.0, 1.0)(0)
+    if least == 0:
+        raise InvalidInput("kappa", kappa, "makes the least eigenvalue L/kappa a float 0", "give a smaller one")
     designs, targets = [], []
     for k in range(clients):
         place = (k,) if eigenvectors == "own" else ()
@@ -151,7 +153,7 @@ def _shape(clients: int, samples: int, features: int, seed: int) -> tuple[int, i
 
 def _truths(seed: int, features: int, spread: float, scale: float) -> Callable[[int], np.ndarray]:
     """The clients' true parameters, k ↦ scale·(x_0 + spread·z_k)."""
-    spread = float(non_negative(spread, "spread"))
+    spread = in_floats(non_negative(spread, "spread"), "spread")
     common = stream(seed, GeneratorStream.CENTRE).standard_normal(features)
 
     def truth(k: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from fedconvex.data.federated import FederatedData
 from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
 from fedconvex.data.table import MAX_BYTES, default_names
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least, non_negative
+from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative
 
 Reading = Literal["paper", "released"]
 
@@ -65,13 +65,13 @@ def gaussian_clients(
 
 def deviation(value: Any, argument: str, reading: Reading) -> float:
     """The standard deviation that a parameter means: its root if it is a variance (paper), itself (released code)."""
-    number = float(non_negative(value, argument))
+    number = in_floats(non_negative(value, argument), argument)
     return number**0.5 if reading == "paper" else number
 
 
 def check_reading(reading: Reading) -> None:
     """Raises InvalidInput for an unknown reading."""
-    if reading not in ("paper", "released"):
+    if not is_choice(reading, ("paper", "released")):
         raise InvalidInput("reading", reading, "is not known", "give paper or released")
 
 

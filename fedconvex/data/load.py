@@ -10,6 +10,7 @@ from fedconvex.data.federated import FederatedData, divide_among_clients, federa
 from fedconvex.data.files import read_table
 from fedconvex.data.table import bad_file, standardized
 from fedconvex.errors import InvalidInput
+from fedconvex.validation import instance_of, truth_value
 
 DEFAULT_CLIENTS = 10
 
@@ -46,6 +47,8 @@ def load(
     Raises:
         InvalidInput: a file that cannot be read; a client column together with clients or partition; neither of both.
     """
+    instance_of(source, str | os.PathLike, "source", "a name or a path", f"give a file or {', '.join(builtin.names())}")
+    truth_value(standardize, "standardize")
     if source in builtin.names():
         file_options = {"client_column": client_column, "target_column": target_column, "format": format}
         for argument, value in {**file_options, "num_features": num_features}.items():

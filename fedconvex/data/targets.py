@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.validation import from_torch, is_tensor
 
 Task = Literal["regression", "binary", "multiclass"]
 
@@ -23,7 +24,10 @@ def as_targets(values: object) -> np.ndarray:
     Raises InvalidInput for anything else: arrays that are not one-dimensional, NaN or infinite entries, complex
     numbers, objects, and integers beyond 2^53, where different integers would become the same float.
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(from_torch(values, "targets") if is_tensor(values) else values)
+    except ValueError:
+        raise InvalidInput("targets", values, "is ragged", "give one target per sample") from None
     if array.ndim != 1:
         raise InvalidInput("targets", array.shape, "must be one-dimensional", "give one target per sample")
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array):

@@ -8,7 +8,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import instance_of, integer_at_least
 
 
 def train_test_split(
@@ -30,6 +30,7 @@ def train_test_split(
 
     Source: FedProx, appendix C.2.
     """
+    instance_of(data, FederatedData, "data", "federated data", "give for example fedconvex.data.load(…)")
     if not 0 < to_fraction(test_fraction, "test_fraction") < 1:
         problem = "must leave every client samples of both kinds"
         raise InvalidInput("test_fraction", test_fraction, problem, "give 0 < test_fraction < 1")

@@ -14,7 +14,7 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
-from fedconvex.validation import positive
+from fedconvex.validation import in_floats, integer_at_least, positive
 
 
 def fixed_point(
@@ -51,9 +51,9 @@ def fixed_point(
             because a round hardly moves any point (logistic losses); or balls did not become small enough.
         InvalidInput: a client's subproblem has no or many solutions, or logistic losses in exact arithmetic.
     """
-    numbers = arithmetics.get(arithmetic, precision=precision)
+    numbers = arithmetics.get(arithmetic, precision=integer_at_least(precision, 2, "precision"))
     solver = _smooth_solver(method, local_solver)
-    radius = 1e-20 if target_radius is None else float(positive(target_radius, "target_radius"))
+    radius = 1e-20 if target_radius is None else in_floats(positive(target_radius, "target_radius"), "target_radius")
     if isinstance(problem, QuadraticProblem):
         rounds = rounds_of(method, problem, numbers, solver)  # refuses bad input before any work
     elif arithmetic == "exact":

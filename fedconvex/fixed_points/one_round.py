@@ -13,6 +13,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.definiteness import certifies_positive_definite, null_space
+from fedconvex.arithmetic.interruptible import interruptible
 from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.errors import NoFixedPoint
 from fedconvex.runs.rounds import Rounds
@@ -58,7 +59,7 @@ class OneRoundMap:
         Only this one can be the limit of the rounds from the origin: a linear combination of the state that no round
         changes keeps its initial value. Raises NoFixedPoint where there is none.
         """
-        return _conserving_fixed_state(self.M, self.q, self.start)
+        return interruptible(lambda: _conserving_fixed_state(self.M, self.q, self.start), [self.M])
 
     @property
     def point(self) -> Array:
@@ -72,6 +73,9 @@ class OneRoundMap:
         Other fixed states may exist: their conserved quantities (such as the anchor of `RegularizedFedSplit`) have
         values that no start gives them.
         """
+        return interruptible(self._is_unique, [self.M])
+
+    def _is_unique(self) -> bool:
         if not null_space(self._drift):
             return True
         zero = 0 * self.q
@@ -99,6 +103,9 @@ class OneRoundMap:
         if self.dim > 1 and len(self.q) ** 2 * _bits(self.M) > DECIDABLE_BITS:
             return None
         offset = self.start - self.fixed_state
+        return interruptible(lambda: self._settles(offset), [self.M])
+
+    def _settles(self, offset: Array) -> bool:
         reachable = [*_rows(self.directions.transpose()), offset]
         M, observed = _restrict(self.M, reachable, _server_rows(self.dim, len(self.q)))
         # observability is reachability for the transposed map

@@ -19,7 +19,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.sparse import is_sparse
-from fedconvex.validation import read_only
+from fedconvex.validation import is_choice, read_only
 
 FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, it takes long: Newton starts at 0
 CONIC_COPIES = 12  # of a matrix that CVXPY and the conic solver keep, with indices
@@ -42,7 +42,7 @@ def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
-    if solver not in ("clarabel", "newton"):
+    if not is_choice(solver, ("clarabel", "newton")):
         raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
     kept: dict[str, GroundTruth] = problem.known_ground_truths
     if solver not in kept:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.parameters import ReadableParameters
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
@@ -34,7 +35,7 @@ class Answers:
         return Answers(self.points[members], None if self.path_lengths is None else self.path_lengths[members])
 
 
-class LocalSolver(ABC):
+class LocalSolver(ReadableParameters, ABC):
     """How clients solve their subproblems. Subclasses are frozen dataclasses of their parameters, one file per solver.
 
     Every method takes any solver (`simulate(method, problem, local_solver=…)`) whose `require` accepts the problem.
@@ -52,7 +53,7 @@ class LocalSolver(ABC):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         """Solves the participants' subproblems; `draw` has their indices and the amount of work that each does."""
 
-    def require_arithmetic(self, arithmetic: Arithmetic) -> None:  # noqa: B027 - most solvers work in all of them
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
         """Raises InvalidInput if the solver does not work in that arithmetic."""
 
     @abstractmethod

@@ -15,6 +15,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
 
@@ -105,7 +106,7 @@ class Cohort:
         return self.population_mean(new) if self.everyone else mean + self.population_mean(new - old)
 
 
-class Method(ABC):
+class Method(ReadableParameters, ABC):
     """A federated method. Subclasses are frozen dataclasses of its parameters, one file per method.
 
     The class attributes declare properties of the method. Runs, fixed points and reports rely on them, so that a new

@@ -11,7 +11,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import positive
+from fedconvex.validation import is_choice, positive
 
 
 @final
@@ -65,9 +65,9 @@ class FedSplit(Method):
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        if self.start not in ("center", "server", "warm"):
+        if not is_choice(self.start, ("center", "server", "warm")):
             raise InvalidInput("start", self.start, "is unknown", "give 'center', 'server' or 'warm'")
-        if self.server not in ("all", "active"):
+        if not is_choice(self.server, ("all", "active")):
             raise InvalidInput("server", self.server, "is unknown", "give 'all' or 'active'")
 
     @property

@@ -16,13 +16,13 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.newton import conjugate_gradients
-from fedconvex.arithmetic.rationals import Array, Scalar, float_array
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem as Subproblem
-from fedconvex.validation import points, positive, read_only
+from fedconvex.validation import from_torch, is_tensor, members_of, points, positive, read_only
 
 FORMED_ENTRIES = 20_000_000  # of all clients' Hessians; beyond, floats multiply with them without forming them
 ACCURATE = 1e-14  # relative residual of the conjugate gradients that take the place of a resolvent
@@ -200,7 +200,7 @@ class Problem(ABC):
         """
         arithmetic = arithmetics.get(arithmetic)
         # factors are exact, so that rational problems stay rational after scaling
-        factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
+        factors = (Fraction(1),) * self.num_clients if scale is None else self._factors(scale)
         key = (arithmetic.name, arithmetic.settings, factors)  # settings: clients of 53 and 500 bits differ
         if key not in self._built:
             with arithmetic.context():
@@ -209,6 +209,13 @@ class Problem(ABC):
             built.curvatures = Curvatures(Once(lambda: self._scaled_curvatures(factors)))
             self._built[key] = built
         return self._built[key]
+
+    def _factors(self, scale: Any) -> tuple[Fraction, ...]:
+        factors = tuple(to_fraction(factor, "scale") for factor in members_of(scale, "scale", "give one per client"))
+        if len(factors) != self.num_clients:
+            problem = f"has {len(factors)} factors for {self.num_clients} clients"
+            raise InvalidInput("scale", scale, problem, "give one per client")
+        return factors
 
     @cached_property
     def known_ground_truths(self) -> dict[str, Any]:
@@ -262,12 +269,21 @@ class Problem(ABC):
         clients, V, _ = self.at(V)
         positive(stepsize, "stepsize")
         with clients.arithmetic.context():
-            V, weight = clients.rows(V), 1 / clients.arithmetic.scalar(stepsize)  # exact for a rational stepsize
-            return clients.arithmetic.publish(clients.minimise(Subproblem(start=V, weight=weight, center=V)))
+            V = clients.rows(V)
+            try:
+                weight = 1 / clients.arithmetic.scalar(stepsize)  # exact for a rational stepsize
+                found = clients.minimise(Subproblem(start=V, weight=weight, center=V))
+            except ZeroDivisionError:
+                problem = "leaves some subproblem without exactly one solution in floats: it, or 1/stepsize, is near 0"
+                cure = "give one nearer to 1, or V in Fractions"
+                raise InvalidInput("stepsize", stepsize, problem, cure) from None
+            return clients.arithmetic.publish(found)
 
     def client_hessians(self, X: Array) -> np.ndarray:
         """∇²f_k(X_k), shape (m, d, d), in float64, for X of shape (d,) or (m, d)."""
-        clients, X, _ = self.at(float_array(X))
+        shapes = [(self.dim,), (self.num_clients, self.dim)]
+        values = points(X, "x", shapes)
+        clients, X, _ = self.at(float_array(from_torch(values, "x") if is_tensor(values) else values))
         with clients.arithmetic.context():
             return np.array(clients.hessians(X))  # a copy: quadratic clients return their own array
 

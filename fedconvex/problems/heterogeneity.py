@@ -74,4 +74,11 @@ def _gradients(problem: Problem, x: Array) -> tuple[Arithmetic, Array, Array]:
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     clients, X, weights = problem.at(x, one_point=True)
     with clients.arithmetic.context():
-        return clients.arithmetic, clients.gradients(X), weights
+        gradients = clients.gradients(X)
+        if (
+            clients.arithmetic.certainty is Certainty.NUMERIC
+            and not np.isfinite(clients.arithmetic.to_float(gradients)).all()
+        ):
+            problem_of_x = "is so large that the gradients are beyond the largest float"
+            raise InvalidInput("x", x, problem_of_x, "rescale it, or give Fractions")
+        return clients.arithmetic, gradients, weights

@@ -12,12 +12,18 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.definiteness import largest_eigenvalue_bound
 from fedconvex.arithmetic.rationals import Scalar, float_array, to_fmpq, to_fraction
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.designs import design_and_targets, design_arrays, smaller_gram
 from fedconvex.sparse import occupied, with_ones
-from fedconvex.validation import integer_at_least, non_negative, normalised_weights, read_only
+from fedconvex.validation import (
+    index_of_client,
+    integer_at_least,
+    non_negative,
+    normalised_weights,
+    read_only,
+)
 
 
 class LinearModel(Problem):
@@ -47,14 +53,16 @@ class LinearModel(Problem):
     def smoothness_bound(self, k: int) -> Scalar:
         import flint
 
+        A = self.A[index_of_client(k, self.num_clients)]
         # squared_norm is a float estimate; the function certifies an upper bound near it
-        largest = largest_eigenvalue_bound(lambda numbers: smaller_gram(self.A[k], numbers), squared_norm(self.A[k]))
-        bound = largest * flint.arb(to_fmpq(self.curvature_bound)) / self.A[k].shape[0]
+        largest = largest_eigenvalue_bound(lambda numbers: smaller_gram(A, numbers), squared_norm(A))
+        bound = largest * flint.arb(to_fmpq(self.curvature_bound)) / A.shape[0]
         return bound + self.strong_convexity_bound(k)
 
     def strong_convexity_bound(self, k: int) -> Scalar:
         import flint
 
+        index_of_client(k, self.num_clients)
         return flint.arb(to_fmpq(self.ridge))
 
     @property
@@ -128,7 +136,7 @@ class Logistic(LinearModel):
 
     def __repr__(self) -> str:
         samples = sum(map(len, self.y))
-        return f"Logistic(m={self.num_clients}, d={self.dim}, samples={samples}, ridge={self.ridge})"
+        return f"Logistic(m={self.num_clients}, d={self.dim}, samples={samples}, ridge={short_text(self.ridge)})"
 
 
 @final

@@ -18,6 +18,7 @@ from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.validation import index_of_client
 
 
 @final
@@ -165,11 +166,11 @@ class QuadraticProblem(Problem):
         return formed
 
     def smoothness_bound(self, k: int) -> Scalar:
-        low, high = self.client_bounds[k]
+        low, high = self.client_bounds[index_of_client(k, self.num_clients)]
         return (-low).max(high)  # L_k is the largest |eigenvalue|: H_k may be indefinite
 
     def strong_convexity_bound(self, k: int) -> Scalar:
-        return self.client_bounds[k][0]
+        return self.client_bounds[index_of_client(k, self.num_clients)][0]
 
     @cached_property
     def client_bounds(self) -> list[tuple[Scalar, Scalar]]:

@@ -1,14 +1,15 @@
 """Checkpoints of `simulate`: a run's state in an NPZ file, from which an interrupted run resumes exactly.
 
 The file holds numbers and text only (`allow_pickle=False`) and is replaced atomically, so that a killed process leaves
-the old file or the new one. A fingerprint of everything that determines the run refuses the checkpoint of another.
+the old file or the new one. A fingerprint of everything that determines the run refuses the checkpoint of another. The
+file also says which instruction sets computed it: another processor may round otherwise.
 """
 
 import json
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.atomic_files import write_atomically
 from fedconvex.certainty import Certainty
@@ -24,6 +26,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.locks import locked
 from fedconvex.methods.base import State
+from fedconvex.runs.measurements import COUNTS
 
 FORMAT = 1
 LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
@@ -61,6 +64,9 @@ class Checkpoint:
     fingerprint: str  # of everything that determines the run
     arithmetic: Arithmetic
     columns: Sequence[str]  # of the records
+    exactly: bool = False  # whether other instruction sets are refused
+    # The kinds of machines that computed the rounds so far: `load` adds those of the file, so that `save` keeps them.
+    computed_with: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.path.is_dir() or not self.path.absolute().parent.is_dir():
@@ -82,6 +88,7 @@ class Checkpoint:
             arrays |= {f"{group}/{name}": self._encode(values) for name, values in parts.items()}
         arrays |= {f"recorded/{name}": values for name, values in run.columns(self.columns).items()}
         about = {"format": FORMAT, "run": self.fingerprint, "versions": self._versions, "content": fingerprint(arrays)}
+        about["computed_with"] = distinct(self.computed_with, self._here)
         arrays["about"] = _text(json.dumps(about))
         write_atomically(self.path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
@@ -89,7 +96,8 @@ class Checkpoint:
         """The saved run; None where there is no file.
 
         Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run, one written with other
-        versions of the libraries, and one with more than `rounds` rounds.
+        versions of the libraries, with other instruction sets if `exactly` (otherwise a warning, ResumedElsewhere),
+        and one with more than `rounds` rounds.
         """
         if not self.path.exists():
             return None
@@ -108,6 +116,10 @@ class Checkpoint:
         if run.round > rounds:
             cure = f"ask for {run.round} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {run.round} of this run", cure)
+        if self._is_rounded:
+            there = about.get("computed_with")
+            require_same("checkpoint", self.path, there, self._here, self.exactly)
+            self.computed_with[:] = there or []
         return run
 
     def _require_same(self, about: dict[str, Any]) -> None:
@@ -124,6 +136,15 @@ class Checkpoint:
                 raise self._refused(
                     f"was written with {library} {there}, this is {here}: the last digits of a run depend on it"
                 )
+
+    @property
+    def _here(self) -> list[dict[str, str]]:
+        return [instruction_sets(getattr(self.arithmetic, "device", None))]
+
+    @property
+    def _is_rounded(self) -> bool:
+        """Whether floating-point numbers are in the records: exact points depend on no processor."""
+        return self.arithmetic.certainty is Certainty.NUMERIC or len(self.columns) > len(COUNTS)
 
     @property
     def _versions(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What a run is measured by: quantities at the server's points, and of each round's answers and messages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import RoundResult, Rounds
+from fedconvex.validation import is_choice, members_of
 
 POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
 ROUND_COLUMNS = ("inexactness", "drift", "control_error")
@@ -24,12 +25,13 @@ CANCELLING = 1e-3  # a gap above this part of f* keeps 12 digits when two values
 
 def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
     """The per-round columns to record, from the argument `measure`; raises InvalidInput for unknown names."""
-    given = () if measure is None else ROUND_COLUMNS if measure == "all" else measure
-    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    given = () if measure is None else ROUND_COLUMNS if is_choice(measure, ("all",)) else measure
+    cure = f"choose 'all' or some of {', '.join(ROUND_COLUMNS)}"
+    names = (given,) if isinstance(given, str) else tuple(members_of(given, "measure", cure))
     for name in names:
-        if name not in ROUND_COLUMNS:
-            problem = "is recorded anyway: see to_frame()" if name in POINT_COLUMNS else "is unknown"
-            raise InvalidInput("measure", name, problem, f"choose 'all' or some of {', '.join(ROUND_COLUMNS)}")
+        if not is_choice(name, ROUND_COLUMNS):
+            problem = "is recorded anyway: see to_frame()" if is_choice(name, POINT_COLUMNS) else "is unknown"
+            raise InvalidInput("measure", name, problem, cure)
     return names
 
 

@@ -1,6 +1,6 @@
 """`simulate`: a method run on a problem, and the trajectory of its server's points."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
@@ -30,7 +30,7 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
@@ -82,10 +82,11 @@ class Trajectory:
         """
         import pandas
 
-        columns = (columns,) if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
+        cure = f"choose from {', '.join(POINT_COLUMNS)}"
+        columns = (columns,) if isinstance(columns, str) else tuple(members_of(columns, "columns", cure))
         for name in columns:
-            if name not in POINT_COLUMNS:
-                raise InvalidInput("columns", name, "is unknown", f"choose from {', '.join(POINT_COLUMNS)}")
+            if not is_choice(name, POINT_COLUMNS):
+                raise InvalidInput("columns", name, "is unknown", cure)
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
@@ -106,6 +107,7 @@ def simulate(
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 100,
     progress: bool = True,
+    exactly: bool = False,
 ) -> Trajectory:
     """Runs the method for `rounds` rounds on the problem.
 
@@ -124,17 +126,21 @@ def simulate(
         stragglers: clients that finish only a part of their work, and whether the server uses it; default none.
         measure: "all" or some of inexactness, drift, control_error, recorded round by round.
         checkpoint: the file to save the run's state to, every `checkpoint_every` rounds and after the last. If the
-            file exists, the run resumes from it, to exactly the trajectory of an uninterrupted run.
+            file exists, the run resumes from it, to exactly the trajectory of an uninterrupted run (in floats: on
+            processors with the same instruction sets; others are a warning, `fedconvex.errors.ResumedElsewhere`).
         progress: shows a progress bar on a terminal once the run has taken a second.
+        exactly: refuse a checkpoint that was written with other instruction sets, instead of warning.
 
     Raises:
         InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic, a
-            participation scheme that does not fit, a checkpoint that is damaged, of another run, or in use
-            by another process.
+            participation scheme that does not fit, a checkpoint that is damaged, of another run, in use by another
+            process, or (if `exactly`) of another kind of processor.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
+    precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
     method_rounds = rounds_of(method, problem, numbers, local_solver)
+    truth_value(progress, "progress")
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
     simulator = Simulator.of(method_rounds, participation, stragglers, seed, columns, rounds)
     with numbers.context():
@@ -148,7 +154,9 @@ def simulate(
                 "measure": columns,
             }  # fmt: skip
             mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
-            file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
+            file = Checkpoint(
+                _path(checkpoint), every, mark, numbers, recorded_names(columns), truth_value(exactly, "exactly")
+            )
         with nullcontext() if file is None else file.held():
             saved = None if file is None else file.load(rounds)
             begun = Run(start, [start.server], []) if saved is None else saved
@@ -184,4 +192,8 @@ def _path(checkpoint: Any) -> Path:
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:
-    return numbers.array(np.zeros(problem.dim) if x0 is None else points_of(x0, "x0", [(problem.dim,)]))
+    if x0 is None:
+        return numbers.array(np.zeros(problem.dim))
+    start = points_of(x0, "x0", [(problem.dim,)])
+    # only torch's arithmetic reads tensors, which may be on a GPU
+    return numbers.array(from_torch(start, "x0") if is_tensor(start) and numbers.name != "torch" else start)

@@ -112,7 +112,10 @@ def to_float(value: Any) -> Any:
     if is_array(value):
         import numpy as np
 
-        return np.asarray(value.detach().double().cpu() if home(value) == "torch" else value, dtype=np.float64)
+        from fedconvex.validation import from_torch
+
+        found = from_torch(value, "an argument") if home(value) == "torch" else value
+        return np.asarray(found, dtype=np.float64)
     from fedconvex.arithmetic.rationals import nearest_float
 
     return nearest_float(value)

@@ -200,7 +200,11 @@ def _is_sharp(part: Any) -> bool:
 
 
 def _as_numpy(value: Any) -> Any:
-    return value.detach().cpu().numpy() if home(value) == "torch" else value
+    if home(value) != "torch":
+        return value
+    from fedconvex.validation import from_torch
+
+    return from_torch(value, "an argument")
 
 
 def _require_finite(name: str, value: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.methods import METHODS, Method
 from fedconvex.strategies.numbers import numbers_in_interval
-from fedconvex.validation import positive
+from fedconvex.validation import members_of, positive, truth_value
 
 MOST_LOCAL_STEPS = 3
 SIMPLEST = "FedProx"  # what examples shrink to
@@ -40,15 +40,23 @@ def methods(
     positive(min_value, "min_value")
     low, high = to_fraction(min_value, "min_value"), to_fraction(max_value, "max_value")
     if high < low:
-        raise InvalidInput("max_value", max_value, f"is smaller than min_value = {min_value}", "exchange them")
+        raise InvalidInput(
+            "max_value", max_value, f"is smaller than min_value = {short_text(min_value)}", "exchange them"
+        )
     numbers = numbers_in_interval(low, high, open_low=False, open_high=False, integer=False)
-    numbers = numbers if exact else st.floats(float(low), float(high))
+    numbers = numbers if truth_value(exact, "exact") else st.floats(float(low), float(high))
     return st.sampled_from(classes(kinds)).flatmap(lambda kind: of_kind(kind, numbers))
 
 
 def classes(kinds: Any) -> list[type[Method]]:
     """The final method classes among `kinds` and their subclasses, FedProx first, to which examples shrink."""
-    chosen = [Method] if kinds is None else [kinds] if isinstance(kinds, type) else list(kinds)
+    chosen = (
+        [Method]
+        if kinds is None
+        else [kinds]
+        if isinstance(kinds, type)
+        else members_of(kinds, "kinds", "give method classes")
+    )
     for kind in chosen:
         if not (isinstance(kind, type) and issubclass(kind, Method)):
             raise InvalidInput("kinds", kind, "is no method class", "give for example fedconvex.FedProx")

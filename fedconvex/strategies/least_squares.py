@@ -11,6 +11,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range, tidy
+from fedconvex.validation import truth_value
 
 SHRUNK = 128  # occasionally one column of all A_k is divided by it, so that A_kᵀA_k is ill-conditioned
 
@@ -48,6 +49,8 @@ def least_squares_problems(
     Raises:
         InvalidInput: an empty range; `full_rank` if 0 is the only number in the range.
     """
+    for name, flag in (("full_rank", full_rank), ("ill_conditioned", ill_conditioned)):
+        truth_value(flag, name)
     clients, dims = count_range(min_clients, max_clients, "clients"), count_range(min_dim, max_dim, "dim")
     samples = count_range(min_samples, max_samples, "samples")
     span = NumberRange(min_value, max_value, exact)

@@ -6,10 +6,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.validation import integer_at_least, non_negative
 
+MOST_CLASSES = 1000
 RIDGES: list[Any] = [1, Fraction(1, 10), Fraction(1, 1000)]
 
 
@@ -76,7 +78,9 @@ def multinomial_problems(
     Raises:
         InvalidInput: an empty range; a negative ridge; fewer than two classes.
     """
-    classes = tuple(range(integer_at_least(num_classes, 2, "num_classes")))
+    if (count := integer_at_least(num_classes, 2, "num_classes")) > MOST_CLASSES:
+        raise InvalidInput("num_classes", num_classes, "is too large for small examples", f"give <= {MOST_CLASSES}")
+    classes = tuple(range(count))
     sizes = (count_range(min_clients, max_clients, "clients"), count_range(min_features, max_features, "features"))
     samples = count_range(min_samples, max_samples, "samples")
     span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)

@@ -9,8 +9,8 @@ from typing import Any, final
 from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
-from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least
+from fedconvex.errors import InvalidInput, short_text
+from fedconvex.validation import integer_at_least, truth_value
 
 DENOMINATORS = (1, 2, 3)  # entries are integers, halves or thirds: coarse grids make coincidences likely
 
@@ -25,9 +25,10 @@ class NumberRange:
     exact: bool = True
 
     def __post_init__(self) -> None:
+        truth_value(self.exact, "exact")
         low, high = to_fraction(self.low, "min_value"), to_fraction(self.high, "max_value")
         if high < low:
-            problem = f"is smaller than min_value = {self.low}"
+            problem = f"is smaller than min_value = {short_text(self.low)}"
             raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
 
     def numbers(self, draw: st.DrawFn) -> st.SearchStrategy[Any]:

@@ -18,6 +18,7 @@ from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.statement import Statement
 from fedconvex.strategies.numbers import numbers_in_interval
+from fedconvex.validation import is_choice, members_of
 
 MOST_ENTRIES = 3  # of a parameter that is a sequence, such as gammas
 DOUBLINGS = 64  # at most, of mu and K, until a formula is positive
@@ -47,9 +48,9 @@ def constants(
     Raises:
         InvalidInput: other names; a range of L without a positive number.
     """
-    chosen = tuple(names)
+    chosen = tuple(members_of(names, "names", f"choose of {', '.join(COMMON)}"))
     for name in chosen:
-        if name not in COMMON:
+        if not is_choice(name, tuple(COMMON)):
             raise InvalidInput("names", name, "is unknown", f"choose of {', '.join(COMMON)}")
     low = to_fraction(0 if min_value is None else min_value, "min_value")
     bounds = [Condition("L", ">=", lambda: low)]

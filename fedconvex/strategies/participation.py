@@ -16,7 +16,7 @@ from fedconvex.participation import (
     UniformThenWeighted,
     Weighted,
 )
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import instance_of, integer_at_least, members_of
 
 
 def participation_schemes(
@@ -58,7 +58,9 @@ def participation_schemes(
         Bernoulli: st.builds(Bernoulli, st.sampled_from([1, Fraction(1, 2), Fraction(1, 4)])),
         Schedule: st.builds(Schedule, st.lists(one_round, min_size=rounds, max_size=rounds)),
     }
-    bases = (kinds,) if isinstance(kinds, type) else tuple(kinds)
+    bases = (kinds,) if isinstance(kinds, type) else tuple(members_of(kinds, "kinds", "give classes"))
+    for kind in bases:
+        instance_of(kind, type, "kinds", "a class", "give such as fedconvex.participation.Uniform")
     chosen = [strategy for scheme, strategy in schemes.items() if issubclass(scheme, bases)]
     if not chosen:
         raise InvalidInput("kinds", kinds, "is no participation scheme", "give such as fedconvex.participation.Uniform")

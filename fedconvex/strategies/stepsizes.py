@@ -14,6 +14,7 @@ from fedconvex.methods import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.strategies.numbers import numbers_in_interval
+from fedconvex.validation import instance_of, truth_value
 
 
 @final
@@ -52,7 +53,7 @@ def stepsizes_for(problem: Problem, method: "type[Method] | Method", *, exact: b
     values: st.SearchStrategy[Any] = numbers_in_interval(
         found.above, found.below, open_low=True, open_high=True, integer=False
     )
-    return values if exact else values.map(float).map(lambda value: _inside(found, value))
+    return values if truth_value(exact, "exact") else values.map(float).map(lambda value: _inside(found, value))
 
 
 def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
@@ -68,6 +69,7 @@ def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
     if kind.__name__ not in RULES:
         cure = f"give one of {', '.join(sorted(RULES))}"
         raise InvalidInput("method", method, "has no parameters that are known to converge to a point", cure)
+    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     if not problem.is_convex:
         raise InvalidInput("problem", problem, "has a client that is not convex", "give convex clients")
     require_minimizer(problem)

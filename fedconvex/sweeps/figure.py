@@ -7,6 +7,7 @@ import numpy as np
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 from fedconvex.errors import InvalidInput
 from fedconvex.safe_text import in_picture
+from fedconvex.validation import is_choice
 
 if TYPE_CHECKING:
     import pandas
@@ -36,14 +37,18 @@ def draw_sweep(
     Raises:
         InvalidInput: an unknown problem, column or x.
     """
+    if not {"problem", "method", "seed", "round"} <= set(getattr(table, "columns", ())):
+        raise InvalidInput("table", type(table).__name__, "is not the table of a sweep", "give what `sweep` returned")
     problems = list(table["problem"].unique())
     chosen = problems[0] if problem is None and len(problems) == 1 else problem
-    if chosen not in problems:
+    if not is_choice(chosen, problems):
         raise InvalidInput("problem", problem, "is not in the table", f"choose {', '.join(map(str, problems))}")
-    if y not in table.columns:
+    if not is_choice(y, list(table.columns)):
         raise InvalidInput("y", y, "is no column of the table", f"choose from {', '.join(table.columns)}")
-    if x not in ("round", "bytes"):
+    if not is_choice(x, ("round", "bytes")):
         raise InvalidInput("x", x, "is unknown", "give 'round' or 'bytes'")
+    if axes is not None and not hasattr(axes, "fill_between"):
+        raise InvalidInput("axes", axes, "are not Matplotlib's axes", "leave them out for a new figure")
     axes = new_axes() if axes is None else axes
     shown = table[table["problem"] == chosen]
     for i, (method, runs) in enumerate(shown.groupby("method", sort=False, observed=True)):

@@ -17,13 +17,13 @@ from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.runs.simulation import simulate
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import instance_of, integer_at_least
 
 T = TypeVar("T")
 LARGEST_SEED = 2**63 - 1  # the table has the seeds as a column of 64-bit integers
 # Parameters of `simulate` that a sweep does not take as options, since it sets them itself or they fit one run only.
 GIVEN_BY_THE_GRID = ("method", "problem", "rounds", "seed", "progress")
-OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every")
+OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every", "exactly")
 
 
 @final
@@ -33,7 +33,7 @@ class Setting:
 
     Use it to compare one method under several schemes, or methods each with its own solver. None: the sweep's option.
 
-    Raises InvalidInput if `method` is not a method.
+    Raises InvalidInput if `method` is not a method, or another field not what it says.
     """
 
     method: Method
@@ -44,6 +44,10 @@ class Setting:
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method):
             raise InvalidInput("method", self.method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
+        kinds = {"participation": Participation, "local_solver": LocalSolver, "stragglers": Stragglers}
+        for name, kind in kinds.items():
+            if (value := getattr(self, name)) is not None:
+                instance_of(value, kind, name, f"a {kind.__name__}", "leave it out, or give one")
 
     @property
     def options(self) -> dict[str, Any]:

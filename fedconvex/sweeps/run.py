@@ -24,7 +24,7 @@ from fedconvex.sweeps.packed_problems import pack
 from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import finished, merged, table_to_parquet
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, truth_value
 
 if TYPE_CHECKING:
     import pandas
@@ -80,6 +80,7 @@ def sweep(
             only the failed ones.
         MissingLibrary: `client` is given and dask.distributed is not installed.
     """
+    truth_value(progress, "progress")
     grid = make_grid(methods, problems, seeds, rounds, options)
     jobs = _jobs(jobs, client)
     path = None if out is None else _checked(out)

@@ -20,7 +20,7 @@ from fedconvex.statements.instance import Instance
 from fedconvex.statements.statement import Statement
 from fedconvex.testing.failures import refuted, undecided
 from fedconvex.theory.bounds import Applies, apply
-from fedconvex.validation import non_negative
+from fedconvex.validation import instance_of, non_negative
 from fedconvex.verdicts import Verdict
 
 PRECISION = 128  # bits
@@ -109,6 +109,7 @@ def observable(statement: Statement | None = None) -> Any:
     """
     if statement is None:
         return {identifier: words for identifier, (words, _) in OBSERVABLES.items()}
+    instance_of(statement, Statement, "statement", "a statement", "give one such as fedconvex.theory.fedprox.theorem4")
     return OBSERVABLES.get(statement.identifier, (None,))[0]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import norm
-from fedconvex.arithmetic.rationals import Array, to_fmpq
+from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
 from fedconvex.errors import InvalidInput, NoFixedPoint, NoMinimizer
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.fixed_points.equations import QuadraticFixedPoints, solve_symmetric, stationarity
@@ -15,7 +15,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.testing.failures import decide, refuted, undecided
-from fedconvex.validation import non_negative, points
+from fedconvex.validation import from_torch, is_tensor, non_negative, points
 
 PRECISION = 128
 
@@ -119,7 +119,7 @@ def _near(point: Array, target: Array, tolerance: Any, headline: str, **more: An
         # squares: the norm of a rational vector is irrational
         square, bound = (away * away).sum(), numbers.scalar(to_fmpq(tolerance, "tolerance")) ** 2
         where = "it_should_be" if exact else "it_should_be_in"
-        distance = float(square) ** 0.5 if exact else norm(away)
+        distance = nearest_float(square) ** 0.5 if exact else norm(away)
         found = {"x": point, where: numbers.publish(target), "distance": distance, "tolerance": tolerance}
         decide(square, bound, headline, **found, **more)
 
@@ -135,6 +135,6 @@ def _checked(problem: Any, x: Any, tolerance: Any) -> Array:
     point = points(x, "x", [(problem.dim,)])
     if any(type(entry).__name__ == "arb" for entry in point.ravel().tolist()):
         raise InvalidInput("x", x, "is made of balls", "give exact numbers or floats: the balls' midpoints")
-    if hasattr(point, "detach"):
-        return point.detach().cpu().numpy()
+    if is_tensor(point):
+        return from_torch(point, "x")
     return point

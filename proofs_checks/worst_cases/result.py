@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import float_at_least
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.composition import bound_after, shortened
@@ -188,5 +189,10 @@ class WorstCase:
         return Combination(self.certified, self.certificate.t, self.certificate.multipliers).lemma()
 
     def __repr__(self) -> str:
-        question, interval = self.question, [float(self.lower), float(self.upper)]
+        question, interval = self.question, [-_rounded_up(-self.lower), _rounded_up(self.upper)]
         return f"<{question.spec.metric} of {question.spec.method}, {question.spec.rounds} rounds: {interval}>"
+
+
+def _rounded_up(bound: Any) -> float:
+    """A float that is not below the bound, which may be infinite."""
+    return float(bound) if isinstance(bound, float) else float_at_least(bound)

@@ -7,6 +7,10 @@ import emulated_gpu
 import numpy as np
 import pytest
 import torch
+from torch import distributed
+
+from fedconvex.deep.processes import Processes
+from fedconvex.methods.base import State
 
 
 @pytest.fixture
@@ -58,3 +62,39 @@ def test_gradients(there: torch.Tensor) -> None:
 def test_mixing_devices_is_an_error(there: torch.Tensor, mistake: Callable[[Any], Any]) -> None:
     with pytest.raises((RuntimeError, TypeError, IndexError)):
         mistake(there)
+
+
+class TestAStateGatheredFromSeveralGPUs:
+    """Two processes' parts of a state on the stand-in; the sum over both is computed here."""
+
+    def processes(self, monkeypatch: pytest.MonkeyPatch, rank: int, others: State) -> Any:
+        monkeypatch.setattr(distributed, "get_rank", lambda: rank)
+        monkeypatch.setattr(distributed, "get_world_size", lambda: 2)
+        made = Processes(5, emulated_gpu.device())
+        partner = np.arange(1 - rank, 5, 2)
+
+        def total(self: Any, part: torch.Tensor) -> torch.Tensor:
+            begin, rows = summed[0], others.memory["h"]
+            summed[0] += len(part)
+            for row, k in enumerate(partner):
+                if begin <= k < begin + len(part):
+                    part[int(k) - begin] += rows[row].to(part.device)
+            return part
+
+        summed = [0]
+        monkeypatch.setattr(Processes, "total", total)
+        return made
+
+    @pytest.mark.parametrize("at_once", [1, 6, 2**24])
+    @pytest.mark.parametrize("rank", [0, 1])
+    def test_in_pieces_it_is_whole(self, rank: int, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("fedconvex.deep.processes.GATHERED", at_once)
+        everyone = torch.arange(15.0).reshape(5, 3)
+        with emulated_gpu.Dispatching():
+            parts = [State(torch.zeros(3), {}, {"h": everyone[k::2].to(emulated_gpu.device())}) for k in (0, 1)]
+            found = self.processes(monkeypatch, rank, parts[1 - rank]).whole(parts[rank])
+        if rank:
+            assert found is None
+        else:
+            assert found.memory["h"].device.type == "cpu"
+            assert torch.equal(found.memory["h"], everyone)

@@ -1,5 +1,7 @@
 """When memory runs out, batches become smaller, and the run's result stays the same."""
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import memory, models, run
+from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.memory import Budget, OutOfMemory, with_room
 from fedconvex.deep.networks import FunctionalNetwork, LayeredNetwork
+from fedconvex.deep.processes import Processes, ProcessLost
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.runs.measurements import RoundMeasurements
@@ -280,3 +284,63 @@ def test_rows_laid_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = once()
     monkeypatch.setattr(local_sgd, "ROWS_AT_ONCE", 1)
     np.testing.assert_array_equal(vector(once().model), vector(usual.model))
+
+
+class TestCheckpointsWithoutRoom:
+    """Memory that runs out while a state is gathered or written: an error of its own, and the last file stays."""
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB"),
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+            MemoryError(),
+        ],
+        ids=["GPU", "CPU", "Python"],
+    )
+    @pytest.mark.parametrize("place", ["gathering", "writing"])
+    def test_nothing_is_lost(self, place: str, error: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = tmp_path / "run.safetensors"
+        run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=2, local_solver=SGD, checkpoint=file)
+        before = file.read_bytes()
+
+        def fails(*_: Any, **__: Any) -> None:
+            raise error
+
+        with monkeypatch.context() as patch:
+            if place == "gathering":
+                patch.setattr(DeepCheckpoint, "_save", lambda self, *_: Processes.whole(partner, *_[:1]))
+                partner = SimpleNamespace(rank=0, num_clients=4, members=np.arange(4), total=fails)
+            else:
+                patch.setattr("fedconvex.deep.checkpoints.write_atomically", fails)
+            with pytest.raises(
+                OutOfMemory, match=r"round 4 was gathered and written; the last checkpoint in .* complete"
+            ):
+                run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD, checkpoint=file)
+        assert file.read_bytes() == before
+        assert [entry.name for entry in tmp_path.iterdir()] == ["run.safetensors"]
+        resumed = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD, checkpoint=file)
+        alone = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD)
+        assert np.array_equal(vector(resumed.model), vector(alone.model))
+
+    def test_other_errors_stay_what_they_are(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fails(*_: Any) -> None:
+            raise RuntimeError("shape mismatch")
+
+        monkeypatch.setattr("fedconvex.deep.checkpoints.write_atomically", fails)
+        with pytest.raises(RuntimeError, match="shape mismatch"):
+            run(
+                fc.FedDyn(alpha=1),
+                NETWORK,
+                CLIENTS,
+                rounds=1,
+                local_solver=SGD,
+                checkpoint=tmp_path / "run.safetensors",
+            )
+
+    def test_memory_that_runs_out_in_a_sum_is_no_lost_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        partner = SimpleNamespace(sums=0)
+        with pytest.raises(torch.OutOfMemoryError), Processes._peers(partner):  # type: ignore[arg-type]
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        with pytest.raises(ProcessLost), Processes._peers(partner):  # type: ignore[arg-type]
+            raise RuntimeError("Connection closed by peer")

@@ -13,6 +13,7 @@ from deep_makers import vector
 from worker_process import METHODS, SCHEMES, train
 
 from fedconvex import locks
+from fedconvex.errors import ResumedElsewhere
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -67,7 +68,8 @@ def test_measuring_ones_own_clients_is_not_enough(folder: Path) -> None:
 def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
     """It holds all clients' memory: one process goes on from it."""
     alone = train("scaffold", "schedule", rounds=6)
-    resumed = train("scaffold", "schedule", rounds=6, checkpoint=folder / "run.safetensors")
+    with pytest.warns(ResumedElsewhere, match=r"processes: 2\], this is .*processes: 1\]"):
+        resumed = train("scaffold", "schedule", rounds=6, checkpoint=folder / "run.safetensors")
     np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
 
 
@@ -81,7 +83,8 @@ def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Pa
     assert done.returncode != 0
     assert "another process has ended" in done.stderr or f"rank      : {rank}" in done.stderr.split("Root Cause")[1]
     alone = train("feddyn", "full", rounds=6)
-    resumed = train("feddyn", "full", rounds=6, checkpoint=tmp_path / "run.safetensors", checkpoint_every=2)
+    with pytest.warns(ResumedElsewhere, match="processes: 2"):
+        resumed = train("feddyn", "full", rounds=6, checkpoint=tmp_path / "run.safetensors", checkpoint_every=2)
     np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
     assert not list(tmp_path.glob(".*"))
 

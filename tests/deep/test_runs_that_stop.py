@@ -16,8 +16,9 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import locks, participation
+from fedconvex.arithmetic.instruction_sets import instruction_sets
 from fedconvex.deep import models, run
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, ResumedElsewhere
 from fedconvex.owners import Owner
 from fedconvex.runs.simulator import Simulator
 
@@ -169,6 +170,27 @@ def test_a_checkpoint_of_other_versions_is_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("fedconvex.deep.checkpoints._versions", lambda: {"torch": "9.9"})
     with pytest.raises(InvalidInput, match=r"written with torch .*, this is 9\.9"):
         once(checkpoint=file)
+
+
+def test_a_checkpoint_of_another_processor_is_a_warning_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, real = tmp_path / "run.safetensors", instruction_sets
+    once(checkpoint=file, exactly=True)
+    once(checkpoint=file, exactly=True)
+    elsewhere = "fedconvex.deep.checkpoints.instruction_sets"
+    monkeypatch.setattr(elsewhere, lambda device: real(device) | {"torch": "NEON", "processor": "Another"})
+    content = file.read_bytes()
+    with pytest.raises(InvalidInput, match=r"was computed on .* this is Another \[torch: NEON\]"):
+        once(checkpoint=file, rounds=6, exactly=True)
+    assert file.read_bytes() == content
+    with pytest.warns(ResumedElsewhere, match=r"this is Another \[torch: NEON\]"):
+        once(checkpoint=file, rounds=6)
+    monkeypatch.setattr(elsewhere, real)
+    with pytest.raises(InvalidInput, match="and Another"):  # a run of two processors
+        once(checkpoint=file, rounds=6, exactly=True)
+    with pytest.raises(InvalidInput, match="exactly = no: is neither True nor False"):
+        once(checkpoint=tmp_path / "new.safetensors", exactly="no")
 
 
 def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:

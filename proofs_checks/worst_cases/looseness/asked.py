@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.settings import can_be_assumed
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import ClaimType, Statement
+from fedconvex.validation import instance_of
 
 BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
 
@@ -70,6 +71,7 @@ def question_about(statement: Statement | Claim | str, setting: ClaimSetting | N
                 "setting", None, "is needed for a claim", "give all that the claim assumes: a ClaimSetting"
             )
         return _of_claim(statement, statement, setting)
+    instance_of(statement, Statement, "statement", "a statement", "give one such as fedconvex.theory.fedprox.theorem4")
     known = registered()
     if statement.identifier in known:
         build = known[statement.identifier][1]

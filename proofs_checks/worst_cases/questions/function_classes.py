@@ -12,9 +12,11 @@ from typing import Any, ClassVar, final
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import ReadableParameters
+from fedconvex.validation import instance_of
 
 
-class FunctionClass(ABC):
+class FunctionClass(ReadableParameters, ABC):
     """Functions whose curvatures lie between `lowest` and `highest`. Subclasses are frozen dataclasses of constants."""
 
     # Whether the inequalities between points are sufficient as well as necessary. Where they are not, a bound that
@@ -189,9 +191,12 @@ class ClientGroup:
 
     def __post_init__(self) -> None:
         _require_positive("share", self.share)
-        if self.clients != "any" and not (isinstance(self.clients, int) and self.clients >= 1):
+        if not (self.clients == "any" if isinstance(self.clients, str) else _is_count(self.clients)):
             raise InvalidInput("clients", self.clients, "is no number of clients", 'give 1, 2, … or "any"')
         # With one curvature the first gradient determines all others; `Board` only uses that where all share a class.
+        instance_of(
+            self.functions, FunctionClass, "functions", "a class of functions", "give SmoothStronglyConvex(mu, L)"
+        )
         if isinstance(self.functions, ClientGroups) or self.functions.lowest == self.functions.highest:
             raise InvalidInput("functions", self.functions, "cannot be the class of a group", "give one with mu < L")
 
@@ -209,6 +214,8 @@ class ClientGroups(FunctionClass):
     def __init__(self, *groups: ClientGroup) -> None:
         if not groups:
             raise InvalidInput("groups", groups, "are none", "give one or more")
+        for group in groups:
+            instance_of(group, ClientGroup, "groups", "a group of clients", "give ClientGroup(SmoothConvex(L), share)")
         object.__setattr__(self, "groups", groups)
 
     @property
@@ -233,3 +240,7 @@ class ClientGroups(FunctionClass):
 def _require_positive(name: str, value: Any) -> None:
     if not to_fraction(value) > 0:
         raise InvalidInput(name, value, "is not positive", f"give {name} > 0")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

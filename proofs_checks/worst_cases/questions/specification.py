@@ -21,6 +21,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.ratios import SUMS, Ratio, is_about_the_end, ratio_of
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
+from fedconvex.validation import instance_of, is_choice
 
 T = TypeVar("T")
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
@@ -95,6 +96,8 @@ def specify(
     shares = _weights(metric, rounds, weights)
     # The first point of an average is deterministic: with one round nobody is drawn before the metric is known.
     draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
+    if local_solver is not None:
+        instance_of(local_solver, LocalSolver, "local_solver", "a local solver", "give such as fedconvex.Exact()")
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
     # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
@@ -151,7 +154,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
 def _count(num_clients: Any, rounds: Any, metric: str) -> int:
     """The number of clients, 2 for "any"; refuses counts that are not positive integers."""
     # Two clients with opposite deviations stand for any number.
-    count = 2 if num_clients == "any" else num_clients
+    count = 2 if is_choice(num_clients, ("any",)) else num_clients
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
     if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:

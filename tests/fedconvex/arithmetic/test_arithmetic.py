@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import random
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -298,3 +299,31 @@ def test_float_at_least_is_the_least_float_that_is_not_below(number):
 def test_nearest_float_is_no_upper_bound():
     assert nearest_float(Fraction(3, 10)) < Fraction(3, 10) < float_at_least(Fraction(3, 10))
     assert nearest_float(Fraction(1, 10**400)) == 0 < float_at_least(Fraction(1, 10**400))
+
+
+def units_of_floats(bits: int) -> list[Fraction]:
+    """Numbers at, between and beyond the floats of all sizes: subnormal, normal, and larger than the largest."""
+    draws = random.Random(bits)
+    exponents = [-1080, -1075, -1074, -1073, -1050, -1023, -1022, -1021, -1, 0, 52, 970, 1023]
+    return [
+        Fraction(draws.getrandbits(bits) | 1) * Fraction(2) ** (e - cut) for e in exponents for cut in (0, bits // 2)
+    ]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 5, 52, 53, 54, 80, 200])
+def test_bounds_are_rounded_to_the_safe_side_among_the_smallest_floats_too(bits: int) -> None:
+    for size in units_of_floats(bits):
+        for exact in (size, -size):
+            ball = flint.arb(to_fmpq(exact))
+            high, low = upper_float(ball), lower_float(ball)
+            assert high == math.inf or Fraction(high) >= exact
+            assert low == -math.inf or Fraction(low) <= exact
+            bound = float_at_least(exact)
+            assert bound == math.inf or Fraction(bound) >= exact
+
+
+def test_rounding_subnormal_numbers_to_nearest_would_not_be_safe() -> None:
+    least = Fraction(5e-324)
+    assert Fraction(nearest_float(least * Fraction(5, 4))) < least * Fraction(5, 4)
+    assert nearest_float(least / 3) == 0
+    assert upper_float(flint.arb(to_fmpq(least / 3))) == float_at_least(least / 3) == 5e-324
