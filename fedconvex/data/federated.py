@@ -10,7 +10,7 @@ import numpy as np
 from fedconvex.data.partition import partition
 from fedconvex.data.table import NumberedNames, Table
 from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.sparse import Features, is_sparse, read_only_csr, with_ones
 from fedconvex.validation import from_torch, instance_of, is_tensor, members_of
 
@@ -76,7 +76,7 @@ class FederatedData:
 
     def __repr__(self) -> str:
         size = f"m={self.num_clients}, p={self.num_features}, samples={self.num_samples}"
-        return f"FederatedData({size}, task={self.task!r}, source={self.source!r})"
+        return f"FederatedData({size}, task={self.task!r}, source={short_text(self.source)!r})"
 
     @property
     def num_clients(self) -> int:
