@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fedconvex import memory
 from fedconvex.data import builtin
 from fedconvex.data.federated import FederatedData, divide_among_clients, federate
 from fedconvex.data.files import read_table
-from fedconvex.data.table import bad_file, standardized
+from fedconvex.data.table import FEWER, bad_file, standardized
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import instance_of, truth_value
 
@@ -67,7 +68,8 @@ def load(
             cure = f"check the path, relative to {Path.cwd()}, or give one of {', '.join(builtin.names())}"
             raise bad_file(source, "is neither a file nor a built-in data set", cure)
         columns = {"target_column": target_column, "client_column": client_column}
-        table = read_table(source, format=format, num_features=num_features, **columns)
+        with memory.refusing("path", Path(source), FEWER):
+            table = read_table(source, format=format, num_features=num_features, **columns)
         if table.clients is not None and divided_by is not None:
             cure = "leave out clients and partition, or rename the column"
             raise bad_file(source, f"has a client column, and {divided_by} is given as well", cure)
