@@ -16,6 +16,7 @@ LACKING = {
     "fedconvex/data/test_load.py": "real data sets beside the checkout",
     "fedconvex/problems/test_problems.py": "long doubles that are longer than doubles",
     "fedconvex/report/test_browser.py": "a browser",
+    "fuzzing/test_memory.py": "Linux's limits of memory",
     "proofs_checks/reporting/test_line_breaks.py": "pdflatex",
     "test_adding.py": "a git checkout",
     "test_guide.py": "a browser",
