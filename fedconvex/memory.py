@@ -7,8 +7,9 @@ way (floats, products without matrices, low rank).
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 
 from fedconvex.errors import TooLarge
@@ -26,6 +27,13 @@ def require(needed: int, argument: str, value: object, purpose: str, cure: str =
     """Raises TooLarge unless so many bytes are available for `purpose`, in words ("the exact Hessian")."""
     if not fits(needed):
         raise TooLarge(argument, value, f"{purpose} takes {readable(needed)}, {readable(available())} are left", cure)
+
+
+def require_numbers(sizes: Mapping[str, int]) -> None:
+    """Raises TooLarge unless there is memory for an array of float64 of these sizes, by argument."""
+    largest = max(sizes, key=lambda argument: sizes[argument])
+    purpose = f"an array of {' × '.join(sizes)} numbers"
+    require(NUMBER * prod(sizes.values()), largest, sizes[largest], purpose, f"give a smaller {largest}")
 
 
 def fits(needed: int) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isinf, prod
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from fedconvex.errors import InvalidInput
 from fedconvex.sparse import dense, is_sparse
 
 LONGEST_TEXT = 1000  # characters of a number in text
-MOST_NUMBERS = 2**36  # 0.5 TB
 LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 has as many digits
 
 
@@ -82,14 +81,6 @@ def index_of_client(k: Any, num_clients: int) -> int:
     if (index := integer_at_least(k, 0, "k")) >= num_clients:
         raise InvalidInput("k", k, f"is the index of none of the {num_clients} clients", "count the clients from 0")
     return index
-
-
-def require_size(sizes: dict[str, int]) -> None:
-    """Raises InvalidInput where an array of these sizes, by argument, would have more numbers than any memory."""
-    if prod(sizes.values()) > MOST_NUMBERS:
-        largest = max(sizes, key=lambda argument: sizes[argument])
-        problem = f"asks for an array of {' × '.join(sizes)} numbers, more than any memory holds"
-        raise InvalidInput(largest, sizes[largest], problem, f"give a smaller {largest}")
 
 
 def in_floats(value: Any, argument: str) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 from fedconvex.arithmetic.rationals import LARGEST_FLOAT_INTEGER
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import in_floats, integer_at_least, non_negative, require_size
+from fedconvex.memory import require_numbers
+from fedconvex.validation import in_floats, integer_at_least, non_negative
 
 LARGEST_SIGMA = 1e6  # beyond it one client has everything, to double precision
 
@@ -91,7 +92,7 @@ def _check(num_clients: int, total: int, minimum: int) -> tuple[int, int]:
     total, minimum = integer_at_least(total, 1, "total"), integer_at_least(minimum, 1, "minimum")
     if total > LARGEST_FLOAT_INTEGER:
         raise InvalidInput("total", total, "is beyond 2^53, where floats merge neighbours", "give a smaller total")
-    require_size({"num_clients": num_clients})
+    require_numbers({"num_clients": num_clients})
     if total < minimum * num_clients:
         problem = f"is too small for {num_clients} clients with at least {minimum} samples each"
         raise InvalidInput("total", total, problem, f"give total >= {minimum * num_clients}")

@@ -16,7 +16,8 @@ from fedconvex.data.gaussian_clients import (
 )
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import short_text
-from fedconvex.validation import integer_at_least, require_size
+from fedconvex.memory import require_numbers
+from fedconvex.validation import integer_at_least
 
 LARGEST_LOGARITHM = 50.0  # avoids overflow of exp; sizes near it are refused later, for lack of memory
 
@@ -64,7 +65,7 @@ def feddyn_synthetic(
     size_spread = 0.0 if sizes is None else deviation(sizes, "sizes", reading)
     clients, dimension, classes, seed = check_shape(clients, dimension, classes, seed, "dimension")
     average = integer_at_least(average, 1, "average")
-    require_size({"clients": clients, "average": average, "dimension": dimension})
+    require_numbers({"clients": clients, "average": average, "dimension": dimension})
     shared = linear_model(stream(seed, GeneratorStream.MODEL), classes, dimension, 0.0)
 
     def size(k: int) -> int:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import require_numbers
 from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, positive
 
 if TYPE_CHECKING:
@@ -142,13 +143,13 @@ def conditioned_least_squares(
 
 
 def _shape(clients: int, samples: int, features: int, seed: int) -> tuple[int, int, int, int]:
-    shape = (
-        integer_at_least(clients, 1, "clients"),
-        integer_at_least(samples, 1, "samples"),
-        integer_at_least(features, 1, "features"),
-    )
-    require_moderate(*shape)
-    return *shape, integer_at_least(seed, 0, "seed")
+    sizes = {
+        "clients": integer_at_least(clients, 1, "clients"),
+        "samples": integer_at_least(samples, 1, "samples"),
+        "features": integer_at_least(features, 1, "features"),
+    }
+    require_numbers(sizes)
+    return sizes["clients"], sizes["samples"], sizes["features"], integer_at_least(seed, 0, "seed")
 
 
 def _truths(seed: int, features: int, spread: float, scale: float) -> Callable[[int], np.ndarray]:

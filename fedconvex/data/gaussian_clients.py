@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from fedconvex.data.federated import FederatedData
-from fedconvex.data.random_streams import GeneratorStream, require_moderate, stream
-from fedconvex.data.table import MAX_BYTES, default_names
+from fedconvex.data.random_streams import GeneratorStream, stream
+from fedconvex.data.table import default_names
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import NUMBER, require, require_numbers
 from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative
 
 Reading = Literal["paper", "released"]
@@ -45,12 +46,12 @@ def gaussian_clients(
 ) -> FederatedData:
     """The data of clients with these sizes, linear models (W_k, b_k) and feature means v_k.
 
-    models, centres: k ↦ the model or mean of client k. Raises InvalidInput if the features exceed `MAX_BYTES`.
+    models, centres: k ↦ the model or mean of client k. Raises TooLarge before any are drawn.
     """
     width = centres(0).size
-    if 8 * sum(sizes) * width > MAX_BYTES:  # log-normal sizes can be astronomical: refuse before allocating
-        problem = f"{sum(sizes)} samples of {width} features take more than {MAX_BYTES / 2**30:.0f} GiB"
-        raise InvalidInput("sizes", sizes, problem, "give smaller sizes or less spread of sizes, or fewer features")
+    # Log-normal sizes can be astronomical.
+    cure = "give smaller sizes or less spread of sizes, or fewer features"
+    require(NUMBER * sum(sizes) * width, "sizes", sizes, f"the data with {width} features", cure)
     scale = np.arange(1, width + 1) ** -0.6  # the root of Σ_jj
     features, targets = [], []
     for k, size in enumerate(sizes):
@@ -79,11 +80,11 @@ def check_shape(
     clients: Any, features: Any, classes: Any, seed: Any, features_name: str = "features"
 ) -> tuple[int, int, int, int]:
     """The four as integers. Raises InvalidInput unless clients, features >= 1, classes >= 2 and seed >= 0."""
-    shape = (
-        integer_at_least(clients, 1, "clients"),
-        integer_at_least(features, 1, features_name),
-        integer_at_least(classes, 2, "classes"),
-    )
-    require_moderate(shape[0], 1, shape[1])
-    require_moderate(1, shape[2], shape[1])  # one client's model
-    return *shape, integer_at_least(seed, 0, "seed")
+    sizes = {
+        "clients": integer_at_least(clients, 1, "clients"),
+        features_name: integer_at_least(features, 1, features_name),
+        "classes": integer_at_least(classes, 2, "classes"),
+    }
+    require_numbers({name: sizes[name] for name in ("clients", features_name)})
+    require_numbers({name: sizes[name] for name in (features_name, "classes")})  # one client's model
+    return sizes["clients"], sizes[features_name], sizes["classes"], integer_at_least(seed, 0, "seed")

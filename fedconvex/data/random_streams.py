@@ -7,9 +7,6 @@ from enum import IntEnum
 
 import numpy as np
 
-from fedconvex.data.table import MAX_BYTES
-from fedconvex.errors import InvalidInput
-
 
 class GeneratorStream(IntEnum):
     """The random quantity. The numbers differ from those of `fedconvex.randomness`, so that one seed can serve both."""
@@ -20,14 +17,6 @@ class GeneratorStream(IntEnum):
     FEATURES = 104
     TARGETS = 105
     HOLDOUT = 106
-
-
-def require_moderate(clients: int, samples: int, features: int) -> None:
-    """Raises InvalidInput for data of more than `MAX_BYTES`, before the first number is drawn."""
-    if clients * samples * features * 8 > MAX_BYTES:
-        size = f"{clients} clients of {samples} samples by {features} features"
-        problem = f"takes more than {MAX_BYTES / 2**30:.0f} GiB"
-        raise InvalidInput("clients", size, problem, "give fewer clients, samples or features")
 
 
 def stream(seed: int, draw: GeneratorStream, *client: int) -> np.random.Generator:

@@ -92,6 +92,7 @@ def test_matrices_of_every_arithmetic_are_estimated(name: str, little: None) -> 
         numbers.require_room(20_000, 20_000)
 
 
+@pytest.mark.beyond_core  # a long exact inverse runs in a process of its own
 def test_flint_is_asked_only_for_what_fits(little: None) -> None:
     for numbers in (arithmetics.get("exact"), arithmetics.get("ball")):
         with pytest.raises(TooLarge):

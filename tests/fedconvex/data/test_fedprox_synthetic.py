@@ -178,7 +178,10 @@ def test_readings_agree_at_0_and_1() -> None:
         ({"sizes": [5, 5]}, r"sizes = \[5, 5\]: must have one entry for each of the 30 clients; correct its length"),
         ({"sizes": 5}, "sizes = 5: must have one entry"),
         ({"clients": 2, "sizes": [5, 0]}, r"sizes\[1\] = 0.*>= 1"),
-        ({"clients": 1, "sizes": [10**9]}, "sizes = .*take more than 4 GiB; give smaller sizes"),
+        (
+            {"clients": 1, "sizes": [10**13]},
+            "sizes = .*the data with 60 features takes .* GiB, .* left; give smaller sizes",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(make, options: dict, message: str) -> None:
