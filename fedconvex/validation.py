@@ -71,9 +71,9 @@ def members_of(values: Any, argument: str, cure: str) -> list[Any]:
     raise InvalidInput(argument, values, "is no collection", cure)
 
 
-def is_choice(value: Any, choices: Sequence[Any]) -> bool:
-    """Whether the value is one of these texts or integers; arrays, whose comparisons are arrays, are not."""
-    return isinstance(value, str | int) and not isinstance(value, bool) and value in choices
+def is_choice(value: Any, choices: Sequence[str]) -> bool:
+    """Whether the value is one of these texts; arrays, whose comparisons are arrays, are not."""
+    return isinstance(value, str) and value in choices
 
 
 def index_of_client(k: Any, num_clients: int) -> int:

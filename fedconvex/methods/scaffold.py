@@ -11,7 +11,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, is_choice, positive
+from fedconvex.validation import integer_at_least, positive
 
 
 @final
@@ -56,7 +56,8 @@ class Scaffold(Method):
         positive(self.stepsize, "stepsize")
         positive(self.server_stepsize, "server_stepsize")
         object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
-        if not is_choice(self.option, (1, 2)):
+        object.__setattr__(self, "option", integer_at_least(self.option, 1, "option"))
+        if self.option > 2:
             raise InvalidInput(
                 "option", self.option, "is neither 1 nor 2", "give 1 (gradient at w) or 2 (from the path)"
             )

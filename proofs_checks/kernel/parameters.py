@@ -142,10 +142,10 @@ def any_gradient_steps(setting: ClaimSetting) -> bool:
     return steps is not None and steps.head == "parameter" and steps.args[0] in setting.counts
 
 
-def integer(value: Scalar) -> int:
-    """The value, which must be an integer: a number of local steps."""
+def integer(value: Scalar, name: str = "an exponent") -> int:
+    """The value, which must be an integer."""
     whole = value.below == value.field.one and value.above.total_degree() <= 0
-    require(whole, "a number of local steps that is no integer")
+    require(whole, f"{name} that is no integer")
     return int(str(value.above))
 
 

@@ -18,6 +18,7 @@ from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
 MOST_STEPS = 20  # local gradient steps, and next rounds, that are played
+INTEGERS = ("local_steps", "option")  # parameters of methods
 
 
 @final
@@ -70,7 +71,9 @@ class Round:
         """The method, with its parameters as functions of the setting's."""
         require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameters.value(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: 1 if self._any_steps else integer(x) for n, x in numbers.items() if n == "local_steps"}
+        if self._any_steps:
+            numbers["local_steps"] = self.field.scalar(1)
+        whole = {n: integer(numbers[n], n.replace("_", " ")) for n in INTEGERS if n in numbers}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
 
@@ -191,7 +194,7 @@ class Round:
         require(not start.is_random, "a start that depends on the draw")
         if any_gradient_steps(self.setting):
             return self.of_clients("last step")
-        steps = integer(self.parameters.value(self.setting.gradient_steps["steps"]))
+        steps = integer(self.parameters.value(self.setting.gradient_steps["steps"]), "local steps")
         require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
         for _ in range(steps):
             start = self.local_step(start)

@@ -61,7 +61,10 @@ METHOD_ATTACKS = {
     "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw",
         draws=DrawScheme("independent", P)),
     "SCAFFOLD's third option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
-    "SCAFFOLD with an unknown option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": a}),
+    "SCAFFOLD with an unknown option": method(
+        "Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
+    "SCAFFOLD with an option that is no number": method(
+        "Scaffold", "option that is no integer", parameters={"stepsize": a, "option": a}),
     "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
     "a missing parameter of a method": method("FedProx", "TypeError", parameters={}),
     "a text parameter of a method": method("FedSplit", "is unknown", parameters={"stepsize": a, "start": ONE}),
