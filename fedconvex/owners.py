@@ -72,7 +72,9 @@ def is_abandoned(handle: int, mark: str) -> bool:
 
 
 def is_running(process: int) -> bool:
-    """Whether this machine runs a process of that number."""
+    """Whether this machine runs a process of that number; where that cannot be asked, it does."""
+    if os.name != "posix":  # there 0 is no question but a signal
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
