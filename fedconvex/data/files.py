@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ SUFFIXES = {
     ".npz": "npz",
     **dict.fromkeys((".svm", ".libsvm", ".svmlight", ".txt", ".t", ""), "libsvm"),
 }
+WIDE = 1000  # columns of a Parquet file from which it is read by one thread
 COLUMN = 2**14  # bytes of a column's schema, statistics and place in a table
 NPZ_CURE = "write it with numpy.savez(path, X=…, y=…), client=… if there is one, all of them plain numbers or strings"
 
@@ -96,8 +97,10 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
 
     data = contents(path)
     try:
-        _require_room_for_frame(path, data)
-        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", page_checksum_verification=True)
+        columns = _require_room_for_frame(path, data)
+        # Each thread buffers all columns, which takes 90 kB for each of 20,000.
+        how: dict[str, Any] = {"use_threads": columns < WIDE, "pre_buffer": columns < WIDE}
+        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", page_checksum_verification=True, **how)
     except InvalidInput:
         raise
     except Exception as error:  # on damaged bytes the libraries raise nearly any exception
@@ -124,14 +127,15 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
     )
 
 
-def _require_room_for_frame(path: Path, data: bytes) -> None:
-    """Raises InvalidInput for rows and columns that do not fit into memory, by the file's metadata."""
+def _require_room_for_frame(path: Path, data: bytes) -> int:
+    """The number of columns. Raises InvalidInput where rows and columns do not fit into memory, by the metadata."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(io.BytesIO(data))
     # once as pyarrow's table, once in pandas, once as float64; a column alone takes a few kB
     needed = metadata.num_rows * metadata.num_columns * NUMBER * 3 + metadata.num_columns * COLUMN
     require(needed, "path", path, f"its {metadata.num_rows} rows by {metadata.num_columns} columns", FEWER)
+    return int(metadata.num_columns)
 
 
 def _read_npz(path: Path, target_column: str | None, client_column: str | None) -> Table:

@@ -2,9 +2,7 @@
 
 import json
 import os
-from contextlib import redirect_stdout
 from fractions import Fraction
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -61,29 +59,6 @@ def replayed(folder: Folder) -> Any:
         replayed(folder / "fedprox.equation3.json")
     except Refused:
         return None
-
-
-CERTIFICATE = {
-    "format": "fedconvex certificate 2",
-    "step": "AM-GM",
-    "proof": [{
-        "kind": "combination", "left": ["*", 2, "a", "b"], "relation": "<=",
-        "right": ["+", ["^", "a", 2], ["^", "b", 2]], "squared": False, "positive": ["a"], "nonnegative": ["b"],
-        "conditions": [],
-        "facts": [{
-            "multiplier": 1, "fact": ["^", ["+", "a", ["*", -1, "b"]], 2], "name": "a square", "equation": False,
-        }],
-        "squares": [], "signs": [],
-    }],
-}  # fmt: skip
-
-
-def certificate(folder: Folder) -> Any:
-    """The program's status must be 0 or 1, without a traceback."""
-    from fedconvex.proofs_checks.standalone_checker import main
-
-    with redirect_stdout(StringIO()):
-        assert main([os.fspath(folder / "certificate.json")]) in (0, 1)
 
 
 def cached(folder: Folder) -> None:
@@ -206,7 +181,6 @@ def results() -> list[Kind]:
         Kind("paper/test.toml", file("paper/test.toml", SWEEP.encode()), experiment),
         Kind("run.toml", file("run.toml", RUN.encode()), deep_run),
         Kind("fedprox.equation3.json", proof, replayed),
-        Kind("certificate.json", file("certificate.json", json.dumps(CERTIFICATE).encode()), certificate),
         Kind("one.json", cached, from_cache),
         Kind("audit.json", audited, reported_audit),
         Kind("fedsplit.figure1/summary.json", summary, reported_summary),

@@ -161,9 +161,15 @@ def _times(factor: Number, slope: Any) -> Number:
 
 
 def _over_epsilon(inside: Number) -> Number | None:
-    """a of a/ε; else None."""
-    above, below = inside.args if inside.head == "/" else (inside, None)
-    return above if below == EPSILON and _is_of_neither(above) else None
+    """a of a/ε, in any order of its factors; else None."""
+    match inside.head, inside.args:
+        case "/", (Number() as above, below) if below in (EPSILON, EPSILON**1) and _is_of_neither(above):
+            return above
+        case "*", (x, y):
+            for first, other in ((x, y), (y, x)):
+                if _is_of_neither(other) and (rest := _over_epsilon(first)) is not None:
+                    return rest * number(other)
+    return None
 
 
 def _of_neither(factor: Number) -> Number:
