@@ -49,7 +49,8 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") 
         in_training = deepcopy(module).train()
         with suppress(Exception):  # a module that fails in this mode is fine: runs never use it
             in_training(inputs)
-        if drawn():
+        # RReLU draws for negative inputs only, and these may have none.
+        if drawn() or any(isinstance(part, nn.RReLU) and part.lower != part.upper for part in module.modules()):
             cure = "leave out what draws them, such as dropout and noise"
             raise InvalidInput("model", type(module).__name__, "draws random numbers when it is called", cure)
         loss.values(outputs, targets)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from deep_makers import CLASSES, FEATURES, random, samples, vector
 
 import fedconvex as fc
@@ -48,7 +49,8 @@ def main() -> None:
         play = Simulator.next_round
 
         def ending(self: Simulator, state: Any, t: int) -> Any:
-            if t == 3 and rank == int(sys.argv[2]):
+            # Not in the small known run in floats, with which a process proves what it computes.
+            if t == 3 and rank == int(sys.argv[2]) and isinstance(state.server, torch.Tensor):
                 os._exit(17)
             return play(self, state, t)
 
