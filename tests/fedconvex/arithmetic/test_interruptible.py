@@ -79,10 +79,12 @@ class TestInAProcessOfItsOwn:
 
 PROGRAM = """
 import random
+import signal
 import flint
 import numpy as np
 from fedconvex.fixed_points import one_round
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background, it is ignored
 long = one_round._conserving_fixed_state
 
 def announced(*given):

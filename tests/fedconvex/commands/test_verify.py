@@ -103,14 +103,18 @@ def test_the_last_line_is_the_statement(run):
     assert "num_clients" not in out
 
 
-def test_comparisons_and_misprints_are_lines_too(run):
-    lines = of("feddyn.equation3").evidence
+@pytest.mark.parametrize(
+    ("identifier", "roles"),
+    [("feddyn.equation3", {"proof", "printed"}), ("fedsplit.equation19corrected", {"proof", "compared"})],
+)
+def test_comparisons_and_misprints_are_lines_too(run, identifier, roles):
+    lines = of(identifier).evidence
     for number, line in enumerate(lines, 1):
-        out = run("feddyn.equation3", "--step", number)[1]
+        out = run(identifier, "--step", number)[1]
         assert f"{line.verdict.upper()} by {line.engine}: {line.detail}" in out
         assert ("as printed; no verdict rests on it" in out) is (line.role == "printed")
         assert (" times: " in out) <= (line.role == "proof")
-    assert {line.role for line in lines} == {"proof", "compared", "printed"}
+    assert {line.role for line in lines} == roles
 
 
 @pytest.mark.usefixtures("verdicts")
