@@ -1,6 +1,6 @@
 """Dataclass fields that hold real parameters (a stepsize, a weight), convertible to any arithmetic."""
 
-from dataclasses import field, fields, replace
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from fedconvex.arithmetic.base import Arithmetic
@@ -30,6 +30,8 @@ class ReadableParameters:
 
 
 def _readable(parameters: Any) -> str:
+    if not is_dataclass(parameters):  # a subclass of the user's that is none
+        return object.__repr__(parameters)
     values = ", ".join(f"{f.name}={_written(getattr(parameters, f.name))}" for f in fields(parameters) if f.repr)
     return f"{type(parameters).__qualname__}({values})"
 

@@ -56,11 +56,15 @@ class Scaffold(Method):
         positive(self.stepsize, "stepsize")
         positive(self.server_stepsize, "server_stepsize")
         object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
-        object.__setattr__(self, "option", integer_at_least(self.option, 1, "option"))
-        if self.option > 2:
+        try:
+            option = integer_at_least(self.option, 1, "option")
+        except InvalidInput:
+            option = 0
+        if option not in (1, 2):
             raise InvalidInput(
                 "option", self.option, "is neither 1 nor 2", "give 1 (gradient at w) or 2 (from the path)"
             )
+        object.__setattr__(self, "option", option)
 
     @property
     def local_solver(self) -> LocalSolver:
