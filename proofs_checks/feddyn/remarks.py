@@ -158,14 +158,22 @@ def remarks(statement: Statement) -> Remarks:
 
 
 def _compared(key: str, formula: Any) -> tuple[CodeComparison, ...]:
-    if key not in ("equation1", "equation7"):
-        return ()
-    answer = r"\theta_k^t" if key == "equation1" else r"\tilde\theta_k^t"
-    shown = rf"{answer} = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{{t-1}}),\theta\rangle" \
-        r"+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2"  # fmt: skip
+    """Of definitions, and of what stands in the place of a printed line that fails."""
     every = "for every device, drawn or not, the running code's answer is the minimiser of this quadratic; drawn " \
         "devices' answers are the same whoever else is drawn"  # fmt: skip
-    return (CodeComparison(shown, every, f"({key[-1]})", partial(beside.beside_the_answers, formula)),)
+    match key:
+        case "equation1" | "equation7":
+            answer = r"\theta_k^t" if key == "equation1" else r"\tilde\theta_k^t"
+            shown = rf"{answer} = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{{t-1}}),\theta\rangle" \
+                r"+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2"  # fmt: skip
+            return (CodeComparison(shown, every, f"({key[-1]})", partial(beside.beside_the_answers, formula)),)
+        case "equation3":
+            return (CodeComparison(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0", "it vanishes at the minimiser",
+                                   "(3)", partial(beside.gradients_at, lambda f: f.minimiser, formula)),)  # fmt: skip
+        case "equation15":
+            shown, memories = r"\tilde h_k^t = h_k^{t-1}-\alpha(\tilde\theta_k^t-\theta^{t-1})", beside.memories_by
+            return (CodeComparison(shown, "with θ̃_k^t", "(15)", partial(memories, everyone=True)),)
+    return ()
 
 
 def _misprints(key: str, formula: Any) -> tuple[FailingLine | CodeComparison, ...]:

@@ -105,7 +105,7 @@ def test_the_last_line_is_the_statement(run):
 
 @pytest.mark.parametrize(
     ("identifier", "roles"),
-    [("feddyn.equation3", {"proof", "printed"}), ("fedsplit.equation19corrected", {"proof", "compared"})],
+    [("feddyn.equation3", {"proof", "compared", "printed"}), ("fedsplit.equation19corrected", {"proof", "compared"})],
 )
 def test_comparisons_and_misprints_are_lines_too(run, identifier, roles):
     lines = of(identifier).evidence
