@@ -48,6 +48,8 @@ def available() -> int:
 
 def readable(size: float) -> str:
     """The size in MiB or GiB."""
+    if size >= 2**80:  # it may be too large for a float
+        return f"more than 2^{int(size).bit_length() - 1} bytes"
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
