@@ -16,6 +16,18 @@ has m times both, and 1/m times the stepsize); `kappa` = L/mu; `stepsize` s.
 
 from typing import Any
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import (
+    after,
+    gradient,
+    mean,
+    mean_of_rounds,
+    minimiser,
+    norm,
+    server,
+    square,
+    value,
+)
 from fedconvex.statements.assumptions import (
     Convex,
     Everyone,
@@ -27,6 +39,7 @@ from fedconvex.statements.assumptions import (
 from fedconvex.statements.certified import enclosed, exactly, require_sign, smallest_integer
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum, power
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     LENGTH,
@@ -39,20 +52,27 @@ from fedconvex.statements.notation import (
 from fedconvex.statements.signs import Sign
 from fedconvex.statements.statement import ClaimType, Paper, Statement
 
+START = server(0) - minimiser
+
 PAPER = Paper(
     name="nesterov",
     short="Nesterov",
     reference="Nesterov: Introductory Lectures on Convex Optimization (2004)",
     convention="one function f; for clients, the mean with their weights",
+    letters=Letters(server="x_@", minimiser="x_*", expectation=""),
     notation={
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
         "mu": Parameter(r"\mu", "its strong convexity", CURVATURE, above=0, measured="objective_convexity"),
         "L": Parameter("L", "its smoothness", CURVATURE, above=0, measured="objective_smoothness"),
         "kappa": Parameter(r"\kappa", "condition number L/mu", least=1, measured="objective_condition"),
-        "t": Parameter("t", "steps", least=0, integer=True, measured="num_rounds"),
+        "t": Parameter("t", "steps", least=1, integer=True, measured="num_rounds"),
         "T": Parameter("T", "steps", least=1, integer=True, measured="num_rounds"),
-        "initial_distance": Parameter(r"\|x_0-x_*\|", "distance of the start", LENGTH, least=0, measured="distance"),
-        "D0": Parameter("D_0", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0, measured="squared_distance"),
+        "initial_distance": Parameter(
+            r"\|x_0-x_*\|", "distance of the start", LENGTH, least=0, measured="distance", means=norm(START)
+        ),
+        "D0": Parameter(
+            r"\|x_0-x_*\|^2", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0, measured="squared_distance", means=square(START)
+        ),
         "delta": Parameter(r"\Delta", "initial suboptimality f(x₀) − f_*", VALUE, least=0, measured="initial_gap"),
         "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
     },
@@ -83,15 +103,23 @@ def best_contraction(*, kappa: Any) -> Any:
     return (kappa - 1) / (kappa + 1)
 
 
-@PAPER.statement("Gradient step", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX)
+def _reaches(bound: Any) -> Any:
+    """‖x_t − x_*‖ ≤ bound."""
+    return at_most(after(norm(START)), bound, rounds="t")
+
+
+@PAPER.statement(
+    "Gradient step", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX, states=_reaches
+)
 def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any) -> Any:
     """t gradient steps of any size: max(|1 − sμ|, |1 − sL|)^t ‖x₀ − x_*‖; attained on quadratics."""
     return power(contraction.formula(stepsize=stepsize, mu=mu, L=L), t) * initial_distance
 
 
 @PAPER.statement(
-    "Theorem 2.1.15", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST, COVERED)
-)
+    "Theorem 2.1.15", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH,
+    assumes=(*STRONGLY_CONVEX, BEST, COVERED), states=_reaches,
+)  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any) -> Any:
     """t steps of size 2/(μ + L): ((κ−1)/(κ+1))^t ‖x₀ − x_*‖."""
     return power(best_contraction.formula(kappa=kappa), t) * initial_distance
@@ -109,6 +137,7 @@ def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
     symbol="f(x_t)-f_*",
     units=VALUE,
     assumes=(*GRADIENT_DESCENT, Convex(), ONE_OVER_L),
+    states=lambda bound: at_most(after(value(server(0))) - value(minimiser), bound, rounds="t"),
 )
 def convex_gap_bound(*, t: Any, L: Any, D0: Any) -> Any:
     """t steps of size 1/L on a convex function: 2L‖x₀ − x_*‖²/(t + 4)."""
@@ -125,6 +154,7 @@ def decrease(*, stepsize: Any, L: Any) -> Any:
     "Smooth functions", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T}\|\nabla f(x_t)\|^2",
     units=SQUARED_GRADIENT,
     assumes=(*GRADIENT_DESCENT, Condition("stepsize", "<", lambda L: 2 / L)),
+    states=lambda bound: at_most(mean_of_rounds(square(mean(gradient(server(0))))), bound, rounds="T"),
 )  # fmt: skip
 def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
     """The mean squared gradient over T steps on a smooth function: (f(x₀) − f_*)/(T s(1 − sL/2)); 2LΔ/T for s = 1/L."""

@@ -124,6 +124,7 @@ class ClaimSetting:
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
         initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
+        single_client: there is one client, whose function is the objective.
         rests: the state before the round is a fixed point: the round leaves it as it is.
         first_round: the round is the first one, from the method's own start; else any that a run reaches. Only then
             does a claim speak of next rounds (`next_round`).
@@ -148,6 +149,7 @@ class ClaimSetting:
     large_gradient: Number | None = None
     initial_gap: Number | None = None
     starts_at_own_minima: bool = False
+    single_client: bool = False
     rests: bool = False
     first_round: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
@@ -164,6 +166,8 @@ class ClaimSetting:
         for _, relation, _ in self.conditions:
             if relation not in (">=", ">", "="):
                 raise IllFormed("conditions", relation, "is no relation of a condition", 'give ">=", ">" or "="')
+        if self.single_client and self.draws.scheme != "everyone":
+            raise IllFormed("single_client", self.draws.scheme, "draws from one client", "let everyone take part")
         if self.answers not in ("own", "inexact", "error"):
             raise IllFormed("answers", self.answers, "is no way to answer", 'give "own", "inexact" or "error"')
         if (self.answers == "own") != (self.inexactness is None):

@@ -230,6 +230,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.SingleClient: _set("single_client", lambda a: True),
     known.AtFixedPoint: _set("rests", lambda a: True),
     known.Given: _nothing,
 }

@@ -127,7 +127,8 @@ class Number:
 
     def put(self, old: "Vector | Number", new: "Vector | Number") -> "Number":
         """The number with another term of the same sort in the place of this one."""
-        return Number(self.head, tuple(_put(part, old, new) for part in self.args))
+        made: Number = _put(self, old, new)
+        return made
 
 
 def _put(part: Any, point: Any, other: Any) -> Any:

@@ -62,6 +62,11 @@ def _primes(n: int) -> set[int]:
     return found
 
 
+def has_parameter(term: Any, name: str) -> bool:
+    """Whether the parameter occurs in the term."""
+    return any(part.head == "parameter" and part.args == (name,) for part in parts(term))
+
+
 def after_round(term: Any) -> Any:
     """The term one round later. Raises Refused where it is about the round itself."""
     try:

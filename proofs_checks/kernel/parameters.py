@@ -5,8 +5,9 @@ from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, parts
-from fedconvex.proofs_checks.kernel.formulas import other_roots, roots, setting_terms
+from fedconvex.proofs_checks.kernel.formulas import has_parameter, other_roots, roots, setting_terms
 from fedconvex.proofs_checks.kernel.powers import Powers
+from fedconvex.proofs_checks.kernel.proofs import ROUND
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 
 MOST_POWER = 40  # an exponent in a formula
@@ -26,7 +27,12 @@ class SettingParameters:
         self.setting = setting
         rounds = rounds or (setting.gradient_steps["steps"].args[0] if any_gradient_steps(setting) else "")
         require(not rounds or rounds in setting.counts, f"{rounds} is no count of rounds")
-        self.field = _field(setting, tuple(terms), rounds)
+        terms = (*setting_terms(setting), *terms)
+        own = {"σ"} if setting.draws.scheme == "uniform" else set()
+        if rounds and any(has_parameter(term, ROUND) for term in terms):
+            own.add(ROUND)
+        self.names = {*setting.signs, *own}
+        self.field = _field(setting, terms, own, bool(rounds))
         self.powers = Powers(self.field, rounds)
         self._assume_conditions()
         self.chances = self._chances()
@@ -83,6 +89,8 @@ class SettingParameters:
             case "constant", (c,):
                 return self.field.scalar(c)
             case "parameter", (name,):
+                # The field's other symbols have their meaning from the kernel alone.
+                require(name in self.names, f"{name} is no parameter of the setting")
                 return self.field.parameter(name)
             case "named", (_, x):
                 return self.value(x)
@@ -123,15 +131,13 @@ class SettingParameters:
         raise Refused("an exponent that is not T plus an integer")
 
 
-def _field(setting: ClaimSetting, terms: tuple[Any, ...], rounds: str) -> Field:
-    """The field of the setting's parameters, of the draw's σ, and of the sums of powers of a run."""
-    signs = dict(setting.signs)
-    require("σ" not in signs and not any(n.startswith("Σ") for n in signs), "a parameter with a name of the kernel's")
-    if setting.draws.scheme == "uniform":
-        signs["σ"] = "nonnegative"
-    if rounds:
+def _field(setting: ClaimSetting, terms: tuple[Any, ...], own: set[str], has_sums: bool) -> Field:
+    """The field of the setting's parameters, of the kernel's own, and of the sums of powers of a run."""
+    signs = {**setting.signs, **dict.fromkeys(own, "nonnegative")}
+    reserved = {"σ", ROUND, *Powers.NAMES}
+    require(not reserved & setting.signs.keys(), "a parameter with a name of the kernel's")
+    if has_sums:
         signs |= dict.fromkeys(Powers.NAMES, "positive")
-    terms = (*setting_terms(setting), *terms)
     exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
     return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
 

@@ -10,6 +10,7 @@ from typing import Any, final
 from fedconvex.claims.terms import Number, Vector, number
 
 ZERO, ONE = number(0), number(1)
+ROUND = "τ"  # in a proof about a run: the parameter that is the number of rounds before any one round
 
 
 @final
@@ -196,7 +197,8 @@ class Root:
 class Telescope:
     """r^T E V_T + Σ_{t<T} r^t E G_t ≤ V_0 + e Σ_{t<T} r^t, because r·V⁺ + G ≤ V + e in every round, r ≥ 0.
 
-    V⁺ is the potential V one round later. The facts and squares show the inequality of one round.
+    V⁺ is the potential V one round later. The facts and squares show the inequality of one round. V may depend on
+    `ROUND`, the number τ of the rounds before: V⁺ has τ + 1, V_0 has 0 and V_T has T.
     """
 
     potential: Number
@@ -211,7 +213,7 @@ class Telescope:
 @final
 @dataclass(frozen=True)
 class Iterate:
-    """E V_T ≤ q^T V_0 + e Σ_{t<T} q^t, because V⁺ ≤ qV + e in every round, q ≥ 0."""
+    """E V_T ≤ q^T V_0 + e Σ_{t<T} q^t, because V⁺ ≤ qV + e in every round, q ≥ 0. V may depend on `ROUND`, as above."""
 
     potential: Number
     ratio: Number

@@ -13,7 +13,7 @@ from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.facts import Difference, Lines, Theorem, is_nonnegative, no_statements, total
-from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
+from fedconvex.proofs_checks.kernel.formulas import after_round, has_parameter, is_of_parameters
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.reading import read
@@ -54,6 +54,8 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
         require(proof == proofs.Derivation(cases=cases), "a proof by cases, with lines of its own")
         sides = (cases.more, cases.less)
         require(all(map(is_of_parameters, sides)), "cases of numbers that are not of parameters alone")
+        # The number of rounds before stands for all of them: no case is about some.
+        require(not any(has_parameter(side, proofs.ROUND) for side in sides), "cases of the rounds of a run")
         # An integer that is not at least n is at most n − 1.
         most = cases.less - 1 if _is_count(cases.more, setting) and _is_integer(cases.less) else cases.less
         for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (most, cases.more, cases.below)):

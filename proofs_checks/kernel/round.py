@@ -41,7 +41,7 @@ class Round:
         self.proximals: dict[Any, Vec] = {}  # by centre and weight
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if self.setting.minimiser and not one_client:
-            self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
+            self.gradients[self.minimiser.key] = self._apart("g*")
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.local_gradients: Vec | None = None
         self.place = 0
@@ -243,8 +243,7 @@ class Round:
         if (center.key, weight) not in self.proximals:
             point = self.basic(f"prox {len(self.proximals)}", SAME)
             self.proximals[center.key, weight] = point
-            apart = self.basic(f"∇{next(self.numbers)}", APART)
-            self.gradients[point.key] = (center - point) * weight + apart
+            self.gradients[point.key] = (center - point) * weight + self._apart(f"∇{next(self.numbers)}")
         return self.proximals[center.key, weight]
 
     def gradient(self, at: Vec) -> Vec:
@@ -272,7 +271,12 @@ class Round:
 
     def of_clients(self, name: str) -> Vec:
         """An unknown vector for every client."""
-        return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
+        alone = self.one_client or self.setting.single_client
+        return self.basic(name, SAME) if alone else self.basic(name, SAME, APART)
+
+    def _apart(self, name: str) -> Vec:
+        """An unknown vector for every client, with the mean 0."""
+        return Vec() if self.setting.single_client else self.basic(name, APART)
 
     def mean(self, u: Vec) -> Vec:
         """The mean over all clients."""

@@ -8,10 +8,11 @@ as ‖∇F_k(x*)‖², has no mark.
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, parts
+from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.kernel.formulas import after_round
+from fedconvex.proofs_checks.kernel.formulas import after_round, has_parameter
+from fedconvex.proofs_checks.kernel.proofs import ROUND, ZERO
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
@@ -115,26 +116,34 @@ class RunBoard:
     def telescoped(self, line: proofs.Telescope) -> Quantity:
         """V_0 + eΣr^t − r^T V_T − Σ r^t G_t, once the inequality of one round is shown."""
         ratio, error = self.parameters.value(line.ratio), self.parameters.value(line.error)
-        before, after = self._potential(line.potential)
+        self._require_same_in_all_rounds(line.gain, line.ratio, line.error)
         gain = self._in_round(line.gain)
+        begun, before, after, ended = self._potential(line.potential)
         self._require_one_round(before + self.board.constant(error) - after * ratio - gain, line)
-        begun = self.marked(self.start.number(line.potential), "start")
-        ended = self.marked(before, "end") * self.parameters.powers.power(ratio)
+        ended = ended * self.parameters.powers.power(ratio)
         return begun + self.marked(self.board.constant(error) - gain, "rounds", ratio) - ended
 
     def iterated(self, line: proofs.Iterate) -> Quantity:
         """q^T V_0 + eΣq^t − V_T, once the inequality of one round is shown."""
         ratio, error = self.parameters.value(line.ratio), self.parameters.value(line.error)
         require(self.field.is_nonnegative(ratio), "a factor that may be negative")
-        before, after = self._potential(line.potential)
+        self._require_same_in_all_rounds(line.ratio, line.error)
+        begun, before, after, ended = self._potential(line.potential)
         self._require_one_round(before * ratio + self.board.constant(error) - after, line)
-        begun = self.marked(self.start.number(line.potential), "start") * self.parameters.powers.power(ratio)
-        added = self.marked(self.board.constant(error), "rounds", ratio)
-        return begun + added - self.marked(before, "end")
+        begun = begun * self.parameters.powers.power(ratio)
+        return begun + self.marked(self.board.constant(error), "rounds", ratio) - ended
 
-    def _potential(self, term: Number) -> tuple[Quantity, Quantity]:
-        """The potential before and after any round."""
-        return self._in_round(term), self._in_round(after_round(term))
+    def _potential(self, term: Number) -> tuple[Quantity, Quantity, Quantity, Quantity]:
+        """The potential at the start, before any round, after it, and after the last round."""
+        before = parameter(ROUND)
+        later = after_round(term).put(before, before + 1)
+        begun = self.start.number(term.put(before, ZERO))
+        ended = self._in_round(term.put(before, parameter(self.parameters.powers.rounds)))
+        return self.marked(begun, "start"), self._in_round(term), self._in_round(later), self.marked(ended, "end")
+
+    def _require_same_in_all_rounds(self, *terms: Number) -> None:
+        """What is added up over the rounds has no other value in each."""
+        require(not any(has_parameter(term, ROUND) for term in terms), "what is added up changes from round to round")
 
     def _require_one_round(self, difference: Quantity, line: Any) -> None:
         rest = difference - self.total(self.board, line.facts, line.squares)

@@ -16,7 +16,8 @@ from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 KERNEL = "kernel"
-SIGMA = MappingProxyType({"σ": r"\sigma"})  # the factor of variances of averages over a draw, in proofs alone
+# In proofs alone: the factor of variances of averages over a draw, and the number of rounds before.
+OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau"})
 
 
 @final
@@ -55,7 +56,7 @@ def display_of(of: Statement) -> Display:
     """The letters of the statement's paper, with those of its formulas."""
     left = of.left.parameters if of.left is not None else {}
     symbols: Mapping[str, str] = symbols_of({**of.paper.notation, **left, **of.calculator.parameters})
-    return Display.of(of.paper.letters, {**SIGMA, **symbols})
+    return Display.of(of.paper.letters, {**OF_PROOFS, **symbols})
 
 
 def _lines(derivation: proofs.Derivation, claim: Claim, display: Display) -> Iterator[ShownLine]:

@@ -52,6 +52,8 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
         yield rf"the objective at the start is at most ${display.latex(setting.initial_gap)}$ above its infimum"
     if setting.starts_at_own_minima:
         yield "each client's first model is a stationary point of its own function"
+    if setting.single_client:
+        yield "there is a single client"
     if setting.rests:
         yield "the state rests: a round leaves it as it is"
     if setting.first_round:

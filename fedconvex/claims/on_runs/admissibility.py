@@ -71,6 +71,8 @@ def _run(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
         yield "the number of drawn clients is not the setting's"
     if draws.clients is not None and not _equals(draws.clients, values, m):
         yield "the number of clients is not the setting's"
+    if setting.single_client and m != 1:
+        yield "there is more than one client"
     possible = every_draw(scheme, federation.problem) or []
     if not possible:
         yield "no draw is possible, or too many are"

@@ -64,7 +64,7 @@ class _Builder:
 
     def __init__(self, setting: ClaimSetting, claim: Claim | None, choices: Choices) -> None:
         self.setting, self.claim, self.choices = setting, claim, choices
-        self.values = parameters_of(setting, choices)
+        self.values = parameters_of(setting, choices, "" if claim is None else claim.rounds)
         self.m = self._number_of_clients()
         self.d = choices.pick((1, 1, 1, 2, 2, 3))
         self.method = self._method()
@@ -74,6 +74,8 @@ class _Builder:
         return None if formula is None else rational(number_at(formula, self.values))
 
     def _number_of_clients(self) -> int:
+        if self.setting.single_client:
+            return 1
         given = self.at(self.setting.draws.clients)
         if given is None:
             given = self.values.get("num_clients")

@@ -21,8 +21,8 @@ class NoFederation(Exception):
     """These choices lead to no federation of the setting; other choices may."""
 
 
-def parameters_of(setting: ClaimSetting, choices: Choices) -> dict[str, Fraction]:
-    """Values of the parameters in the setting's domain. Raises NoFederation."""
+def parameters_of(setting: ClaimSetting, choices: Choices, rounds: str = "") -> dict[str, Fraction]:
+    """Values of the parameters in the setting's domain; `rounds` counts those of a run. Raises NoFederation."""
     if choices.pick((True, *(False,) * 7)) and setting.example:
         return dict(setting.example)
     rooted = {
@@ -31,6 +31,18 @@ def parameters_of(setting: ClaimSetting, choices: Choices) -> dict[str, Fraction
     }  # fmt: skip
     values = {name: _value(name, setting, choices) for name in sorted(setting.signs)}
     values |= {name: values[name] ** 2 for name in rooted}
+    try:
+        return _repaired(values, setting, choices)
+    except NoFederation:
+        if not setting.example:
+            raise
+    # The domain is small: one parameter is changed of those that are known to be in it, and the run is shortened.
+    changed = {choices.pick(tuple(values)), rounds} & values.keys()
+    return _repaired({**setting.example, **{name: values[name] for name in sorted(changed)}}, setting, choices)
+
+
+def _repaired(values: dict[str, Fraction], setting: ClaimSetting, choices: Choices) -> dict[str, Fraction]:
+    """The values, with those moved that break a condition. Raises NoFederation."""
     for _ in range(REPAIRS):
         broken = next((c for c in setting.conditions if not _keeps(c, values)), None)
         if broken is None:

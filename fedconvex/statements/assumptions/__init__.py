@@ -26,10 +26,10 @@ from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as Gra
 from fedconvex.statements.assumptions.runs import Inexactness as Inexactness
 from fedconvex.statements.assumptions.runs import InexactnessOfEach as InexactnessOfEach
 from fedconvex.statements.assumptions.runs import MatchedStepsize as MatchedStepsize
-from fedconvex.statements.assumptions.runs import OfOneFunction as OfOneFunction
 from fedconvex.statements.assumptions.runs import ProxError as ProxError
 from fedconvex.statements.assumptions.runs import ProximalStepsize as ProximalStepsize
 from fedconvex.statements.assumptions.runs import Runs as Runs
 from fedconvex.statements.assumptions.runs import SampledIID as SampledIID
 from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUniformly
+from fedconvex.statements.assumptions.runs import SingleClient as SingleClient
 from fedconvex.statements.assumptions.runs import StartsAtLocalMinima as StartsAtLocalMinima

@@ -46,23 +46,15 @@ class Runs(Assumption):
 
 @final
 @dataclass(frozen=True)
-class OfOneFunction(Assumption):
-    """The statement is about an iteration on a single function, not about a federated method.
-
-    Such bounds serve for comparison; on a federated run they stay UNKNOWN.
-    """
-
-    iteration: str
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return ()
+class SingleClient(Assumption):
+    """There is one client, whose function is the objective: the statement is about an iteration on one function."""
 
     def in_words(self, written: Written) -> str:
-        return self.iteration
+        return "there is a single client"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        return AssumptionFinding(Verdict.UNKNOWN, f"not decided for a run of {type(setting.method).__name__}")
+        clients = setting.problem.num_clients
+        return PROVED if clients == 1 else _refuted(f"there are {clients} clients")
 
 
 @final

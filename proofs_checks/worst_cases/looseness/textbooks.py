@@ -5,9 +5,8 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.methods.base import State
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, worst_case_of
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     NotSmooth,
@@ -18,7 +17,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import ghadimi_lan, giselsson_boyd, nesterov, rockafellar
+from fedconvex.theory import ghadimi_lan, nesterov, rockafellar
 
 ONE = Fraction(1)
 
@@ -76,29 +75,6 @@ def random_step(statement: Statement, *, N: Any, L: Any, sigma2: Any) -> Played:
 def random_step_convex(statement: Statement, *, N: Any, L: Any, sigma2: Any) -> Played:
     """The same for convex functions and their gaps."""
     return _steps(1 / L, N, SmoothConvex(L), "mean_gap", _without_noise(statement, sigma2, N=N, L=L, D0=ONE))
-
-
-@worst_case_of(giselsson_boyd.reflectedproximalstep)
-def reflection(statement: Statement, *, stepsize: Any, mu: Any, L: Any) -> Played:
-    """FedSplit's z for a single client: the reflected proximal step."""
-    question = {
-        "method": fc.FedSplit(stepsize=stepsize), "clients": SmoothStronglyConvex(mu, L), "num_clients": 1,
-        "metric": "lifted_distance",
-    }  # fmt: skip
-    return Played(question, statement(stepsize=stepsize, mu=mu, L=L), power=2)
-
-
-@worst_case_of(giselsson_boyd.theorem2)
-def relaxed(statement: Statement, *, relaxation: Any, stepsize: Any, mu: Any, L: Any) -> Compared:
-    """A relaxed round of FedSplit: (1 − a)·z_k + a·(z_k after the round)."""
-    board = Board(2, SmoothStronglyConvex(mu, L))
-    method = in_rationals(fc.FedSplit(stepsize=stepsize))
-    z = board.vectors("z")
-    following, _ = answered(method, fc.Exact(), board, State(mean(z), memory={"z": z}))
-    after = z * (1 - relaxation) + following.memory["z"] * relaxation
-    fixed = board.minimiser_gradients * -method.stepsize
-    bound = statement(relaxation=relaxation, stepsize=stepsize, mu=mu, L=L)
-    return Compared(board, square(after - fixed), square(z - fixed) * bound**2, power=2)
 
 
 def _proximal_steps(board: Board, stepsize: Any, t: int) -> Any:

@@ -110,6 +110,8 @@ class SettingAtNumbers:
     @property
     def num_clients(self) -> int | None:
         """How many clients there are; None for any number."""
+        if self.setting.single_client:
+            return 1
         formula = self.setting.draws.clients
         count = self.numbers.get("num_clients") if formula is None else self.at(formula)
         return None if count is None else int(count)
