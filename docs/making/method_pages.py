@@ -159,7 +159,7 @@ def _statement(identifier: str) -> Iterator[str]:
     found, paper = statement(identifier), identifier.partition(".")[0]
     link = f"../statements.md#{identifier.replace('.', '')}"
     known = recorded().get(identifier)
-    verdict = "from a textbook, not proved here"
+    verdict = "not proved here"
     if known is not None:
         corrected = f", what holds is `{known['corrected']}`" if "corrected" in known else ""
         verdict = f"[{known['verdict']}](../verdicts.md#{paper}){corrected}"

@@ -60,7 +60,7 @@ def without_claim(statement: "Statement") -> str:
         return "it is about the clients' data matrices, and claims are about functions of any kind"
     if statement.claim_type.name == "DEFINITION":
         return "it defines a quantity, and says nothing of a method's rounds"
-    return "its left side is a symbol alone, as for the textbooks' statements: `states` would say what it is"
+    return "its left side is a symbol alone: `states` would say what it is"
 
 
 RELATIONS = {r"\le": "<=", "=": "="}

@@ -168,7 +168,7 @@ def _require_proofs(names: list[str]) -> None:
             continue
         if paper in paper_names() and paper not in proved:
             cure = f"name one of {', '.join(proved)}; fedconvex bounds {paper} shows its statements"
-            raise InvalidInput("paper", paper, "has no proofs here: those that have cite it", cure)
+            raise InvalidInput("paper", paper, "has no proofs here", cure)
         known = [s.identifier for one in proved for s in papers()[one].everything]
         near = get_close_matches(name, [*proved, *known], n=3, cutoff=0.5) or proved
         raise InvalidInput("statement", given, "is unknown", f"did you mean {', '.join(near)}?")

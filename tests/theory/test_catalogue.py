@@ -125,6 +125,9 @@ def test_a_missing_statement_would_be_noticed() -> None:
 
 # Conditions that a calculator cannot refuse, since it is not told one of their letters: on the method or the scheme,
 # which are no argument of the formula. Those on an argument itself are only these.
+LONG_AND_SHORT = {
+    "stepsize <= 1/L", "stepsize >= 1/(L + sqrt(N)*sqrt(sigma2)/D)", "D >= sqrt(N)*sqrt(sigma2)*stepsize",
+}  # fmt: skip
 NOT_TOLD = {
     "feddyn.equation13": {"mu <= L"},  # mu is no argument
     "feddyn.theorem1convex": {"alpha = 30*L*sqrt(num_clients)/sqrt(num_active)"},  # α is not in the bound
@@ -139,6 +142,8 @@ NOT_TOLD = {
     "fedprox.remark8sharper": {"K >= 4*sqrt(1 + sigma2/epsilon)"},
     "fedprox.theorem6": {"mu > L_minus", "rho <= ρ of Theorem 4"},  # rho is what the user has shown
     "fedsplit.theorem2": {"regularizer < epsilon/(num_clients*squared_distance)"},
+    "ghadimi_lan.corollary2_2nonconvex": LONG_AND_SHORT,  # the stepsize is no argument
+    "ghadimi_lan.corollary2_2convex": LONG_AND_SHORT,
     "nesterov.theorem2_1_15": {"mu <= L", "stepsize = 2/(L + mu)", "kappa >= L/mu"},  # kappa is L/mu, or more
     "nesterov.corollary2_1_2": {"stepsize = 1/L"},
 }

@@ -195,8 +195,6 @@ def test_all_files_are_written(run, tmp_path):
     [
         (["fedprox.theorm4"], ["fedprox.theorm4", "did you mean", "fedprox.theorem4"]),
         (["fedprx"], ["fedprx", "did you mean fedprox"]),
-        (["nesterov"], ["paper = nesterov: has no proofs here", f"name one of {', '.join(papers_with_proofs())}"]),
-        (["fedprox", "nesterov.gradientstep"], ["paper = nesterov: has no proofs here"]),
         (["xyz"], [f"did you mean {', '.join(papers_with_proofs())}?"]),
         ([*SOME, "--step", "1"], ["--step", "2 statements", "name one"]),
         (["fedprox.equation6", "--step", "99"], ["--step = 99", "fedprox.equation6 has 4 lines"]),
@@ -306,3 +304,13 @@ def test_a_record_survives_json():
     with pytest.raises(ValueError, match="fields"):
         Record.from_dictionary({})
     assert len(found.lines(Role.PROOF, Verdict.PROVED)) == len(found.evidence) > 0
+
+
+def test_a_paper_without_proofs_has_no_verdicts(run, monkeypatch):
+    """As while a paper is being added."""
+    monkeypatch.setattr("fedconvex.proofs_checks.verification.papers_with_proofs", lambda: ("fedprox", "fedsplit"))
+    for names in (["nesterov"], ["fedprox", "nesterov.gradientstep"]):
+        status, _, error = run(*names)
+        assert status == 2
+        assert "paper = nesterov: has no proofs here" in error
+        assert "name one of fedprox, fedsplit" in error

@@ -74,7 +74,7 @@ def test_every_statement_is_there_with_its_recorded_verdict(whole):
         assert one.get("data-verdict") == (known[name]["verdict"] if name in known else "unknown")
         assert any(line.get("class") == f"verdict {one.get('data-verdict')}" for line in one[0])
         assert bool(one.findall(".//math")), name
-    assert known.keys() < details.keys()
+    assert known.keys() <= details.keys()
     proved = sum(entry["verdict"] == "proved" for entry in known.values())
     assert f"<b>{proved}</b>" in whole
 

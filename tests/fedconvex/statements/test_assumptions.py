@@ -322,7 +322,7 @@ EVERY = {str(a): a for s in statements() for a in s.assumptions}
 def test_in_words(text: str) -> None:
     assert "object at" not in text
     assert "lambda" not in text
-    assert text.startswith(tuple("abcdefghijklmnopqrstuvwxyzLKN"))
+    assert text.startswith(tuple("abcdefghijklmnopqrstuvwxyzDLKN"))
     own = (
         known.MatchedStepsize,
         known.StartsAtLocalMinima,

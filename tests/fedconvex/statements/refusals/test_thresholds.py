@@ -117,7 +117,7 @@ ON_THE_EDGE = [
      {"alpha": 30, "L": 1, "mu": 1, "num_clients": 6, "num_active": 1, "T": 1, "D0": 0, "G": 0}),
     (feddyn.nonconvex_bound, {"alpha": 40, "L": 1, "num_clients": 2, "num_active": 1, "T": 1, "delta": 0, "spread": 0}),
     (feddyn.convex_rounds, {"alpha": 25, "L": 1, "num_clients": 1, "num_active": 1, "D0": 0, "G": 0, "epsilon": 1}),
-    (nesterov.distance_after, {"t": 0, "stepsize": 1, "mu": 1, "L": 1, "initial_distance": 0}),
+    (nesterov.distance_after, {"t": 1, "stepsize": 1, "mu": 1, "L": 1, "initial_distance": 0}),
     (nesterov.decrease, {"stepsize": 2, "L": 1}),
 ]  # fmt: skip
 
