@@ -18,6 +18,7 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
+PYTEST = PYPROJECT["tool"]["pytest"]["ini_options"]
 LINKS = {name: folder for name, folder in FOLDERS.items() if name != folder}
 
 # Runs with -I -S: neither the current folder nor the .pth files of site-packages, hence no editable install, can supply
@@ -288,14 +289,32 @@ def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]
 
 @pytest.mark.parametrize(
     "failing",
-    ["", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m pytest -m exhaustive", "python -m pytest"],
-)
+    [
+        "", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m coverage run",
+        "python -m coverage combine", "python -m coverage report", "python -m pytest -m slow or exhaustive",
+        "python -m pytest",
+    ],
+)  # fmt: skip
 def test_ci_fails_if_any_check_fails(tmp_path: Path, failing: str) -> None:
     done = pretended_ci(tmp_path, failing)
     assert (done.returncode == 0) == (failing == "")
     assert "SKIPPED" not in done.stderr
     if failing not in ("python3", "pip"):
         assert done.stdout.splitlines()[-1] == "python -m pytest"
+
+
+def test_ci_says_what_exploring_found_and_goes_on(tmp_path: Path) -> None:
+    done = pretended_ci(tmp_path, "python -m pytest -m explore")
+    assert done.returncode == 0
+    assert "EXPLORING FOUND A FAULT" in done.stderr
+
+
+def test_ci_runs_every_layer(tmp_path: Path) -> None:
+    """What the marks leave out of the README's command is the second run, and nothing is in both."""
+    (kept_out,) = [option.removeprefix("-m=") for option in PYTEST["addopts"] if option.startswith("-m=")]
+    assert kept_out == "not slow and not exhaustive"
+    calls = pretended_ci(tmp_path, "").stdout.splitlines()
+    assert {"python -m pytest -m slow or exhaustive", "python -m pytest"} <= set(calls)
 
 
 def test_ci_without_a_browser_says_so_and_goes_on(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Hypothesis draws the same examples in every run, and with `-m explore` those of a fresh seed, which the header names."""
+"""Hypothesis draws the same examples in every run, with `-m explore` those of a fresh seed that the header names."""
 
 import re
 from pathlib import Path
