@@ -73,6 +73,7 @@ def smoothed(z: Tensor, y: Tensor) -> Tensor:
     return F.cross_entropy(z, y, reduction="none", label_smoothing=0.0)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("loss", [smoothed, nn.CrossEntropyLoss(reduction="none")])
 def test_class_numbers_stay_whole_for_a_users_loss(loss: Any) -> None:
     model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.GELU(), nn.Linear(5, CLASSES)))
@@ -199,6 +200,7 @@ def used_twice_in_blocks() -> nn.Module:
     return nn.Sequential(model, model, nn.Linear(FEATURES, CLASSES))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("make", [used_twice, used_twice_in_blocks, Tied, Scaled])
 @pytest.mark.parametrize("measure", [None, ("heterogeneity", "curvature")])
 def test_shared_parameters_and_single_numbers_are_trained_as_in_a_loop(make: Any, measure: Any) -> None:
