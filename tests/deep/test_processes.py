@@ -134,6 +134,7 @@ def test_a_process_that_would_compute_something_else_is_named(change: str, told:
     )
 
 
+@pytest.mark.slow
 def test_files_of_another_run_are_refused_on_every_process(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(CONFIG)
     (tmp_path / "out").mkdir()
@@ -144,6 +145,7 @@ def test_files_of_another_run_are_refused_on_every_process(tmp_path: Path) -> No
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -54,6 +54,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> 
             once(**options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("model", [NETWORK, LINEAR, Wrapped(NETWORK)], ids=["network", "linear", "wrapped"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -104,6 +105,7 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: next(iter(c)))
 def test_a_checkpoint_of_another_run_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
@@ -122,6 +124,7 @@ def test_other_samples_are_another_run(tmp_path: Path) -> None:
         run(METHODS[1], NETWORK, samples(1), rounds=5, local_solver=SGD, checkpoint=file)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("fault", ["cut", "flip", "grow"])
 def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Path) -> None:

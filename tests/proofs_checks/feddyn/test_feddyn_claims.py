@@ -78,6 +78,7 @@ def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
     return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, builder(c))]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement.claim))
@@ -91,6 +92,7 @@ def test_every_claim_that_differs_in_one_place_is_refused(statement: Statement) 
     assert not accepted_mutants(statement, every=1)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("statement", [s for s in PROVED if s.identifier not in VECTORS], ids=IDS)
 def test_a_proof_that_differs_in_one_multiplier_is_refused(statement: Statement) -> None:
     """So every fact and every square in it is needed."""
