@@ -11,6 +11,7 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
+@pytest.mark.slow
 def test_the_gpu_benchmark_can_be_rehearsed() -> None:
     done = subprocess.run(
         [sys.executable, "deep_gpu.py", "--rehearse"], cwd=BENCHMARKS, capture_output=True, text=True, timeout=300

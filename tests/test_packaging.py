@@ -183,6 +183,7 @@ def test_the_wheel_is_typed_and_licensed(wheel: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "checkout").mkdir()
     source = copy_tree(tmp_path / "checkout", links=False)
@@ -190,6 +191,7 @@ def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: P
     assert contents(build(source, "wheel", tmp_path / "wheel")) == contents(wheel)
 
 
+@pytest.mark.slow
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "checkout").mkdir()
     sdist = build(copy_tree(tmp_path / "checkout", links=True), "sdist", tmp_path / "sdist")
@@ -198,6 +200,7 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert contents(build(source, "wheel", tmp_path / "wheel")) == contents(wheel)
 
 
+@pytest.mark.slow
 def test_every_public_module_imports_from_the_installed_wheel(installed: Path) -> None:
     done = import_all(installed)
     assert done.returncode == 0, done.stderr
@@ -214,6 +217,7 @@ def work(folder: Path, somewhere: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=somewhere, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     done = work(installed, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -221,11 +225,13 @@ def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> Non
     assert "fedsplit.figure1" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_data_file_that_the_wheel_lacks_is_noticed(installed: Path, tmp_path: Path) -> None:
     (installed / "fedconvex/proofs_checks/verdicts.json").unlink()
     assert work(installed, tmp_path).returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["theory", "errors.py"])
 def test_the_checkout_does_not_lend_what_the_wheel_lacks(installed: Path, lost: str) -> None:
     module, path = f"fedconvex.{lost.removesuffix('.py')}", installed / "fedconvex" / lost
