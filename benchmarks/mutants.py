@@ -20,6 +20,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from run import record
@@ -135,12 +136,18 @@ def noticed(fault: Fault, root: Path) -> Fault:
     file = root / fault.file
     right = file.read_bytes()
     tests = touching(fault.file, root)
-    file.write_bytes(right[: fault.begin] + fault.after.encode() + right[fault.end :])
+    write(file, right[: fault.begin] + fault.after.encode() + right[fault.end :])
     try:
         layers = (name for name, expression in LAYERS.items() if tests and fails(tests, expression, root))
         return replace(fault, noticed_by=next(layers, "none"))
     finally:
-        file.write_bytes(right)
+        write(file, right)
+
+
+def write(file: Path, content: bytes) -> None:
+    """Replaces a module, and forgets its compiled form, which Python takes for the same within a second."""
+    file.write_bytes(content)
+    Path(cache_from_source(str(file))).unlink(missing_ok=True)
 
 
 def copied(folder: Path) -> Path:
