@@ -152,6 +152,7 @@ def test_layers_that_are_refused(model: nn.Module, told: str, evaluating: bool) 
         trained(model.train(not evaluating))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*one after another:RuntimeWarning", "ignore:.*batching rule:UserWarning")
 def test_layers_without_dropout_are_accepted() -> None:
     layers = nn.MultiheadAttention(FEATURES, 2, batch_first=True), nn.LSTM(FEATURES, FEATURES, batch_first=True)

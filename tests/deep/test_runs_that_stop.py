@@ -124,7 +124,7 @@ def test_other_samples_are_another_run(tmp_path: Path) -> None:
         run(METHODS[1], NETWORK, samples(1), rounds=5, local_solver=SGD, checkpoint=file)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("fault", ["cut", "flip", "grow"])
 def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Path) -> None:
@@ -144,6 +144,7 @@ def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Pat
     assert file.read_bytes() == content
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("fault", ["digit", "record", "version"])
 def test_damage_in_what_is_written_beside_the_tensors_is_noticed(fault: str, tmp_path: Path) -> None:
     """Of the same length, so that the file is a whole one."""
@@ -399,6 +400,7 @@ def test_every_second_round_is_looked_at() -> None:
     pd.testing.assert_series_equal(sparse["inexactness"], dense["inexactness"])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("first", [3, 4])
 def test_a_run_that_is_made_longer_looks_where_it_would_have(first: int, tmp_path: Path) -> None:
     """Round 3 was looked at for being the last; in the longer run it is one on the way."""

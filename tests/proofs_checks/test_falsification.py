@@ -142,6 +142,7 @@ def test_the_search_is_the_same_each_time_and_another_for_another_seed() -> None
     assert str(first) != str(other)
 
 
+@pytest.mark.slow
 def test_climbing_finds_what_random_federations_do_not() -> None:
     """Theorem 4's ρ is nearly attained where L is much smaller than μ, B near 1 and γ near 0."""
     claim, setting = fedprox4(F(12, 10)), fedprox.theorem4.setting

@@ -273,6 +273,7 @@ def test_the_properties_of_a_right_implementation_hold(case: str) -> None:
     assert "holds" in {p.status for p in report.properties}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("case", "fault", "broken"),
     [

@@ -128,6 +128,7 @@ def test_ill_conditioned_ones_can_be_left_out(drawn: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_quadratics_of_all_kinds_occur(drawn: Any) -> None:
     any_at_all = drawn(strategies.quadratic_problems(), 300)
     wanted = {

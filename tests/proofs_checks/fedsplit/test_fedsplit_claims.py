@@ -225,6 +225,7 @@ def test_another_claim_is_refused(name: str) -> None:
 RUNS = {"fedgd": claimed_complexity.FEDGD_ROUNDS, "divergence": divergence.DIVERGES}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", RUNS)
 def test_another_claim_of_a_run_is_refused(name: str) -> None:
     lemma = RUNS[name]

@@ -130,7 +130,7 @@ def test_with_everyone_every_term_is_what_it_is_in_a_run(name) -> None:
     assert compared > 200
 
 
-@pytest.mark.sample(11)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("draws", [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 2, 2), ("uniform", 1, 1)])
 @pytest.mark.parametrize("name", PARTLY)
 def test_with_uniform_draws_every_term_is_what_it_is_in_a_run(name, draws) -> None:
@@ -139,7 +139,7 @@ def test_with_uniform_draws_every_term_is_what_it_is_in_a_run(name, draws) -> No
     assert compared > 200
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("active", [1, 2])
 @pytest.mark.parametrize("name", PARTLY)
 def test_with_independent_draws_terms_without_memories_are_what_they_are_in_a_run(name, active) -> None:

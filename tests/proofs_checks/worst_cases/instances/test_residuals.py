@@ -197,6 +197,7 @@ def test_solvers_that_are_not_analysed(solver, says):
         worst_case(fc.FedProx(mu=10), SmoothConvex(1), "any", local_solver=solver, **DESCENT)
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=4))
 def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
