@@ -1,7 +1,7 @@
 """Planted faults: one changed place in a formula, a method or a reader at a time, and which layer of the tests fails.
 
 python benchmarks/mutants.py --sample 60 --seed 0    # a sample, the same for the same seed
-python benchmarks/mutants.py                         # all of them: days
+python benchmarks/mutants.py                         # all of them: days; Ctrl-C records those that were tried
 
 Each fault is written into a copy of the checkout. The tests that mention its module run by default first, those of the
 module's own folder before the others, and then the slow and exhaustive ones, up to the first that fails. Some changes
@@ -10,6 +10,7 @@ change nothing that can be observed; those survive, and are listed to be read.
 
 import argparse
 import ast
+import contextlib
 import os
 import random
 import re
@@ -170,7 +171,7 @@ def main() -> None:
     every = [fault for name in SUBJECTS for file in sorted((ROOT / name).rglob("*.py")) for fault in faults(file)]
     chosen = random.Random(options.seed).sample(every, min(options.sample or len(every), len(every)))
     found: list[Fault] = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, contextlib.suppress(KeyboardInterrupt):  # what was tried is recorded
         root = copied(Path(name))
         for fault in chosen:
             found.append(noticed(fault, root))
