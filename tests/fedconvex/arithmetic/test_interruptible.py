@@ -102,18 +102,17 @@ print("done")
 
 def test_ctrl_c_ends_a_long_call() -> None:
     """A rational system that takes minutes: the process is interrupted when it has begun, and ends at once."""
-    program = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=Path(fc.__file__).parents[1], start_new_session=True,
-    )  # fmt: skip
-    try:
-        assert program.stdout is not None
-        assert program.stdout.readline() == "begun\n"
-        os.killpg(program.pid, signal.SIGINT)  # as a terminal does
-        _, errors = program.communicate(timeout=ENOUGH)
-    finally:
-        program.kill()
-        program.wait()
+    ) as program:  # fmt: skip
+        try:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "begun\n"
+            os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+            _, errors = program.communicate(timeout=ENOUGH)
+        finally:
+            program.kill()
     assert errors.strip().endswith("KeyboardInterrupt")
     with pytest.raises(ProcessLookupError):  # nor does the other process stay
         os.killpg(program.pid, 0)
