@@ -58,6 +58,7 @@ def test_it_passes(source: str, tmp_path: Path) -> None:
     assert "1 passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_wrong_fails_with_an_example_that_can_be_read(tmp_path: Path) -> None:
     done = run(tmp_path, FAULTY)
     assert done.returncode == 1

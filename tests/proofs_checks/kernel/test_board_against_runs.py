@@ -123,6 +123,7 @@ def compare(made: ClaimSetting, seed: int, clients: int, weights: Any = None) ->
 WEIGHTS = (HALF, Fraction(1, 3), Fraction(1, 6))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", [*PARTLY, *ONLY_EVERYONE])
 def test_with_everyone_every_term_is_what_it_is_in_a_run(name) -> None:
     unknown, compared = compare(setting(name, ("everyone", 3, 3)), 1, 3, WEIGHTS)
