@@ -197,6 +197,7 @@ def broken(tmp_path: Path, other: str) -> subprocess.CompletedProcess[str]:
     return build(settings, tmp_path / "site")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("other", "complaint"),
     [

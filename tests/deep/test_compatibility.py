@@ -201,7 +201,7 @@ def used_twice_in_blocks() -> nn.Module:
     return nn.Sequential(model, model, nn.Linear(FEATURES, CLASSES))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", [used_twice, used_twice_in_blocks, Tied, Scaled])
 @pytest.mark.parametrize("measure", [None, ("heterogeneity", "curvature")])
 def test_shared_parameters_and_single_numbers_are_trained_as_in_a_loop(make: Any, measure: Any) -> None:

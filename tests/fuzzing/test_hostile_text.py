@@ -64,6 +64,7 @@ def table_of(name: str, file: Path, classes: bool = False) -> None:
             write([rng.gauss(), rng.gauss(), i % 2 if classes else rng.gauss(), f"{name}{i // 6}"])
 
 
+@pytest.mark.sample(1)
 @names("terminal", "markup", "a formula")
 def test_an_audit_with_hostile_names_is_made_and_reported(name: str, run: Run, tmp_path: Path) -> None:
     folder, page = file_named(tmp_path, name), tmp_path / "page.html"

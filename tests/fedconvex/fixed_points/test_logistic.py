@@ -43,6 +43,7 @@ def after_one_round(method, problem, point: np.ndarray) -> np.ndarray:
     return rounds_of(method, problem, "float").advance(State(point, memory={"z": memory})).server
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("problem", [BINARY, CLASSES, NO_RIDGE], ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_the_point_is_fixed_and_reached(method, problem) -> None:
@@ -107,6 +108,7 @@ def test_fedprox_with_gradient_steps(stepsize) -> None:
         assert abs(float(ball.mid()) - other) > 1e-6
 
 
+@pytest.mark.slow
 @fewer
 @given(problem=st.one_of(logistics(), multinomials()), method=st.sampled_from(METHODS))
 def test_random_problems(problem, method) -> None:

@@ -69,6 +69,7 @@ def test_constants_of_statements() -> None:
     assert found == {"t": 1, "kappa": 1, "initial_distance": 0, "num_clients": 1, "b": 0}
 
 
+@pytest.mark.slow
 def test_a_counterexample_has_two_clients_and_one_unknown() -> None:
     """FedProx stops beside the minimiser: the example that shows it is the simplest there is."""
 
@@ -81,6 +82,7 @@ def test_a_counterexample_has_two_clients_and_one_unknown() -> None:
     assert all(abs(entry) <= 2 and entry == int(entry) for entry in entries)
 
 
+@pytest.mark.slow
 def test_a_rotation_is_kept_where_it_is_needed() -> None:
     problem = smallest(strategies.quadratic_problems(mu=1, L=4), lambda p: p.dim > 1 and p.H[0][0, 1] != 0)
     assert (problem.num_clients, problem.dim) == (1, 2)

@@ -45,7 +45,7 @@ def refused(statement: Statement, claim: Claim, proof: Derivation) -> bool:
     return False
 
 
-@pytest.mark.sample(31)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     assert theorem_of(statement).claim == statement.claim

@@ -96,7 +96,7 @@ def test_the_kernel_proves_the_lemma(name: str) -> None:
 # ---- refused: inequalities
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FEW_MUTANTS)
 def test_an_inequality_that_differs_in_one_place_is_refused(name: str) -> None:
     lemma, tried = LEMMAS[name], 0
@@ -204,7 +204,7 @@ def says_the_same(claim: Claim, other: Claim) -> bool:
     return (claim.left, found) == (other.left, other.right)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     "name", ["theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround", "equation22",
