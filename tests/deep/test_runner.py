@@ -64,7 +64,7 @@ def as_parameters(point: np.ndarray) -> np.ndarray:
     return np.concatenate([matrix[:, :-1].ravel(), matrix[:, -1]])
 
 
-@pytest.mark.sample(37)
+@pytest.mark.sample(17)
 @pytest.mark.parametrize(
     ("method", "scheme"),
     [(m, s) for m in METHODS for s in SCHEMES if s == SCHEMES[0] or not isinstance(m, NEEDS_EVERYONE)],
@@ -195,7 +195,7 @@ def test_feddyn_is_plain_training_with_its_terms(by: str, solver: fc.SGD) -> Non
     assert np.abs(vector(found.model) - vector(load(server + 0.001 * h))).max() > 1e-6
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("momentum", [0, 0.9])
 @pytest.mark.parametrize("clip", [None, 0.3])
 @pytest.mark.parametrize("by", ["hand", "autograd"])

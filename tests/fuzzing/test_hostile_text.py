@@ -144,7 +144,7 @@ def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Pa
         assert len(err) < 6000
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @every_name
 def test_results_of_experiments_with_hostile_texts_are_listed(
     name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

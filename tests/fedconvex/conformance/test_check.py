@@ -158,7 +158,7 @@ def overwriting(problem: Any, x0: Any) -> Any:
 NOISE = itertools.count()
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("implementation", "said"),
     [
@@ -265,6 +265,7 @@ def test_single_precision_may_be_stated() -> None:
     assert checked(lossy, precision="float32").passed
 
 
+@pytest.mark.slow
 def test_table_dictionary_and_picture() -> None:
     report = checked(fedgd(lambda problem, k, x: x + 0.1 * gradient(problem, k, x)))
     frame = report.to_frame()

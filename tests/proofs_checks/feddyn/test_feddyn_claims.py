@@ -79,7 +79,7 @@ def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
     return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, builder(c))]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement.claim))

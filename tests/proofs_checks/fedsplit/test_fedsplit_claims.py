@@ -204,7 +204,7 @@ def says_the_same(claim: Claim, other: Claim) -> bool:
     return (claim.left, found) == (other.left, other.right)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     "name", ["theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround", "equation22",
