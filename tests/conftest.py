@@ -4,8 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-from hypothesis import settings
-
 HERE = Path(__file__).parent
 
 
@@ -26,8 +24,4 @@ for folder in sorted({str(module.parent) for module in helper_modules()}):
 # checkout is not the one under test.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
 
-# A test asserts what is true on any machine, not how fast it is.
-settings.register_profile("any machine", deadline=None)
-settings.load_profile("any machine")
-
-pytest_plugins = ("core_layer", "pytester")
+pytest_plugins = ("core_layer", "slow_layer", "explore_layer", "pytester")

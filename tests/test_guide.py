@@ -19,7 +19,7 @@ import sympy
 
 from .fedconvex.report.chromium import MISSING, Chromium, chromium, pictures, program
 
-pytestmark = pytest.mark.beyond_core  # builds the guide
+pytestmark = pytest.mark.beyond_core  # builds small guides, and the whole one, which takes a minute, if slow
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -92,6 +92,7 @@ def dangling(found: dict[Path, Page]) -> Iterator[str]:
                 yield f"{path.name}: {reference} has no such place"
 
 
+@pytest.mark.slow
 def test_every_internal_link_leads_somewhere(site: Path) -> None:
     assert list(dangling(pages(site))) == []
 
@@ -104,6 +105,7 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
     assert len(list(dangling(pages(tmp_path)))) == 3
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_the_net(site: Path) -> None:
     assert [load for page in pages(site).values() for load in page.loads if urlsplit(load).netloc] == []
     styles = [path.read_text("utf-8") for path in site.rglob("*.css")]
@@ -111,6 +113,7 @@ def test_nothing_is_loaded_from_the_net(site: Path) -> None:
     assert not [style for style in styles if re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", style)]
 
 
+@pytest.mark.slow
 def test_every_page_is_in_the_navigation(site: Path) -> None:
     home = Page((site / "index.html").read_text("utf-8"))
     linked = {urldefrag(link).url for link in home.links} | {"index.html"}
@@ -133,6 +136,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1200])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -149,6 +153,7 @@ def test_a_page_opens_from_disk(
     browser.picture(pictures(tmp_path) / f"{shown}.png")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_no_page_is_wider_than_a_phone(site: Path, browser: Chromium) -> None:
     wide = []
@@ -161,6 +166,7 @@ def test_no_page_is_wider_than_a_phone(site: Path, browser: Chromium) -> None:
     assert browser.value("document.documentElement.scrollWidth") > 360  # that would be noticed
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
     browser.open(site / "methods/fedgd.html")
@@ -173,6 +179,7 @@ def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
     assert browser.complaints() == []
 
 
+@pytest.mark.slow
 def test_formulas_are_mathml(site: Path) -> None:
     for name in ("statements.html", "verdicts.html", "methods/fedprox.html"):
         text = (site / name).read_text("utf-8")
@@ -190,6 +197,7 @@ def broken(tmp_path: Path, other: str) -> subprocess.CompletedProcess[str]:
     return build(settings, tmp_path / "site")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("other", "complaint"),
     [
@@ -218,6 +226,7 @@ def test_stars_of_names_are_no_emphasis(tmp_path: Path) -> None:
         assert expected in text
 
 
+@pytest.mark.slow
 def test_comparisons_in_docstrings_are_no_quotations(site: Path) -> None:
     text = "".join(path.read_text("utf-8") for path in (site / "api").glob("*.html"))
     assert "<blockquote" not in text
@@ -273,6 +282,7 @@ def in_reference(site: Path) -> set[str]:
     return {line.split(" ")[0] for line in zlib.decompress(content).decode().splitlines()}
 
 
+@pytest.mark.slow
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
     known = in_reference(site)
     wanted = {name for module in PUBLIC for name in public_names(importlib.import_module(module))} | set(FURTHER)
@@ -383,6 +393,7 @@ def test_a_parameter_without_a_letter_is_written_by_its_name(method_pages: Modul
     assert method_pages.letter("velocity", {}, "_k") == r"\mathrm{velocity}_k"
 
 
+@pytest.mark.slow
 def test_the_guide_shows_today_s_statements_and_verdicts(site: Path) -> None:
     statements, verdicts = ((site / f"{name}.html").read_text("utf-8") for name in ("statements", "verdicts"))
     from fedconvex.theory import papers

@@ -55,6 +55,7 @@ def test_they_are_wide_enough_to_be_read_and_small_enough_to_be_kept(making: Mod
         assert file.stat().st_size < 400_000, name
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["audit-diabetes", "bounds-theorem4"])
 def test_what_is_drawn_in_seconds_is_up_to_date(making: ModuleType, name: str) -> None:
     kept = imread(ROOT / "docs" / f"{name}.png")

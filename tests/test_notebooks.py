@@ -105,6 +105,7 @@ class TestEach:
         documents = "\n".join(document.read_text("utf-8") for document in DOCUMENTS)
         assert not_public(source.read_text("utf-8"), documents) == []
 
+    @pytest.mark.sample(1)
     def test_it_runs(self, source: Path, run) -> None:
         assert unfit(run(jupytext.read(source))) == []
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
+PYTEST = PYPROJECT["tool"]["pytest"]["ini_options"]
 LINKS = {name: folder for name, folder in FOLDERS.items() if name != folder}
 
 # Runs with -I -S: neither the current folder nor the .pth files of site-packages, hence no editable install, can supply
@@ -182,6 +183,7 @@ def test_the_wheel_is_typed_and_licensed(wheel: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "checkout").mkdir()
     source = copy_tree(tmp_path / "checkout", links=False)
@@ -189,6 +191,7 @@ def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: P
     assert contents(build(source, "wheel", tmp_path / "wheel")) == contents(wheel)
 
 
+@pytest.mark.slow
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "checkout").mkdir()
     sdist = build(copy_tree(tmp_path / "checkout", links=True), "sdist", tmp_path / "sdist")
@@ -197,6 +200,7 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert contents(build(source, "wheel", tmp_path / "wheel")) == contents(wheel)
 
 
+@pytest.mark.slow
 def test_every_public_module_imports_from_the_installed_wheel(installed: Path) -> None:
     done = import_all(installed)
     assert done.returncode == 0, done.stderr
@@ -213,6 +217,7 @@ def work(folder: Path, somewhere: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=somewhere, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     done = work(installed, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -220,11 +225,13 @@ def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> Non
     assert "fedsplit.figure1" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_data_file_that_the_wheel_lacks_is_noticed(installed: Path, tmp_path: Path) -> None:
     (installed / "fedconvex/proofs_checks/verdicts.json").unlink()
     assert work(installed, tmp_path).returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["theory", "errors.py"])
 def test_the_checkout_does_not_lend_what_the_wheel_lacks(installed: Path, lost: str) -> None:
     module, path = f"fedconvex.{lost.removesuffix('.py')}", installed / "fedconvex" / lost
@@ -288,14 +295,32 @@ def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]
 
 @pytest.mark.parametrize(
     "failing",
-    ["", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m pytest -m exhaustive", "python -m pytest"],
-)
+    [
+        "", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m coverage run",
+        "python -m coverage combine", "python -m coverage report", "python -m pytest -m slow or exhaustive",
+        "python -m pytest",
+    ],
+)  # fmt: skip
 def test_ci_fails_if_any_check_fails(tmp_path: Path, failing: str) -> None:
     done = pretended_ci(tmp_path, failing)
     assert (done.returncode == 0) == (failing == "")
     assert "SKIPPED" not in done.stderr
     if failing not in ("python3", "pip"):
         assert done.stdout.splitlines()[-1] == "python -m pytest"
+
+
+def test_ci_says_what_exploring_found_and_goes_on(tmp_path: Path) -> None:
+    done = pretended_ci(tmp_path, "python -m pytest -m explore")
+    assert done.returncode == 0
+    assert "EXPLORING FOUND A FAULT" in done.stderr
+
+
+def test_ci_runs_every_layer(tmp_path: Path) -> None:
+    """What the marks leave out of the README's command is the second run, and nothing is in both."""
+    (kept_out,) = [option.removeprefix("-m=") for option in PYTEST["addopts"] if option.startswith("-m=")]
+    assert kept_out == "not slow and not exhaustive"
+    calls = pretended_ci(tmp_path, "").stdout.splitlines()
+    assert {"python -m pytest -m slow or exhaustive", "python -m pytest"} <= set(calls)
 
 
 def test_ci_without_a_browser_says_so_and_goes_on(tmp_path: Path) -> None:

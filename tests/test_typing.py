@@ -129,8 +129,7 @@ def by_pyright(program: Path) -> tuple[dict[int, str], set[int]]:
     return revealed, {one["range"]["start"]["line"] + 1 for one in found if one["severity"] == "error"}
 
 
-@pytest.mark.beyond_core  # starts both type checkers
-@pytest.mark.beyond_core  # starts processes
+@pytest.mark.slow  # starts both type checkers
 @pytest.mark.parametrize("checker", [by_mypy, by_pyright])
 def test_a_type_checker_knows_the_names_and_refuses_wrong_calls(checker, tmp_path: Path) -> None:
     program = tmp_path / "program.py"

@@ -73,6 +73,7 @@ def smoothed(z: Tensor, y: Tensor) -> Tensor:
     return F.cross_entropy(z, y, reduction="none", label_smoothing=0.0)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("loss", [smoothed, nn.CrossEntropyLoss(reduction="none")])
 def test_class_numbers_stay_whole_for_a_users_loss(loss: Any) -> None:
     model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.GELU(), nn.Linear(5, CLASSES)))
@@ -151,6 +152,7 @@ def test_layers_that_are_refused(model: nn.Module, told: str, evaluating: bool) 
         trained(model.train(not evaluating))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*one after another:RuntimeWarning", "ignore:.*batching rule:UserWarning")
 def test_layers_without_dropout_are_accepted() -> None:
     layers = nn.MultiheadAttention(FEATURES, 2, batch_first=True), nn.LSTM(FEATURES, FEATURES, batch_first=True)
@@ -199,6 +201,7 @@ def used_twice_in_blocks() -> nn.Module:
     return nn.Sequential(model, model, nn.Linear(FEATURES, CLASSES))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", [used_twice, used_twice_in_blocks, Tied, Scaled])
 @pytest.mark.parametrize("measure", [None, ("heterogeneity", "curvature")])
 def test_shared_parameters_and_single_numbers_are_trained_as_in_a_loop(make: Any, measure: Any) -> None:

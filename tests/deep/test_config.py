@@ -300,6 +300,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["last"]["round"] == 4
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_exits_with_1(tmp_path: Path) -> None:
     quick(tmp_path, local_solver__stepsize=1e200, run__measure="drift")
     done = command(tmp_path, "run", "quick.toml", "--out", "out")
@@ -308,6 +309,7 @@ def test_a_run_that_diverges_exits_with_1(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "model.safetensors").exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("changes", "words", "told"),
     [

@@ -11,6 +11,7 @@ import pytest
 pytestmark = pytest.mark.beyond_core  # starts processes
 
 
+@pytest.mark.slow  # minutes
 def test_gpu_runs_on_the_stand_in() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(

@@ -39,6 +39,7 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
     return task, Simulator.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "model", [NETWORK, Wrapped(NETWORK), CONVOLUTIONS], ids=["layered", "functional", "convolutions"]
 )
@@ -70,6 +71,7 @@ def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> N
     assert predicted.state == pytest.approx(4 * numbers, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_velocity_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more vector for each client that steps, where the state and the work are little else."""
     monkeypatch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all of them together

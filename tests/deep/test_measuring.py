@@ -59,6 +59,7 @@ def gradients_and_hessians(model: nn.Module) -> tuple[np.ndarray, list[np.ndarra
     return np.array(gradients), [torch.autograd.functional.hessian(loss, theta).numpy() for loss in losses]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("at_once", [1, 10**9])
 def test_heterogeneity(model: nn.Module, at_once: int) -> None:
@@ -93,6 +94,7 @@ def test_where_the_gradient_is_zero() -> None:
     assert heterogeneity(same, np.array([0.5, 0.5]), np.ones(1)).dissimilarity == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("at_once", [1, 10**9])
 def test_curvature(model: nn.Module, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:

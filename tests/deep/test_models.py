@@ -56,6 +56,7 @@ def test_word_vectors_are_not_trained() -> None:
     assert not torch.equal(model.vectors, vectors)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("model", "inputs"),
     [

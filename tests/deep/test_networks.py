@@ -83,6 +83,7 @@ def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, Tor
 WAYS = ["hand", "hand, torch alone", "autograd"]
 
 
+@pytest.mark.sample(28)
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize("by", WAYS)

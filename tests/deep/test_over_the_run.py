@@ -179,6 +179,7 @@ def test_stretches() -> None:
 # ---- the picture ----
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_pictures_are_written(ending: str, tmp_path: Path) -> None:
     file = once(rounds=2).draw(tmp_path / f"run.{ending}")

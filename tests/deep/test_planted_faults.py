@@ -45,6 +45,7 @@ def off(
     return float(abs(vector(found.model) - vector(expected)).max())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("solver", [SGD, MOMENTUM], ids=str)
 def test_nothing_planted_nothing_found(solver: fc.SGD) -> None:
     assert off(solver=solver) < 1e-12
@@ -140,6 +141,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_is_found(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     assert off(monkeypatch, fault) > 1e-6

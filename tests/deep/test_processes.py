@@ -15,7 +15,7 @@ from worker_process import METHODS, SCHEMES, train
 from fedconvex import locks
 from fedconvex.errors import ResumedElsewhere
 
-pytestmark = pytest.mark.beyond_core  # starts processes
+pytestmark = pytest.mark.beyond_core  # starts processes; by default those of one command alone
 
 HERE = Path(__file__).parent
 
@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> None:
@@ -45,17 +46,12 @@ def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> Non
             pd.DataFrame(found["arr_1"], columns=frame.columns), frame, rtol=1e-12, atol=1e-13
         )
     np.testing.assert_array_equal(both[0]["arr_0"], both[1]["arr_0"])
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_clients_inexactness_is_everywhere(method: str, scheme: str, folder: Path) -> None:
-    alone = train(method, scheme).client_inexactness
-    for rank in (0, 1):
+    for rank in (0, 1):  # every client's inexactness is everywhere
         found = np.load(folder / f"{method}-{scheme}-{rank}-inexactness.npy")
-        np.testing.assert_allclose(found, alone, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(found, alone.client_inexactness, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_measuring_ones_own_clients_is_not_enough(folder: Path) -> None:
     """What a process that forgets the other would write is told apart, on one of them at least."""
     alone = train("feddyn", "full", rounds=1).to_frame()
@@ -65,6 +61,7 @@ def test_measuring_ones_own_clients_is_not_enough(folder: Path) -> None:
         assert not all(np.allclose(frame[column], alone[column], rtol=1e-12) for frame in found)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
     """It holds all clients' memory: one process goes on from it."""
     alone = train("scaffold", "schedule", rounds=6)
@@ -73,10 +70,12 @@ def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
     np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_both_end_where_the_first_one_does(folder: Path) -> None:
     assert [(folder / f"until-{rank}").read_text() for rank in (0, 1)] == ["2", "2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Path) -> None:
     done = start(str(HERE / "worker_process.py"), str(tmp_path), str(rank))
@@ -110,6 +109,7 @@ def test_the_command_in_two_processes(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(*tables, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -134,6 +134,7 @@ def test_a_process_that_would_compute_something_else_is_named(change: str, told:
     )
 
 
+@pytest.mark.slow
 def test_files_of_another_run_are_refused_on_every_process(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(CONFIG)
     (tmp_path / "out").mkdir()
@@ -144,6 +145,7 @@ def test_files_of_another_run_are_refused_on_every_process(tmp_path: Path) -> No
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [

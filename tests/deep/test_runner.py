@@ -64,6 +64,7 @@ def as_parameters(point: np.ndarray) -> np.ndarray:
     return np.concatenate([matrix[:, :-1].ravel(), matrix[:, -1]])
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize(
     ("method", "scheme"),
     [(m, s) for m in METHODS for s in SCHEMES if s == SCHEMES[0] or not isinstance(m, NEEDS_EVERYONE)],
@@ -117,6 +118,7 @@ def distance(first: nn.Module, second: nn.Module) -> float:
     return float(np.abs(vector(first) - vector(second)).max())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("by", ["hand", "autograd"])
 @pytest.mark.parametrize("solver", [SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH], ids=str)
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
@@ -139,6 +141,7 @@ def towards(center: nn.Module, weight: float):
     return lambda model: weight / 2 * sum(((p - q) ** 2).sum() for p, q in zip(model.parameters(), there, strict=True))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("by", ["hand", "autograd"])
 @pytest.mark.parametrize("solver", [SGD, CLIPPED, MOMENTUM], ids=str)
 def test_fedprox_is_plain_training_with_a_proximal_term(by: str, solver: fc.SGD) -> None:
@@ -153,6 +156,7 @@ def test_fedprox_is_plain_training_with_a_proximal_term(by: str, solver: fc.SGD)
         assert distance(run(wrong, given, CLIENTS, rounds=3, local_solver=solver, seed=3).model, expected) > 1e-5
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("by", ["hand", "autograd"])
 @pytest.mark.parametrize("solver", [SGD, MOMENTUM], ids=str)
 def test_feddyn_is_plain_training_with_its_terms(by: str, solver: fc.SGD) -> None:
@@ -191,6 +195,7 @@ def test_feddyn_is_plain_training_with_its_terms(by: str, solver: fc.SGD) -> Non
     assert np.abs(vector(found.model) - vector(load(server + 0.001 * h))).max() > 1e-6
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("momentum", [0, 0.9])
 @pytest.mark.parametrize("clip", [None, 0.3])
 @pytest.mark.parametrize("by", ["hand", "autograd"])

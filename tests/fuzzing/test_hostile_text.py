@@ -64,6 +64,7 @@ def table_of(name: str, file: Path, classes: bool = False) -> None:
             write([rng.gauss(), rng.gauss(), i % 2 if classes else rng.gauss(), f"{name}{i // 6}"])
 
 
+@pytest.mark.sample(1)
 @names("terminal", "markup", "a formula")
 def test_an_audit_with_hostile_names_is_made_and_reported(name: str, run: Run, tmp_path: Path) -> None:
     folder, page = file_named(tmp_path, name), tmp_path / "page.html"
@@ -82,6 +83,7 @@ def test_an_audit_with_hostile_names_is_made_and_reported(name: str, run: Run, t
     assert run("audit", file, "--target-column", f"{name}?", "--out", folder / "none")[0] == 2
 
 
+@pytest.mark.sample(3)
 @names("8-bit terminal", "dollars", "script", "undecodable", "long", "lines", "right to left", "hidden")
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from", "ignore:.*constrained_layout not applied")
 def test_tables_pictures_and_pages_of_an_audit_show_the_name(name: str, tmp_path: Path) -> None:
@@ -104,6 +106,7 @@ def test_tables_pictures_and_pages_of_an_audit_show_the_name(name: str, tmp_path
     assert pandas.read_parquet(tmp_path / "trajectories.parquet")["round"].max() == 3
 
 
+@pytest.mark.sample(3)
 @names("terminal", "a formula", "dollars", "undecodable", "long", "lines", "right to left", "hidden")
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from", "ignore:.*constrained_layout not applied")
 def test_pictures_of_sweeps_and_their_legends_show_the_name(name: str) -> None:
@@ -121,6 +124,7 @@ def test_pictures_of_sweeps_and_their_legends_show_the_name(name: str) -> None:
     assert not any(unsafe(text.get_text(), lines=False) for text in axes.get_legend().get_texts())
 
 
+@pytest.mark.sample(2)
 @names("terminal", "markup", "undecodable", "lines", "a brace")
 def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Path) -> None:
     path = file_named(tmp_path, name)
@@ -140,6 +144,7 @@ def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Pa
         assert len(err) < 6000
 
 
+@pytest.mark.sample(3)
 @every_name
 def test_results_of_experiments_with_hostile_texts_are_listed(
     name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -42,6 +42,7 @@ def test_kills_lose_nothing_and_leave_nothing() -> None:
         assert found["kills"] >= 2
 
 
+@pytest.mark.slow
 def test_processes_in_one_folder_end_or_name_the_owner() -> None:
     for found in attacked("contention", ("sweep", "deep"), 1, seed=0):
         assert found["done"] >= 1

@@ -34,6 +34,7 @@ def faults(found: dict[str, tuple[str, float]]) -> dict[str, str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and measures memory as Linux does")
 class TestTwoGibibytes:
+    @pytest.mark.slow
     def test_an_answer_or_a_refusal_and_no_abort(self, tmp_path: Path) -> None:
         found = outcomes(tmp_path, 0)
         assert faults(found) == {}

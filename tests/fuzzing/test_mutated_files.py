@@ -96,6 +96,7 @@ def test_the_exhaustive_test_reads_five_thousand() -> None:
     assert MANY * len(EVERY) >= 5000
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_faulty_reader_is_found_and_the_next_one_still_read(name: str, tmp_path: Path) -> None:
     found = list(outcomes(tmp_path, 1, 3, [name, "a.idx"], seconds=1))

@@ -13,7 +13,7 @@ from fedconvex.theory import papers
 
 pytestmark = pytest.mark.beyond_core  # thousands of rounds are played
 
-FEDERATIONS = 200
+FEDERATIONS = [10, pytest.param(100, marks=pytest.mark.slow)]
 LONG = 10_000  # seconds: `tries` ends the search
 
 
@@ -38,11 +38,12 @@ def test_there_are_claims() -> None:
     assert len(CLAIMED) >= 110
 
 
+@pytest.mark.parametrize("federations", FEDERATIONS)
 @pytest.mark.parametrize("statement", CLAIMED, ids=lambda s: s.identifier)
-def test_a_claim_holds_on_random_federations(statement: Statement) -> None:
+def test_a_claim_holds_on_random_federations(statement: Statement, federations: int) -> None:
     claim = statement.claim
     assert claim is not None
-    for federation in islice(random_federations(statement.setting, claim), FEDERATIONS):
+    for federation in islice(random_federations(statement.setting, claim), federations):
         found = claim.on(federation)
         assert found.holds is not False, f"{found}\n{federation}"
 

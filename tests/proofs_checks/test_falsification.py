@@ -99,11 +99,13 @@ FALSE_ONES = {name: (claim, STATEMENTS[name.partition(",")[0]].setting) for name
 FALSE_ONES |= OTHERS_FALSE
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", TRUE_ONES)
 def test_true_claims_hold_where_the_search_climbs(name: str) -> None:
     assert falsify_claim(*TRUE_ONES[name], LONG, tries=150) is None
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", OTHERS_TRUE)
 def test_true_claims_hold_on_random_federations(name: str) -> None:
     claim, setting = OTHERS_TRUE[name]
@@ -140,6 +142,7 @@ def test_the_search_is_the_same_each_time_and_another_for_another_seed() -> None
     assert str(first) != str(other)
 
 
+@pytest.mark.slow
 def test_climbing_finds_what_random_federations_do_not() -> None:
     """Theorem 4's ρ is nearly attained where L is much smaller than μ, B near 1 and γ near 0."""
     claim, setting = fedprox4(F(12, 10)), fedprox.theorem4.setting
@@ -149,6 +152,7 @@ def test_climbing_finds_what_random_federations_do_not() -> None:
     assert found.count(False) < 5
 
 
+@pytest.mark.slow
 def test_a_vector_claim_and_a_claim_about_each_client_are_falsified() -> None:
     setting = feddyn.lemma1.setting
     assert falsify_claim(Claim(server(1), "=", average(parameter("alpha"))), setting, LONG, tries=TRIES) is not None

@@ -100,6 +100,7 @@ def some(identifier: str, number: int) -> list[tuple[str, Statement]]:
     return Random(identifier).sample(every, min(number, len(every)))
 
 
+@pytest.mark.sample(22)
 @pytest.mark.parametrize("identifier", CHECKED)
 def test_some_wrong_formulas_are_noticed(identifier) -> None:
     assert not unnoticed(CHECKED[identifier], some(identifier, FEW))

@@ -127,6 +127,7 @@ def covered(case: Any, given: dict[str, Any], larger: Any) -> bool:
     return bool(1 / c.kappa0 <= first * alpha and c.kappa / c.kappa0 <= second * scale * ratio / alpha)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", THEOREMS)
 @given(given=settings(), larger=st.fractions(1, 9, max_denominator=9))
 def test_theorems_2_to_4_round_their_lemmas_up(case: Any, given: dict[str, Any], larger: Any) -> None:

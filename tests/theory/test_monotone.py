@@ -58,6 +58,7 @@ def balls(values: dict[str, Any]) -> dict[str, Any]:
     return {n: flint.arb(flint.fmpq(Fraction(v).numerator, Fraction(v).denominator)) for n, v in values.items()}
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize(("name", "parameter", "way"), CASES)
 @given(seed=st.integers(0, 10**6), step=st.integers(1, 20))
 def test_direction(name: str, parameter: str, way: int, seed: int, step: int) -> None:

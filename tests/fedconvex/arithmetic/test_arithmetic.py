@@ -88,6 +88,7 @@ def dyadic(number: Any) -> Fraction:
     return mantissa * Fraction(2) ** exponent
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ALL)
 @given(batch=batches())
 @FEW

@@ -17,6 +17,7 @@ def result():
     return audit(problem, ["fedgd:local_steps=4", "fedprox", "fedsplit"], rounds=60, source="made up")
 
 
+@pytest.mark.slow
 def test_lines_show_the_relative_gaps_and_the_floors(result):
     axes = draw_audit(result)
     curves = {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}

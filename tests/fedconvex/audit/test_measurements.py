@@ -259,6 +259,7 @@ def test_the_predicted_contraction_is_that_at_the_fixed_point_however_many_round
     assert one.predicted_contraction == pytest.approx(many.predicted_contraction, rel=1e-6)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", [fc.FedProx(mu=0.05), fc.FedSplit(stepsize=1)])
 def test_the_predicted_contraction_is_what_two_rounds_beside_the_fixed_point_do(labels, method) -> None:
     """The derivative once more, by differences of whole rounds around where a long run ends."""

@@ -31,6 +31,7 @@ def printed(folder: Path, stepsize: float) -> tuple[int, dict[str, Any]]:
     return done.exit_code, json.loads(done.stdout, parse_constant=refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.beyond_core  # trains a network
 def test_a_value_that_is_infinite_ends_the_run(tmp_path: Path) -> None:
     """A stepsize with which the parameters stay below 1e38, and their squares do not."""

@@ -27,6 +27,7 @@ def suspects_of(method: Method, solver: LocalSolver | None) -> Suspects:
     return Suspects(setup, references, 53, clients_only=False)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("method", "solver"), SETUPS)
 def test_names_are_unique_and_every_fault_shows(method: Method, solver: LocalSolver | None) -> None:
     """But for those that the method's parameters make invisible, which are said."""
@@ -40,6 +41,7 @@ def test_names_are_unique_and_every_fault_shows(method: Method, solver: LocalSol
     assert hidden <= no_effect
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("method", "solver"), SETUPS)
 def test_two_faults_can_be_planted_together(method: Method, solver: LocalSolver | None) -> None:
     suspects = suspects_of(method, solver)

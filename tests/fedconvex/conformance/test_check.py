@@ -89,6 +89,7 @@ def test_an_unknown_fault_is_not_given_a_name() -> None:
     assert {"holds", "undecided"} <= statuses
 
 
+@pytest.mark.slow
 def test_the_first_client_that_deviates_is_named() -> None:
     made = plain.Scaffold(stepsize=0.1, steps=4)
 
@@ -157,6 +158,7 @@ def overwriting(problem: Any, x0: Any) -> Any:
 NOISE = itertools.count()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("implementation", "said"),
     [
@@ -185,6 +187,7 @@ def test_misbehaviour_is_reported_not_raised(implementation: dict[str, Any], sai
     assert report.to_dict()["passed"] is False
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("off", [5e-14, 1e-13, 1e-9])
 def test_a_small_deviation_is_not_put_down_to_a_fault_without_effect(off: float) -> None:
     """Faults that change nothing agree with every run that is nearly right."""
@@ -262,6 +265,7 @@ def test_single_precision_may_be_stated() -> None:
     assert checked(lossy, precision="float32").passed
 
 
+@pytest.mark.slow
 def test_table_dictionary_and_picture() -> None:
     report = checked(fedgd(lambda problem, k, x: x + 0.1 * gradient(problem, k, x)))
     frame = report.to_frame()
@@ -297,6 +301,7 @@ def test_what_cannot_be_checked_is_refused(method: Any, options: dict[str, Any],
     assert refused.value.argument == argument
 
 
+@pytest.mark.slow
 def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
     """In single precision, the wrong sign of a weak pull is hard to tell from weight decay."""
     made = plain.FedProx(fault="proximal sign", dtype=np.float32, mu=1e-4, stepsize=0.1, steps=5)
@@ -355,6 +360,7 @@ def test_momentum_is_each_clients_own(fault: str, found: list[str]) -> None:
     assert names(check(fc.FedGD(stepsize=0.1, local_steps=4), **functions, local_solver=solver)) == found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("steps", [1, 30, 100])
 def test_few_and_many_local_steps(steps: int) -> None:
     """Beyond a number of steps, the truth comes from balls and faulty runs from floats."""

@@ -51,6 +51,7 @@ def test_theirs():
 """
 
 
+@pytest.mark.slow
 def test_in_a_suite(tmp_path: Path) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE, "utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--rootdir", str(tmp_path), "."]

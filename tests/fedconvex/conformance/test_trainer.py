@@ -86,6 +86,7 @@ def feddyn(fault: str = "") -> Callable[..., Any]:
     return local_update
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_right_trainers_pass(precision: str) -> None:
     for form in ("", "a module", "a state_dict", "a list"):

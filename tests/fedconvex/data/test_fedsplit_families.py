@@ -95,6 +95,7 @@ def calibrated(scores: np.ndarray, y: np.ndarray) -> bool:
     return float(np.sum(np.square(deviates))) < chi2.ppf(1 - 1e-6, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.beyond_core  # takes seconds
 def test_the_default_logistic_problem_has_a_minimiser() -> None:
     problem = fedsplit_logistic()

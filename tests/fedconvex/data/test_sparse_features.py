@@ -127,6 +127,7 @@ class TestProblems:
         assert float(whole.smoothness_bound(1).upper()) == pytest.approx(whole.L[1], rel=1e-6)
         assert whole.smoothness_bound(1) >= dense.L[1] * (1 - 1e-12)
 
+    @pytest.mark.slow
     def test_methods_run_alike(self, federated: FederatedData) -> None:
         whole, dense = federated.problem("logistic"), densified(federated).problem("logistic")
         for method in (fc.FedGD(stepsize=0.5, local_steps=3), fc.FedProx(mu=1), fc.FedSplit(stepsize=1)):

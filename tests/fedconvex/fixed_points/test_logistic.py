@@ -43,6 +43,7 @@ def after_one_round(method, problem, point: np.ndarray) -> np.ndarray:
     return rounds_of(method, problem, "float").advance(State(point, memory={"z": memory})).server
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("problem", [BINARY, CLASSES, NO_RIDGE], ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_the_point_is_fixed_and_reached(method, problem) -> None:
@@ -56,6 +57,7 @@ def test_the_point_is_fixed_and_reached(method, problem) -> None:
     assert abs(np.asarray(torch) - stop.point).max() < 1e-12
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("problem", [BINARY, CLASSES], ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_balls_enclose_the_fixed_point(method, problem) -> None:
@@ -107,6 +109,7 @@ def test_fedprox_with_gradient_steps(stepsize) -> None:
         assert abs(float(ball.mid()) - other) > 1e-6
 
 
+@pytest.mark.slow
 @fewer
 @given(problem=st.one_of(logistics(), multinomials()), method=st.sampled_from(METHODS))
 def test_random_problems(problem, method) -> None:

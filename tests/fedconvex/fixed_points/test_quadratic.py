@@ -154,6 +154,7 @@ def hilbert(n: int, zeros: int) -> fc.Quadratic:
     return fc.Quadratic([H], [[1] * n + [0] * zeros])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("zeros", [0, 1])
 @pytest.mark.parametrize(("n", "radius"), [(12, 1e-20), (12, 1e-60), (30, 1e-20)])

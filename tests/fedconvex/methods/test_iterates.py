@@ -47,6 +47,7 @@ def test_no_method_is_left_out() -> None:
     assert {type(method).__name__ for method in DETERMINISTIC} | {"FedAvg"} == set(METHODS)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("participation", [None, SOME], ids=["everyone", "some"])
 @pytest.mark.parametrize("method", DETERMINISTIC, ids=repr)
 @few

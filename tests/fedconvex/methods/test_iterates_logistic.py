@@ -19,6 +19,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @settings(few, max_examples=15)
 @given(problem=st.one_of(logistics(), multinomials()), method=st.sampled_from(METHODS), first=st.integers(-2, 2))
 def test_three_rounds(problem, method, first) -> None:

@@ -12,6 +12,7 @@ from .chromium import MISSING, Chromium, chromium, pictures, program
 FOUND = program()
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,  # makes the whole report
     pytest.mark.skipif(FOUND is None, reason=MISSING),
 ]
 SHOWN = "[...document.querySelectorAll('.statement')].filter(one => !one.hidden).map(one => one.id)"

@@ -38,6 +38,7 @@ def shown(records: list[Record]) -> str:
     return page([StatementEntry(r, "a paper", Origin.RUN) for r in records], Sections({"made": "now"}))
 
 
+@pytest.mark.slow
 def test_the_whole_page_is_well_formed_and_loads_nothing(whole):
     assert Read(whole).faults() == []
 
@@ -66,6 +67,7 @@ def test_what_is_not_closed_is_noticed(records):
         Read(shown(records).replace("</main>", "<p></main>"))
 
 
+@pytest.mark.slow
 def test_every_statement_is_there_with_its_recorded_verdict(whole):
     details = {one.get("id"): one for one in Read(whole).all("details", class_="statement")}
     assert details.keys() == {s.identifier for paper in papers().values() for s in paper.everything}
@@ -79,6 +81,7 @@ def test_every_statement_is_there_with_its_recorded_verdict(whole):
     assert f"<b>{proved}</b>" in whole
 
 
+@pytest.mark.slow
 def test_what_fails_is_told_with_what_holds_instead(whole):
     read, known = Read(whole), recorded()
     (section,) = [s for s in read.all("section") if s[0].get("id") == "fails"]
@@ -87,6 +90,7 @@ def test_what_fails_is_told_with_what_holds_instead(whole):
         assert any(name in row and known[name]["corrected"] in row for row in rows)
 
 
+@pytest.mark.slow
 def test_it_can_be_read_with_a_screen_reader(whole):
     read = Read(whole)
     assert read.root.get("lang") == "en"
@@ -243,6 +247,7 @@ def test_a_record_that_does_not_tell_everything_is_not_taken(name, found):
     assert as_recorded(statement(name), found) is None
 
 
+@pytest.mark.slow
 def test_where_verdicts_come_from_is_said(whole):
     taken = sum(as_recorded(statement(name), entry) is not None for name, entry in recorded().items())
     assert f"{taken} as recorded with this version, not checked again" in whole

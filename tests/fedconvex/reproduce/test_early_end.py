@@ -28,6 +28,7 @@ def ending(written: Any, deep_text: str) -> Any:
     return at
 
 
+@pytest.mark.slow
 def test_what_it_took_is_what_the_whole_run_says(ending: Any, tmp_path: Path) -> None:
     experiment = ending(0.6)
     whole = execution.run(ending(0.6, ('until = "test_accuracy"\n', "")), tmp_path, None, jobs=1)
@@ -42,6 +43,7 @@ def test_what_it_took_is_what_the_whole_run_says(ending: Any, tmp_path: Path) ->
         pandas.testing.assert_frame_equal(rows, all_rows[: len(rows)])
 
 
+@pytest.mark.slow
 def test_what_is_not_reached_has_all_its_rounds(ending: Any, tmp_path: Path) -> None:
     found = execution.run(ending(1.1), tmp_path, None, jobs=1)
     assert (found.groupby("method")["round"].max() == 8).all()

@@ -39,6 +39,7 @@ execution.run(specification.read(Path(sys.argv[1])), Path(sys.argv[2]), None, jo
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["sweep", "deep"])
 def test_after_kill_9_it_goes_on(
     written: Any, sweep_text: str, deep_text: str, runner: str, tmp_path: Path, played: list[int]
@@ -113,6 +114,7 @@ def test_a_long_run_goes_on_from_its_middle(
     )
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_table(written: Any, deep_text: str, tmp_path: Path) -> None:
     experiment = written(deep_text)
     one, two = (execution.run(experiment, tmp_path / str(jobs), None, jobs=jobs) for jobs in (1, 2))

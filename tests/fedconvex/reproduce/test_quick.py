@@ -13,6 +13,8 @@ from fedconvex.reproduce.summary import REPRODUCED
 pytestmark = pytest.mark.beyond_core  # trains networks
 
 QUICK = {key: e for key, e in experiments(quick=True).items() if missing(e, None) is None}
+BY_DEFAULT = {"fedsplit.figure2a", "feddyn.figure2", "feddyn.figure3", "fedprox.other_claims"}  # one of each runner
+CASES = [pytest.param(key, marks=[] if key in BY_DEFAULT else pytest.mark.slow) for key in QUICK]
 
 
 def gaps(summary: dict[str, Any]) -> list[str]:
@@ -21,7 +23,7 @@ def gaps(summary: dict[str, Any]) -> list[str]:
     return numbers + [claim["claim"] for claim in summary["claims"] if not claim["number"]]
 
 
-@pytest.mark.parametrize("key", QUICK)
+@pytest.mark.parametrize("key", CASES)
 def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Path, played: list[int]) -> None:
     experiment = QUICK[key]
     summary, files = run_experiment(experiment, tmp_path, jobs=1)
@@ -44,3 +46,8 @@ def test_what_is_missing_would_be_noticed() -> None:
         "claims": [{"claim": "fast", "number": "", "verdict": REPRODUCED}, {"claim": "slow", "number": "1 < 2"}],
     }
     assert gaps(summary) == ["rounds", "fast"]
+
+
+def test_an_experiment_of_every_runner_runs_by_default() -> None:
+    assert set(QUICK) >= BY_DEFAULT
+    assert {QUICK[key].runner for key in BY_DEFAULT} == {e.runner for e in QUICK.values()}

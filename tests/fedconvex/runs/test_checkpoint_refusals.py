@@ -73,6 +73,7 @@ class TestDamage:
         for end in {0, 1, 2, 4, *range(5, length, 61), length - 23, length - 22, length - 2, length - 1}:
             assert self.same_or_refused(whole, whole[1][:end])
 
+    @pytest.mark.sample(1)
     def test_flipped_bits(self, whole) -> None:
         """Some hit bytes without meaning (time stamps); none leads elsewhere."""
         places = range(0, 8 * len(whole[1]), 31)
@@ -84,6 +85,7 @@ class TestDamage:
         assert np.mean(outcomes) > 0.5
         assert not self.same_or_refused(whole, whole[1])
 
+    @pytest.mark.sample(1)
     def test_flipped_bits_of_the_table_of_contents(self, whole) -> None:
         """Compression methods, flags, sizes, versions of the archive's entries."""
         directory = whole[1].index(b"PK\x01\x02")

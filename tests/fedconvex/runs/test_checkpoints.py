@@ -37,6 +37,7 @@ def everything(found: Any) -> dict[str, Any]:
 
 
 class TestGoingOn:
+    @pytest.mark.sample(7)
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
     def test_after_every_round(self, name, arithmetic, tmp_path, played) -> None:
@@ -193,6 +194,7 @@ def content(result: Path) -> dict[str, Any]:
 
 
 class TestKill9:
+    @pytest.mark.slow
     @pytest.mark.beyond_core  # starts a process
     def test_again_and_again(self, tmp_path) -> None:
         """In the work, while writing, before and after the file is closed: then the run is as if nothing had been."""

@@ -114,6 +114,7 @@ def test_distinct_machines() -> None:
     assert distinct([HERE, WIDER], [dict(reversed(HERE.items()))]) == [dict(sorted(s.items())) for s in (HERE, WIDER)]
 
 
+@pytest.mark.slow
 @pytest.mark.beyond_core  # starts a process
 def test_the_libraries_say_what_they_compute_with(tmp_path) -> None:
     """In a process in which numba compiles for any processor of this architecture."""

@@ -99,6 +99,7 @@ def test_logistic(two: fc.Logistic, four: fc.MultinomialLogistic) -> None:
     assert two.dim <= 3
 
 
+@pytest.mark.slow
 def test_least_squares_of_all_kinds_occur(drawn: Any) -> None:
     found = drawn(strategies.least_squares_problems(), 400)
     wanted = {
@@ -128,6 +129,7 @@ def test_ill_conditioned_ones_can_be_left_out(drawn: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_quadratics_of_all_kinds_occur(drawn: Any) -> None:
     any_at_all = drawn(strategies.quadratic_problems(), 300)
     wanted = {

@@ -21,6 +21,7 @@ def smallest(strategy: st.SearchStrategy[Any], condition: Any = None) -> Any:
     return find(strategy, condition or (lambda example: True), settings=tries)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("strategy", "printed"),
     [
@@ -41,6 +42,7 @@ def _arguments(call: str) -> list[str]:
     return [part for part in call.partition("(")[2].split(", ") if "=" in part]
 
 
+@pytest.mark.slow
 def test_others() -> None:
     assert smallest(strategies.weights()) == [1]
     assert smallest(strategies.participation_schemes(num_clients=3)) == fc.participation.Full()
@@ -51,6 +53,7 @@ def test_others() -> None:
     assert smallest(strategies.constants()) == {"L": 1, "L_minus": 0, "mu": 1, "B": 1, "gamma": 0, "K": 1}
 
 
+@pytest.mark.slow
 def test_constants_of_statements() -> None:
     assert smallest(strategies.satisfying(fedprox.theorem4)) == {
         "mu": 4,
@@ -66,6 +69,7 @@ def test_constants_of_statements() -> None:
     assert found == {"t": 1, "kappa": 1, "initial_distance": 0, "num_clients": 1, "b": 0}
 
 
+@pytest.mark.slow
 def test_a_counterexample_has_two_clients_and_one_unknown() -> None:
     """FedProx stops beside the minimiser: the example that shows it is the simplest there is."""
 
@@ -78,11 +82,13 @@ def test_a_counterexample_has_two_clients_and_one_unknown() -> None:
     assert all(abs(entry) <= 2 and entry == int(entry) for entry in entries)
 
 
+@pytest.mark.slow
 def test_a_rotation_is_kept_where_it_is_needed() -> None:
     problem = smallest(strategies.quadratic_problems(mu=1, L=4), lambda p: p.dim > 1 and p.H[0][0, 1] != 0)
     assert (problem.num_clients, problem.dim) == (1, 2)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_integer_the_fraction_is_simple() -> None:
     problem = smallest(strategies.quadratic_problems(mu=Fraction(1, 3), L=Fraction(1, 2)))
     assert problem.H[0].tolist() == [[Fraction(1, 3)]]

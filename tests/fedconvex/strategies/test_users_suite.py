@@ -50,6 +50,7 @@ def run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", [FROM_THE_README, BY_TYPE], ids=["README", "by type"])
 def test_it_passes(source: str, tmp_path: Path) -> None:
     done = run(tmp_path, source)
@@ -57,6 +58,7 @@ def test_it_passes(source: str, tmp_path: Path) -> None:
     assert "1 passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_wrong_fails_with_an_example_that_can_be_read(tmp_path: Path) -> None:
     done = run(tmp_path, FAULTY)
     assert done.returncode == 1

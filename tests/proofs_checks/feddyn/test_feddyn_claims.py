@@ -45,6 +45,7 @@ def refused(statement: Statement, claim: Claim, proof: Derivation) -> bool:
     return False
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     assert theorem_of(statement).claim == statement.claim
@@ -78,6 +79,7 @@ def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
     return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, builder(c))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement.claim))
@@ -91,6 +93,7 @@ def test_every_claim_that_differs_in_one_place_is_refused(statement: Statement) 
     assert not accepted_mutants(statement, every=1)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("statement", [s for s in PROVED if s.identifier not in VECTORS], ids=IDS)
 def test_a_proof_that_differs_in_one_multiplier_is_refused(statement: Statement) -> None:
     """So every fact and every square in it is needed."""

@@ -66,6 +66,7 @@ def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
     return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, proof(c))]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("statement", RUNS, ids=IDS)
 def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number_of = sum(1 for _ in mutants(statement.claim))
@@ -119,6 +120,7 @@ def accepted_proofs(statement: Statement, every: int) -> list[Derivation]:
 IDLE = {"feddyn.theorem4sharper": 3, "feddyn.equation20": 1}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("statement", RUNS, ids=IDS)
 def test_a_proof_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number_of = sum(1 for _ in changed_proofs(proof_of(statement)))

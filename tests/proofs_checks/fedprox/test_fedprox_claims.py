@@ -38,6 +38,7 @@ def test_these_have_claims() -> None:
     assert all(builder_of(s) is not None for s in ROUNDS)
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
 def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     proved = theorem_of(statement)
@@ -66,6 +67,7 @@ def accepted(statement: Statement, every: int) -> list[Claim]:
     return [claim for claim in wrong if not refused(statement.setting, claim, build(claim))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
 def test_the_same_proof_does_not_prove_a_changed_claim(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement.claim))
@@ -86,6 +88,7 @@ def wrong_proofs(statement: Statement) -> list[Derivation]:
     return [m for m in wrong if statement.identifier not in EXACT or m.lines[:-1] == proof.lines[:-1]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
 def test_a_changed_multiplier_is_refused(statement: Statement) -> None:
     wrong = wrong_proofs(statement)

@@ -96,6 +96,7 @@ def test_the_kernel_proves_the_lemma(name: str) -> None:
 # ---- refused: inequalities
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FEW_MUTANTS)
 def test_an_inequality_that_differs_in_one_place_is_refused(name: str) -> None:
     lemma, tried = LEMMAS[name], 0
@@ -203,6 +204,7 @@ def says_the_same(claim: Claim, other: Claim) -> bool:
     return (claim.left, found) == (other.left, other.right)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     "name", ["theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround", "equation22",
@@ -223,6 +225,7 @@ def test_another_claim_is_refused(name: str) -> None:
 RUNS = {"fedgd": claimed_complexity.FEDGD_ROUNDS, "divergence": divergence.DIVERGES}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", RUNS)
 def test_another_claim_of_a_run_is_refused(name: str) -> None:
     lemma = RUNS[name]

@@ -53,6 +53,7 @@ def test_the_kernel_accepts_what_is_found_for_a_users_lemma() -> None:
         assert time.monotonic() - begun < 30, name
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [name for name in LEMMAS if name not in LOOSE])
 def test_false_variants_have_no_proof(name: str) -> None:
     setting, left, right = LEMMAS[name]
@@ -88,6 +89,7 @@ def _check(identifier: str) -> None:
     assert theorem(found.setting, found.claim, proof).setting == found.setting
 
 
+@pytest.mark.slow
 def test_changed_statements_have_no_proof() -> None:
     found = statement("feddyn.lemma3")
     assert found.claim is not None
@@ -97,6 +99,7 @@ def test_changed_statements_have_no_proof() -> None:
     assert proved(found.setting, replace(found.claim, left=found.claim.left + Fraction(1, 7))) is None
 
 
+@pytest.mark.slow
 def test_the_same_proof_comes_every_time() -> None:
     for identifier in ("feddyn.lemma7", "dane.oneround"):
         assert prove(statement(identifier)) == prove(statement(identifier))

@@ -49,6 +49,7 @@ def test_gradient_descent_on_smooth_convex_functions(rounds, m):
     assert found.upper - found.lower < 1e-25 * truth
 
 
+@pytest.mark.slow
 def test_forty_steps():
     """Never below the truth, 1/162, and hardly above."""
     found = worst_case(fc.FedGD(stepsize=1), SmoothConvex(1), 1, 40, metric="gap")

@@ -72,6 +72,7 @@ def test_no_federation_is_above_the_proved_end(method, mu, ratio, m, metric, dat
         assert happens is None or happens <= found.upper
 
 
+@pytest.mark.slow
 @FEW
 @given(mu=fractions(0, 3), L_minus=fractions(0, 1), B=fractions(1, 3), m=st.sampled_from([2, 3]), data=st.data())
 def test_no_federation_decreases_by_less(mu, L_minus, B, m, data):

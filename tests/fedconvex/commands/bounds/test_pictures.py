@@ -12,6 +12,7 @@ from fedconvex.commands.bounds.sweep import run_sweep
 pytestmark = pytest.mark.beyond_core  # draws
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("plot", "name", "beginning"),
     [
@@ -62,6 +63,7 @@ def test_two_parameters_are_lines_or_contours():
     assert colours.get_ylabel() == r"$\rho$, grey: nothing is promised, white: refused"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "texts", "fixed", "says"),
     [

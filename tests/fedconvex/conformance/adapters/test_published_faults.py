@@ -49,6 +49,7 @@ def feddyn(detached: bool, once: bool) -> Report:
     return check(fc.FedDyn(alpha=ALPHA), **functions, local_solver=steps)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("detached", "once", "expected"),
     [

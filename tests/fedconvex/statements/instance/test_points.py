@@ -132,6 +132,7 @@ def test_many_minimisers_do_for_a_distance() -> None:
     assert ball_contains(instance.initial_gap, Fraction(2))
 
 
+@pytest.mark.slow
 @few
 @given(st.data(), logistics() | multinomials())
 def test_logistic_losses(data: Any, problem: Any) -> None:

@@ -82,6 +82,7 @@ def test_the_least_decrease_with_a_bound_for_every_client(m, clients, mu, B, gam
     assert float(found.upper) == pytest.approx(truth, abs=1e-6)
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=8), mu=st.fractions(2, 8, max_denominator=4))
 def test_no_inexact_round_decreases_by_less(data, gamma, mu):
@@ -197,6 +198,7 @@ def test_solvers_that_are_not_analysed(solver, says):
         worst_case(fc.FedProx(mu=10), SmoothConvex(1), "any", local_solver=solver, **DESCENT)
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=4))
 def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):

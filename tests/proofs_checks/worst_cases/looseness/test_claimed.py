@@ -101,6 +101,7 @@ def test_fedproxs_drift_posed_by_hand() -> None:
     assert float(found.worst.lower) == pytest.approx(float(by_hand.lower), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_feddyns_theorem_posed_by_hand() -> None:
     """Theorem 2 is about the gap at the mean of the γ^t, in units of D₀ + (e/c)G: the named metric, exactly."""
     numbers = {"alpha": F(25), "L": F(1), "num_clients": F(2), "num_active": F(1), "T": F(3)}

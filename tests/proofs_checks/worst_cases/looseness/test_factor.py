@@ -129,6 +129,7 @@ def test_clients_that_go_up_miss_any_promise() -> None:
     assert "by any factor" in found.says
 
 
+@pytest.mark.slow
 def test_draws_are_bounded_from_one_side() -> None:
     found = looseness("fedprox.theorem4", **PROX, K=10)
     assert 1 < found.factor[0] < found.factor[1]
@@ -148,6 +149,7 @@ def test_for_few_clients_draws_are_exact(statement: str, numbers: dict[str, Any]
     assert anyone.factor[0] <= two.factor[0] <= two.factor[1] <= two.factor[0] * (1 + F(1, 10**6))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("statement", "numbers"),
     [
@@ -186,6 +188,7 @@ def test_what_sampling_costs_with_hardly_any_curvature() -> None:
     assert float(found.worst.upper) == pytest.approx(3**0.5 / 5, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_no_draw_costs_more() -> None:
     """Equation (14), K = 1 of three devices: quadratics on a line, all draws, ‖∇f‖ at both ends of the segment."""
     mu, B = F(5), F(2)

@@ -45,6 +45,7 @@ def ends_in(cell: str) -> list[float]:
     return numbers * 2 if len(numbers) == 1 else numbers
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_code_computes() -> None:
     """The ends come from a solver in floating point: they may differ in their last digits from machine to machine."""
     page, words = PAGE.read_text("utf-8"), set(without_rows())

@@ -63,6 +63,7 @@ def feddyn(c, active, alpha, rounds):
     return list(played(c.w, [0 * c.w] * c.m, [c.w], rounds))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("m", "active", "T"), [(2, 1, 2), (2, 1, 3), (3, 1, 2), (3, 2, 2)])
 def test_draws_with_memory(m, active, T):
     """FedDyn's Theorem 2, by a program for all clients and all draws that is written here."""
@@ -83,6 +84,7 @@ def test_draws_with_memory(m, active, T):
     assert found.upper - found.lower <= 1e-6
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("m", "active", "clients", "mu", "B"),
     [(2, 1, SmoothConvex(1), 5, F(3, 2)), (3, 1, SmoothConvex(1), 2, F(6, 5)), (3, 2, SmoothConvex(1), 5, F(3, 2)),
@@ -147,6 +149,7 @@ def test_the_second_moments_say_the_same(method, participation):
     assert float(gap.lower) == pytest.approx(F(L, 2) * distance.lower, rel=1e-9)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("method", "metric", "rounds"),
     [(fc.FedDyn(alpha=3), "average_gap", 3), (fc.FedDyn(alpha=3), "distance", 2), (fc.FedDynOneGD(alpha=4), "gap", 2),

@@ -47,6 +47,7 @@ def test_what_is_attained_happens_when_all_draws_are_made(method, m):
     assert found.played >= found.lower * F(9, 10)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("participation", [Uniform(1), Uniform(2), Weighted(1), Weighted(2)], ids=str)
 @pytest.mark.parametrize("metric", ["distance", "gap"])
 @pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: type(method).__name__)

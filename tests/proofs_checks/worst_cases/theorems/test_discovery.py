@@ -78,6 +78,7 @@ def test_fedsplit_with_any_stepsize_has_two_regimes_of_which_one_is_found() -> N
     assert is_same(other.bound, ((1 - s * L) / (1 + s * L)) ** 2)
 
 
+@pytest.mark.slow
 def test_where_it_holds_is_found(prox: Discovered) -> None:
     """One regime of two, without being told: the other would need negative weights."""
     found = discover(fedsplit_at_any, lambda m, L, s: (m < L,))

@@ -1,0 +1,63 @@
+"""Hypothesis draws the same examples in every run, with `-m explore` those of a fresh seed that the header names."""
+
+import re
+from pathlib import Path
+
+import pytest
+from explore_layer import CHOSEN
+
+DRAWS = """
+from hypothesis import given, strategies as st
+
+drawn = []
+@given(st.integers())
+def test_drawn(number):
+    drawn.append(number)
+def test_last():
+    print("drawn:", drawn)
+"""
+
+pytestmark = pytest.mark.beyond_core  # starts processes
+
+
+@pytest.fixture
+def inner(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A pytest of its own, with this layer alone."""
+    pytester.makeini("[pytest]\nmarkers =\n    explore\n")
+    here = str(Path(__file__).parent)
+    pytester.makeconftest(f"import sys\nsys.path.insert(0, {here!r})\npytest_plugins = ('explore_layer',)")
+    pytester.makepyfile(DRAWS)
+    return pytester
+
+
+def output(inner: pytest.Pytester, *words: str) -> str:
+    done = inner.runpytest_subprocess("-s", "-p", "no:xdist", "-p", "no:cacheprovider", *words)
+    assert done.ret == 0
+    return done.stdout.str()
+
+
+def drawn(text: str) -> str:
+    (line,) = re.findall(r"drawn: (\[.*\])", text)
+    return line
+
+
+def test_the_same_is_drawn_in_every_run_unless_one_explores(inner: pytest.Pytester) -> None:
+    first, second = (output(inner) for _ in range(2))
+    assert drawn(first) == drawn(second)
+    assert "exploring" not in first
+    explored = output(inner, "-m", "explore or not explore")
+    assert drawn(explored) != drawn(first)
+    (seed,) = re.findall(r"exploring with (--hypothesis-seed=\d+)", explored)
+    assert drawn(output(inner, "-m", "explore or not explore", seed)) == drawn(explored)
+
+
+def test_only_what_hypothesis_draws_is_explored(inner: pytest.Pytester) -> None:
+    assert "1 passed, 1 deselected" in output(inner, "-m", "explore")
+
+
+@pytest.mark.parametrize(
+    ("expression", "chosen"),
+    [("explore", True), ("explore and not slow", True), ("core", False), ("not explore", False), ("", False)],
+)
+def test_one_explores_who_asks_for_it(expression: str, chosen: bool) -> None:
+    assert (CHOSEN.search(expression) is not None) == chosen
