@@ -22,6 +22,7 @@ SCRIPTS = (
     "import_time",
     "rounds",
     "fixed_points",
+    "hessian_products",
     "ground_truth",
     "local_sgd",
     "measuring",

@@ -87,8 +87,9 @@ def _lanczos(clients: Clients, point: Array, start: Array, steps: int) -> tuple[
     K, number = clients.num_clients, clients.arithmetic.to_float
     basis = [clients.rows(start)]
     diagonal, off_diagonal = np.zeros((K, steps)), np.zeros((K, steps))
+    hessian = clients.hessian_map(point)
     for j in range(steps):
-        image: Any = clients.hessian_products(point, basis[j])
+        image: Any = hessian(basis[j])
         diagonal[:, j] = number((image * basis[j]).sum(-1))
         for _ in range(2):  # full reorthogonalisation; done twice, it is orthogonal to rounding
             for vector in basis:

@@ -1,7 +1,6 @@
 """Newton's method for a batch of independent smooth convex functions, to the accuracy of float64."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
 
 from fedconvex.arithmetic.rationals import Array
@@ -28,7 +27,8 @@ class SmoothFunctions(Protocol):
 
     def hessians(self, theta: Array) -> Array: ...
 
-    def hessian_products(self, theta: Array, vectors: Array) -> Array: ...
+    def hessian_map(self, theta: Array) -> Callable[[Array], Array]:
+        """V ↦ ∇²φ_k(θ_k) V_k, on (b, d) arrays."""
 
 
 def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
@@ -55,7 +55,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
             inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
             step = -(inverse @ gradients[..., None])[..., 0]
         else:
-            step = conjugate_gradients(xp, partial(functions.hessian_products, theta), -gradients)
+            step = conjugate_gradients(xp, functions.hessian_map(theta), -gradients)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
         theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # finished functions stay where they are

@@ -9,7 +9,8 @@ from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Rounds
 
 MAX_KRYLOV = 300
-RELATIVE_CHANGE = 1e-9
+EVERY = 5  # after so many new vectors the eigenvalues are computed again
+RELATIVE_CHANGE = 1e-9  # of the radius, by the last `EVERY` vectors
 STILL = 1e-9  # a spectral radius this near 1 may come from directions along which rounds do not move the point
 FLAT = 1e-12  # a singular value below this fraction of the largest counts as 0
 FORMED_ENTRIES = 20_000_000  # Hessian entries held in memory at once (8 bytes each)
@@ -73,7 +74,7 @@ def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None
         return SpectralRadius(1.0, settled=True)  # nothing is left: no round moves any point
     basis = [v / np.linalg.norm(v)]
     H = np.zeros((MAX_KRYLOV + 1, MAX_KRYLOV))
-    radius, settled_for = 0.0, 0
+    radius = 0.0
     for j in range(MAX_KRYLOV):
         w = projected(derivative(state.with_values(basis[j])).flat())
         before = float(np.linalg.norm(w))
@@ -85,11 +86,10 @@ def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None
             w = w - projection @ Q
             H[: j + 1, j] += projection
         H[j + 1, j] = np.linalg.norm(w)
-        previous, radius = radius, float(max(abs(np.linalg.eigvals(H[: j + 1, : j + 1]))))
-        if H[j + 1, j] <= 1e-13 * max(before, 1e-300) or j + 1 == len(v):
-            return SpectralRadius(radius, settled=True)  # an invariant Krylov space: its eigenvalues are the map's
-        settled_for = settled_for + 1 if abs(radius - previous) <= RELATIVE_CHANGE * radius else 0
-        if settled_for >= 5:
-            return SpectralRadius(radius, settled=True)
+        invariant = H[j + 1, j] <= 1e-13 * max(before, 1e-300) or j + 1 == len(v)
+        if invariant or (j + 1) % EVERY == 0:  # eigenvalues cost more than the vectors do
+            previous, radius = radius, float(max(abs(np.linalg.eigvals(H[: j + 1, : j + 1]))))
+            if invariant or abs(radius - previous) <= RELATIVE_CHANGE * radius:
+                return SpectralRadius(radius, settled=True)  # an invariant Krylov space has eigenvalues of the map
         basis.append(w / H[j + 1, j])
     return SpectralRadius(radius, settled=False)

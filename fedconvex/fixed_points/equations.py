@@ -7,7 +7,8 @@ the solutions of Φx = q, Φ = Σ_k weights_k R_k H_k, q = Σ_k weights_k R_k c_
 * FedGD(s, e):  R_k = s Σ_{j<e} (I − sH_k)^j          (FedSplit paper, equations (5) and (10));
 * FedProx(μ):   R_k = (H_k + μI)⁻¹                    (FedSplit paper, equation (7), s = 1/μ).
 
-Methods whose fixed points are the stationary points (FedSplit with exact proximal steps) have R_k = I.
+Methods whose fixed points are the stationary points (FedSplit with exact proximal steps) have R_k = I. Where each F_k
+is pulled to the start by (λ/2)‖· − x⁽¹⁾‖² (RegularizedFedSplit), the matrix is Φ + λI; from the origin, q is the same.
 """
 
 from collections.abc import Callable
@@ -21,11 +22,11 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.arithmetic.definiteness import is_positive_definite, null_space, proves_nonsingular
-from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array, fraction_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.convergence_rates import spectral_radius
-from fedconvex.fixed_points.one_round import OneRoundMap
+from fedconvex.fixed_points.one_round import COPIES, OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method
@@ -66,12 +67,15 @@ class QuadraticFixedPoints:
             NoFixedPoint: the equation Φx = q has no solution.
         """
         if not self.has_closed_form:
-            return self._convert(self.one_round.point, arithmetic)
+            settled = self._settled_in_floats() if arithmetic.certainty is Certainty.NUMERIC else None
+            return self._convert(self.one_round.point if settled is None else settled, arithmetic)
         return solve_symmetric(self.equation, arithmetic, target_radius, kernel=self._kernel)
 
     @cached_property
     def unique(self) -> bool:
         """Whether exactly one server's point belongs to a fixed state: decided exactly."""
+        if self._is_pulled_to_start:
+            return False  # (Φ + λI)⁻¹(q + λx⁽¹⁾) changes with the start x⁽¹⁾
         if not self.has_closed_form:
             return self.one_round.unique
         if self._kernel_is_common:
@@ -120,7 +124,41 @@ class QuadraticFixedPoints:
     @property
     def has_closed_form(self) -> bool:
         """Whether Φx = q determines the fixed points; otherwise `one_round` does."""
-        return self.method.memoryless or is_stationary(self.method, self.solver, self.problem)
+        stationary = is_stationary(self.method, self.solver, self.problem)
+        return self.method.memoryless or stationary or self._is_pulled_to_start
+
+    @property
+    def _is_pulled_to_start(self) -> bool:
+        """Whether the fixed point is proved to be the minimiser of Σ_k F_k + (λ/2)‖· − x⁽¹⁾‖², x⁽¹⁾ the start."""
+        return bool(self.method.pull_to_start > 0) and isinstance(self.solver, Exact) and self.problem.is_convex
+
+    def _settled_in_floats(self) -> Array | None:
+        """The server's point of the only fixed state, in floats; None where rounding errors could be visible in it.
+
+        One round on the whole state is s ↦ Ms + q. With a safely nonsingular I − M nothing is conserved, and the fixed
+        state is the only one.
+        """
+        rounds = rounds_of(self.method, self.problem, "float", self.solver)
+        assert isinstance(rounds.solver, SmoothSolver)
+        with rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+            origin = rounds.start(np.zeros(self.problem.dim))
+            size = len(origin.flat())
+            rounds.arithmetic.require_room(size, size, COPIES)
+            derivative = rounds.tangent(origin)
+            drift = np.stack([v - derivative(origin.with_values(v)).flat() for v in np.eye(size)], axis=1)
+            moved = rounds.advance(origin).flat() - origin.flat()
+            if not (np.isfinite(drift).all() and np.isfinite(moved).all()):
+                return None
+            H, c = rounds.clients.hessians(rounds.clients.rows(origin.server)), rounds.clients.gradients(origin.server)
+            matrix_scale, vector_scale = rounding_scales(rounds.solver, H, c, rounds.method.proximal_weight)
+            singular = np.linalg.svd(drift, compute_uv=False)
+            size_of_drift, size_of_moved = float(singular[0]), float(np.linalg.norm(moved))
+            if singular[-1] <= np.finfo(float).eps * size_of_drift:
+                return None
+            change = np.linalg.solve(drift, moved)
+            point = np.asarray(change[: self.problem.dim])
+            error = (max(matrix_scale) + size_of_drift) * np.linalg.norm(change) + max(vector_scale) + size_of_moved
+            return point if error <= SAFE_CONDITION * singular[-1] * np.linalg.norm(point) else None
 
     @cached_property
     def one_round(self) -> OneRoundMap:
@@ -140,7 +178,8 @@ class QuadraticFixedPoints:
 
     def _equation(self, arithmetic: Arithmetic) -> "Terms":
         if not self.method.memoryless:
-            return stationarity(self.problem)(arithmetic)
+            pull = self.method.pull_to_start if self._is_pulled_to_start else None
+            return stationarity(self.problem, pull)(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
         assert isinstance(rounds.solver, SmoothSolver)
         with arithmetic.context():
@@ -149,17 +188,13 @@ class QuadraticFixedPoints:
             terms = Terms.of(arithmetic, rounds.weights, RH, Rc)
             if arithmetic.certainty is not Certainty.NUMERIC:
                 return terms
-            # I − weight·R and I − Mᵉ cancel: where they are tiny, the rounding errors of I remain at full size
-            curvatures = np.linalg.eigvalsh(arithmetic.to_float(clients.H))
-            error_scale, error_scale_per_c = rounds.solver.rounding(
-                curvatures[:, 0], abs(curvatures).max(axis=1), float(rounds.method.proximal_weight)
-            )
+            H, c = arithmetic.to_float(clients.H), arithmetic.to_float(clients.c)
+            matrix_scale, vector_scale = rounding_scales(rounds.solver, H, c, rounds.method.proximal_weight)
             weights = arithmetic.to_float(rounds.weights)
-            error_scale_q = error_scale_per_c * np.linalg.norm(arithmetic.to_float(clients.c), axis=1)
             return replace(
                 terms,
-                phi_size=max(terms.phi_size, float(weights @ error_scale)),
-                q_size=max(terms.q_size, float(weights @ error_scale_q)),
+                phi_size=max(terms.phi_size, float(weights @ matrix_scale)),
+                q_size=max(terms.q_size, float(weights @ vector_scale)),
             )
 
     @cached_property
@@ -173,6 +208,8 @@ class QuadraticFixedPoints:
 
     def _kernel(self) -> list[Array]:
         """An exact basis of the kernel of Φ; raises NoFixedPoint where q is not orthogonal to it."""
+        if self._is_pulled_to_start:
+            return []  # Φ + λI is positive definite
         if self._kernel_is_common:
             return solvable(self.problem.kernel, self.problem.weighted_linear_term())
         terms = self.equation(arithmetics.get("exact"))
@@ -213,16 +250,30 @@ class Terms:
         return self.phi_size * length + self.q_size <= SAFE_CONDITION * least * length
 
 
+def rounding_scales(solver: SmoothSolver, H: np.ndarray, c: np.ndarray, weight: Scalar) -> tuple[Array, Array]:
+    """The rounding errors of every client's R_k H_k and R_k c_k in floats, in units of eps.
+
+    I − weight·R and I − Mᵉ cancel: where they are tiny, the rounding errors of I remain at full size.
+    """
+    curvatures = np.linalg.eigvalsh(H)
+    per_matrix, per_vector = solver.rounding(curvatures[:, 0], abs(curvatures).max(axis=1), float(weight))
+    return per_matrix, per_vector * np.linalg.norm(c, axis=1)
+
+
 Equation = Callable[[Arithmetic], Terms]
 
 
-def stationarity(problem: QuadraticProblem) -> Equation:
-    """The equation of the objective's stationary points: Φ = Σ_k weights_k H_k, q = Σ_k weights_k c_k."""
+def stationarity(problem: QuadraticProblem, pull: Scalar | None = None) -> Equation:
+    """The equation of the stationary points: Φ = Σ_k weights_k H_k, q = Σ_k weights_k c_k; Φ + pull·I with a pull."""
 
     def terms(arithmetic: Arithmetic) -> Terms:
         with arithmetic.context():
             clients = problem.quadratic_clients(arithmetic)
-            return Terms.of(arithmetic, arithmetic.array(problem.exact_weights_array), clients.H, clients.c)
+            found = Terms.of(arithmetic, arithmetic.array(problem.exact_weights_array), clients.H, clients.c)
+            if pull is None:
+                return found
+            identity = arithmetic.identity(arithmetic.size(found.phi)) * arithmetic.scalar(pull)
+            return replace(found, phi=found.phi + identity, phi_size=found.phi_size + nearest_float(pull))
 
     return terms
 

@@ -1,6 +1,7 @@
 """Finds the minimiser: a candidate from CVXPY with Clarabel, polished by Newton's method, then certified."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -180,7 +181,6 @@ class _Objective:
     def hessians(self, theta: np.ndarray) -> np.ndarray:
         return self.problem.hessian(theta[0])[None]
 
-    def hessian_products(self, theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        return np.asarray(
-            (self.problem.weights @ self.problem.clients("float").hessian_products(theta[0], vectors[0]))[None]
-        )
+    def hessian_map(self, theta: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        hessian = self.problem.clients("float").hessian_map(theta[0])
+        return lambda vectors: np.asarray((self.problem.weights @ hessian(vectors[0]))[None])

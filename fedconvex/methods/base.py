@@ -183,6 +183,11 @@ class Method(ReadableParameters, ABC):
         return False
 
     @property
+    def pull_to_start(self) -> Scalar:
+        """λ where exact local solutions lead to the minimiser of Σ_k F_k + (λ/2)‖· − x⁽¹⁾‖², x⁽¹⁾ the start; else 0."""
+        return 0
+
+    @property
     def needs_path_lengths(self) -> bool:
         """Whether the update uses the sum of every client's local stepsizes (`Answers.path_lengths`)."""
         return False

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -98,6 +98,10 @@ class Clients(ABC):
     def hessian_products(self, X: Array, V: Array) -> Array:
         """∇²F_k(X_k) V_k, shape (m, d)."""
 
+    def hessian_map(self, X: Array) -> Callable[[Array], Array]:
+        """V ↦ ∇²F_k(X_k) V_k, for many V: what depends on X alone is computed once."""
+        return partial(self.hessian_products, X)
+
     @abstractmethod
     def minimise(self, subproblem: Subproblem) -> Array:
         """The exact minimiser of every client's subproblem, shape (m, d)."""
@@ -126,9 +130,10 @@ class Clients(ABC):
             resolvents = self.resolvents(X, weight)
             return lambda V: self.arithmetic.matvec(resolvents, V)
         xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
+        hessian = self.hessian_map(X)
 
         def multiply(V: Array) -> Array:
-            return self.hessian_products(X, V) + weight * V
+            return hessian(V) + weight * V
 
         return lambda V: conjugate_gradients(xp, multiply, V, ACCURATE)
 

@@ -176,14 +176,22 @@ class LinearModelClients(Clients):
         return values, self.scale[:, None] * (result[:, 1:] + self.ridge * X)
 
     def hessian_products(self, X: Array, V: Array) -> Array:
-        V = self.rows(V)
+        return self.hessian_map(X)(V)
 
-        def product(b: Bucket | SparseBucket, W: Array) -> Array:
-            curvatures = self.loss.curvatures(self.xp, b.scores(W))
-            step = b.scores(self._as_matrices(V[b.index]))
-            return self._weighted_sum(b, (curvatures @ step[..., None])[..., 0])
+    def hessian_map(self, X: Array) -> Callable[[Array], Array]:
+        X = self.rows(X)
+        of_samples = {
+            b: self.loss.curvature_map(self.xp, b.scores(self._as_matrices(X[b.index])), b.shares) for b in self.buckets
+        }
 
-        return self.scale[:, None] * (self._collect(product, self.rows(X)) + self.ridge * V)
+        def product(b: Bucket | SparseBucket, directions: Array) -> Array:
+            return b.transposed(of_samples[b](b.scores(directions))).reshape(len(b.members), self.dim)
+
+        def products(V: Array) -> Array:
+            V = self.rows(V)
+            return self.scale[:, None] * (self._collect(product, V) + self.ridge * V)
+
+        return products
 
     def hessians(self, X: Array) -> Batch:
         self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=3)

@@ -5,6 +5,7 @@ whose functions of the same names serve both. Every formula is arranged so that 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -44,6 +45,13 @@ class Loss(SampleLoss):
     def curvatures(self, xp: Any, Z: Array) -> Array:
         """∂²loss/∂Z² for every sample, shape (…, n, C, C)."""
 
+    @abstractmethod
+    def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
+        """S ↦ share · (∂²loss/∂Z²)S for every sample, (…, n, C) to (…, n, C); what S does not change is computed once.
+
+        shares: (…, n).
+        """
+
 
 @final
 class HalfSquare(Loss):
@@ -62,6 +70,9 @@ class HalfSquare(Loss):
 
     def curvatures(self, xp: Any, Z: Array) -> Array:
         return xp.ones_like(Z)[..., None]
+
+    def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
+        return lambda S: shares[..., None] * S
 
 
 @final
@@ -86,6 +97,10 @@ class LogisticLoss(Loss):
 
     def curvatures(self, xp: Any, Z: Array) -> Array:
         return (_sigmoid(xp, Z) * _sigmoid(xp, -Z))[..., None]
+
+    def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
+        curvatures = shares[..., None] * self.curvatures(xp, Z)[..., 0]
+        return lambda S: curvatures * S
 
 
 @final
@@ -124,6 +139,12 @@ class SoftmaxLoss(Loss):
         p = self.probabilities(xp, Z)
         classes = _class_indices(xp, Z)
         return p[..., :, None] * (classes[:, None] == classes) - p[..., :, None] * p[..., None, :]
+
+    def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
+        p = self.probabilities(xp, Z)
+        weighted = shares[..., None] * p
+        # (diag p − ppᵀ)s without a C × C matrix; einsum, since sums along a short last axis are slow
+        return lambda S: weighted * (S - xp.einsum("...c,...c->...", p, S)[..., None])
 
     def probabilities(self, xp: Any, Z: Array) -> Array:
         """exp(z_c) / Σ_e exp(z_e), shape (…, n, C)."""

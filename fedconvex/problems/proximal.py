@@ -1,5 +1,6 @@
 """The clients' subproblems as functions with gradients and Hessians, in the form that `newton.minimise` takes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,5 +36,6 @@ class ProximalFunctions:
     def hessians(self, theta: Array) -> Batch:
         return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)
 
-    def hessian_products(self, theta: Array, vectors: Array) -> Array:
-        return self.clients.hessian_products(theta, vectors) + self.subproblem.weight * vectors
+    def hessian_map(self, theta: Array) -> Callable[[Array], Array]:
+        hessian = self.clients.hessian_map(theta)
+        return lambda vectors: hessian(vectors) + self.subproblem.weight * vectors

@@ -179,10 +179,11 @@ class Rounds:
         subproblem = self.method.subproblem(state, here)
         answers = self.solver.solve(clients, subproblem)
         derivative = self.solver.tangent(clients, subproblem, answers.points)
+        gradient_change = Once(lambda: clients.hessian_map(points))  # few methods need it
 
         def change_of_next(change: State) -> State:
             moved = clients.rows(change.server)
-            there = cohort(moved, lambda: clients.hessian_products(points, moved))
+            there = cohort(moved, lambda: gradient_change()(moved))
             response = derivative(self.method.subproblem(change, there))
             return self.method.update(change, there, Answers(response, answers.path_lengths))
 

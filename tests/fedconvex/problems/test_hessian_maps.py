@@ -1,0 +1,61 @@
+"""`hessian_map`, which multiplies many vectors at one point, against formed Hessians and derivatives by torch."""
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex.problems import losses
+
+SIZES = (4, 7)  # two sizes: two padded groups of clients
+
+
+def problem_of(outputs: int, ridge: float = 0.25):
+    rng = np.random.default_rng(outputs)
+    A = [rng.standard_normal((n, 3)) for n in SIZES]
+    if outputs == 1:
+        return fc.Logistic(A=A, y=[rng.choice([-1, 1], n) for n in SIZES], ridge=ridge)
+    return fc.MultinomialLogistic(A=A, y=[rng.integers(0, outputs, n) for n in SIZES], num_classes=outputs, ridge=ridge)
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 5])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 40.0])  # at 40, probabilities round to 0 and 1
+def test_the_map_is_the_formed_hessian(outputs: int, size: float) -> None:
+    problem, rng = problem_of(outputs), np.random.default_rng(9)
+    X, V = size * rng.standard_normal((2, problem.dim)), rng.standard_normal((2, 2, problem.dim))
+    clients = problem.clients("float")
+    multiply = clients.hessian_map(X)
+    formed = clients.hessians(X)
+    for directions in V:  # the map is used again: it must not change
+        assert abs(multiply(directions) - np.einsum("kij,kj->ki", formed, directions)).max() < 1e-13
+        assert (multiply(directions) == clients.hessian_products(X, directions)).all()
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_the_map_is_the_derivative_of_the_gradient(outputs: int) -> None:
+    torch = pytest.importorskip("torch")
+    problem, rng = problem_of(outputs), np.random.default_rng(2)
+    x, v = rng.standard_normal(problem.dim), rng.standard_normal(problem.dim)
+    clients = problem.clients("torch")
+    products = clients.hessian_map(torch.tensor(x))(clients.rows(torch.tensor(v)))
+    for k in range(2):
+        gradient = torch.autograd.functional.jvp(
+            lambda w: clients.gradients(w)[k],  # noqa: B023
+            torch.tensor(x),
+            torch.tensor(v),
+        )[1]
+        assert abs(products[k] - gradient).max() < 1e-13
+
+
+def test_probabilities_of_another_point_are_noticed() -> None:
+    problem, rng = problem_of(3), np.random.default_rng(1)
+    x, v = rng.standard_normal((2, problem.dim))
+    clients = problem.clients("float")
+    assert abs(clients.hessian_map(2 * x)(v) - clients.hessian_products(x, v)).max() > 1e-3
+
+
+def test_shares_weigh_the_samples() -> None:
+    Z, S = np.random.default_rng(3).standard_normal((2, 6, 3))
+    shares = np.arange(6.0)
+    loss = losses.SoftmaxLoss()
+    expected = shares[:, None] * np.einsum("ncd,nd->nc", loss.curvatures(np, Z), S)
+    assert abs(loss.curvature_map(np, Z, shares)(S) - expected).max() < 1e-14
