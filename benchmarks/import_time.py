@@ -1,4 +1,4 @@
-"""`import fedconvex` in a fresh process, beside `import numpy`; names load late, so a first use is measured too.
+"""What everybody waits for, each in a fresh process: imports, a first use (names load late), and `--help`.
 
 python benchmarks/import_time.py
 """
@@ -6,8 +6,11 @@ python benchmarks/import_time.py
 import statistics
 import subprocess
 import sys
+from functools import partial
 
-from run import median_ratio, record, row
+from run import interleaved, median_ratio, record, row
+
+from fedconvex.commands.main import COMMANDS
 
 PROGRAM = "import time; begun = time.perf_counter(); {}; print(time.perf_counter() - begun)"
 STATEMENTS = {
@@ -15,7 +18,32 @@ STATEMENTS = {
     "numpy": "import numpy",
     "first use": "import fedconvex; fedconvex.LeastSquares(A=[[[1]]], b=[[1]])",
 }
+HELP = "import sys; sys.argv = ['fedconvex', {!r}, '--help']; from fedconvex.commands.main import main; main()"
 REPETITIONS = 11
+
+
+def process(program: str) -> None:
+    """A program in a new process, from its start to its end."""
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def slowest_help() -> dict[str, object]:
+    """`COMMAND --help` of the slowest command, beside Python alone."""
+    programs = {name: HELP.format(name) for name in COMMANDS} | {"python": "pass"}
+    times = interleaved({name: partial(process, program) for name, program in programs.items()}, REPETITIONS)
+    alone = times.pop("python")
+    slowest = max(times, key=lambda name: min(times[name]))
+    return row(
+        f"the slowest help: fedconvex {slowest} --help",
+        min(times[slowest]),
+        0.25,
+        "s",
+        peer="python -c pass",
+        peer_value=min(alone),
+        ratio=median_ratio(times[slowest], alone),
+        all={name: min(taken) for name, taken in times.items()},
+        repetitions=REPETITIONS,
+    )
 
 
 def fresh(statement: str) -> float:
@@ -46,7 +74,7 @@ def main() -> None:
         )
         for name, what in (("fedconvex", "import fedconvex"), ("first use", "import and a first problem"))
     ]
-    record("import_time", rows)
+    record("import_time", [*rows, slowest_help()])
 
 
 if __name__ == "__main__":
