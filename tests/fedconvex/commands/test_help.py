@@ -1,9 +1,7 @@
 """`COMMAND --help` is the command's whole help, and loads nothing that it does not need."""
 
-import subprocess
-import sys
-
 import pytest
+from loaded_modules import loaded_by
 from typer.testing import CliRunner
 
 from fedconvex.commands.fast_help import HELP_WORDS
@@ -13,24 +11,6 @@ GROUPS = {"deep": ("example", "run", "download")}
 PATHS = [[], *([name] for name in COMMANDS), *([group, name] for group, names in GROUPS.items() for name in names)]
 HEAVY = {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "cvxpy", "flint", "sympy", "torch", "z3"}
 PARSERS = {"pydantic"}  # typer converts types with it
-
-LOADED = """
-import sys
-from fedconvex.commands.main import main
-sys.argv = ["fedconvex", *sys.argv[1:]]
-try:
-    main()
-except SystemExit as stop:
-    print("LOADED", stop.code, *sys.modules)
-"""
-
-
-def loaded_by(*words: str) -> set[str]:
-    """The modules that a new process has loaded when the command succeeds."""
-    done = subprocess.run([sys.executable, "-c", LOADED, *words], capture_output=True, text=True)
-    status, *modules = done.stdout.rpartition("LOADED ")[2].split()
-    assert status == "0", done.stderr
-    return set(modules)
 
 
 @pytest.mark.beyond_core  # starts a process
