@@ -1,13 +1,16 @@
 """Colours, line styles and axes shared by all pictures."""
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 # the palette of Okabe and Ito: distinguishable for colour-blind readers and in grey print
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def new_axes() -> "Axes":
@@ -23,3 +26,19 @@ def tidy(axes: "Axes") -> None:
     """Adds a faint grid, and removes the frame at the top and on the right."""
     axes.grid(True, which="major", color="0.92")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def label_decades(axis: "Axis") -> None:
+    """Labels the powers of ten, and nothing between them, on a logarithmic axis of many decades.
+
+    The labels are plain text: Matplotlib's own pass through its parser of formulas, which takes longer than the plot.
+    """
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def decade(value: float) -> str:
+    """A power of ten, such as 10⁻³."""
+    return f"10{str(round(math.log10(value))).translate(SUPERSCRIPTS)}"

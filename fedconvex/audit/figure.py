@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedconvex.audit.measure import Audit, MethodAudit
-from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.drawing import COLOURS, STYLES, label_decades, new_axes, tidy
 from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
         textcoords="offset points", fontsize=7, color="0.4",
     )  # fmt: skip
     axes.set_yscale("log")
+    label_decades(axes.yaxis)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=LOWEST / 2)
     axes.set_xlabel("communication rounds")

@@ -244,11 +244,12 @@ def run(
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
     simulator = Simulator.of(rounds_of(method, problem))
+    gap_at = gaps_to(problem, minimizer)
     gaps: list[float] = []
     distances: list[float] = []
 
     def look(t: int, point: np.ndarray) -> Stop | None:
-        gaps.append(gap(problem, point, minimizer))
+        gaps.append(gap_at(point))
         distances.append(np.nan if target is None else float(np.linalg.norm(point - target)))
         report(t, gaps[-1])
         if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
@@ -268,7 +269,13 @@ def run(
 
 def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
     """The suboptimality f(x) − f(minimizer) in floats; the clients compute differences without cancellation."""
-    return float(problem.weights @ problem.clients("float").differences(x, minimizer))
+    return gaps_to(problem, minimizer)(x)
+
+
+def gaps_to(problem: Problem, minimizer: np.ndarray) -> Callable[[np.ndarray], float]:
+    """The function x ↦ `gap(problem, x, minimizer)`, for many x: looking the clients up takes longer than the gap."""
+    weights, clients = problem.weights, problem.clients("float")
+    return lambda x: float(weights @ clients.differences(x, minimizer))
 
 
 def interval(number: Any, certainty: Certainty) -> Interval:

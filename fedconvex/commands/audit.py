@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_writable, saved
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
@@ -104,6 +105,7 @@ def audit(
     ] = False,
 ) -> None:
     """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
+    collect_rarely()
     from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem

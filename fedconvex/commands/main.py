@@ -2,20 +2,15 @@
 
 import sys
 import warnings
-from importlib.metadata import version
+from collections.abc import Callable
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fedconvex.commands import deep, errors
-from fedconvex.commands.audit import AUDIT_HELP, audit
-from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
-from fedconvex.commands.report import REPORT_HELP, report
-from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
+from fedconvex.commands import errors
+from fedconvex.commands.fast_help import CommandLine
 from fedconvex.commands.terminal import say
-from fedconvex.commands.verify import VERIFY_HELP, verify
-from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
 
 HELP = """What federated-optimization papers promise, computed and checked on your data.
 
@@ -29,23 +24,15 @@ Every number is labelled exact, enclosed (in an interval, with proof) or numeric
 checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is one line."""
 DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help=HELP,
-)
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         say(f"fedconvex {version('fedconvex')}")
         raise typer.Exit
 
 
-@app.callback()
 def options(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
@@ -57,19 +44,88 @@ def options(
     """Options of every command. `errors.run` removes --traceback before typer sees it; here it is only documented."""
 
 
-# On your data and models
-app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
-app.command(
-    help=BOUNDS_HELP,
-    rich_help_panel=PAPERS_PANEL,
-    cls=BoundsCommand,
-    context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
-)(bounds)
-app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
-app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
-app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
-app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
-app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
+def _audit(app: typer.Typer) -> None:
+    from fedconvex.commands.audit import AUDIT_HELP, audit
+
+    app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
+
+
+def _bounds(app: typer.Typer) -> None:
+    from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
+
+    settings = {"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}
+    decorate = app.command(help=BOUNDS_HELP, rich_help_panel=PAPERS_PANEL, cls=BoundsCommand, context_settings=settings)
+    decorate(bounds)
+
+
+def _verify(app: typer.Typer) -> None:
+    from fedconvex.commands.verify import VERIFY_HELP, verify
+
+    app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
+
+
+def _worst_case(app: typer.Typer) -> None:
+    from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
+
+    app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
+
+
+def _reproduce(app: typer.Typer) -> None:
+    from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
+
+    app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
+
+
+def _report(app: typer.Typer) -> None:
+    from fedconvex.commands.report import REPORT_HELP, report
+
+    app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
+
+
+def _deep(app: typer.Typer) -> None:
+    from fedconvex.commands import deep
+
+    app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
+
+
+COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
+    "audit": _audit,
+    "bounds": _bounds,
+    "verify": _verify,
+    "worst-case": _worst_case,
+    "reproduce": _reproduce,
+    "report": _report,
+    "deep": _deep,
+}
+
+
+def command_line(words: list[str]) -> typer.Typer:
+    """The command that the words name, alone, since the others need not be imported; all commands where they name none.
+
+    >>> len(command_line(["audit", "--help"]).registered_commands)
+    1
+    """
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=HELP,
+        cls=CommandLine,
+    )
+    app.callback()(options)
+    first = next((word for word in words if not word.startswith("-")), None)
+    for name, add in COMMANDS.items():
+        if first == name or first not in COMMANDS:
+            add(app)
+    return app
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":  # with every command, for callers in Python
+        return command_line([])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> None:
@@ -78,4 +134,4 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
-    errors.main(app)
+    errors.main(command_line(sys.argv[1:]))

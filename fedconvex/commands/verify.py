@@ -1,6 +1,5 @@
 """The command `fedconvex verify`: checks the papers' statements by machine, compares with the recorded verdicts."""
 
-import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_file, require_writable
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
@@ -78,8 +78,7 @@ def verify(
     ] = False,
 ) -> None:
     """Runs the proofs, prints one statement on a screen or many in a table, and writes what the options name."""
-    # imports and proofs make objects that stay: scanning them takes a tenth of the time
-    gc.set_threshold(100_000, 50, 50)
+    collect_rarely()
     if sentences:
         from fedconvex.commands.verify_sentences import print_sentences
 

@@ -28,7 +28,7 @@ CONIC_ROWS = 30  # entries for every unknown: its cone, its bounds, its row of t
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
 
 
-def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
+def ground_truth(problem: Problem, solver: str = "newton") -> GroundTruth:
     """The certified minimiser of the objective: a float64 point with rigorous bounds on its error.
 
     Use it as the reference x* for biases, gaps and bounds; for a minimiser in rational numbers see

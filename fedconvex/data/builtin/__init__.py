@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.data import scikit_learn_files
 from fedconvex.data.federated import divide_among_clients
 from fedconvex.data.table import Table, standardized
 from fedconvex.data.targets import as_targets
@@ -36,11 +37,16 @@ def table(name: str) -> Table:
 
 def from_scikit_learn(name: str, scaled: Callable[[np.ndarray], np.ndarray] = standardized) -> Table:
     """The data set that `sklearn.datasets.load_{name}` returns; by default each feature gets mean 0 and variance 1."""
+    samples = scikit_learn_files.read(name) or _loaded(name)
+    return Table(scaled(samples.features), samples.names, as_targets(samples.targets), None)
+
+
+def _loaded(name: str) -> scikit_learn_files.Samples:
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")()
-    features = scaled(np.asarray(bunch.data, dtype=np.float64))
-    return Table(features, tuple(map(str, bunch.feature_names)), as_targets(bunch.target), None)
+    features = np.asarray(bunch.data, dtype=np.float64)
+    return scikit_learn_files.Samples(features, tuple(map(str, bunch.feature_names)), bunch.target)
 
 
 def as_problem(name: str, clients: int, partition: str, seed: int, options: dict[str, Any]) -> "Problem":

@@ -6,7 +6,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
-from fedconvex.drawing import COLOURS
+from fedconvex.drawing import COLOURS, decade
 
 pytestmark = pytest.mark.beyond_core  # draws
 
@@ -43,6 +43,17 @@ def test_axes_can_be_given_and_are_labelled(result):
     assert "suboptimality" in axes.get_ylabel()
     assert "rounds" in axes.get_xlabel()
     assert "made up" in axes.get_title()
+
+
+@pytest.mark.parametrize(("value", "text"), [(1e-14, "10⁻¹⁴"), (1.0, "10⁰"), (1000.0, "10³")])
+def test_decades_are_labelled_in_plain_text(value, text):
+    assert decade(value) == text
+
+
+def test_decades_are_labelled_and_nothing_between_them(result):
+    axis = draw_audit(result).yaxis
+    assert axis.get_major_formatter()(1e-3) == "10⁻³"
+    assert axis.get_minor_formatter()(2e-3) == ""
 
 
 def test_a_run_that_does_not_converge_is_labelled_so():

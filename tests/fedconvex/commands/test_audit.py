@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+from loaded_modules import loaded_by
 
 from fedconvex.commands import main as cli
 
@@ -185,3 +186,9 @@ def test_audit_of_a9a_over_80_clients(monkeypatch, capsys, tmp_path):
     assert split["rounds_to_tolerance"] is not None
     with gzip.open(SHARED / "a9a.gz", "rt") as lines:
         assert f"samples={sum(1 for _ in lines)}" in result["problem"]
+
+
+def test_an_audit_of_least_squares_loads_what_it_needs(tmp_path):
+    loaded = loaded_by("audit", "diabetes", "--rounds", "2", "--out", str(tmp_path))
+    assert {"cvxpy", "clarabel", "sklearn", "scipy.stats", "sympy", "torch", "numba"} & loaded == set()
+    assert {"pandas", "matplotlib", "flint"} <= loaded  # the table, the picture, the balls: loading is noticed
