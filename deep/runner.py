@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from fedconvex.claims.on_runs.claimable import ClaimableRun
+from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
@@ -23,8 +24,9 @@ from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.monitor import Monitor, require_evaluation
-from fedconvex.deep.over_the_run import RoundSetting, before_and_in, over_the_run, participation_of
+from fedconvex.deep.over_the_run import over_the_run
 from fedconvex.deep.processes import Processes, join, own_device
+from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
     from fedconvex.claims.claim import Claim
     from fedconvex.claims.on_runs.findings import Found
+
+SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # `ROUNDING` of float32 parameters, by the products' precision
 
 
 @final
@@ -111,25 +115,36 @@ class DeepRun(ClaimableRun):
     def bounds(self, **given: Any) -> "pandas.DataFrame":
         """The papers' statements about the method, evaluated round by round on the measured constants.
 
-        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; applies: whether all
-        its assumptions hold, by measurement, before that round; quantity, promised: the promised number; happened:
-        what the round did, slack: happened − promised (ρ of the decrease statements, where `decrease` was measured;
-        NaN elsewhere); assumption, reason: what fails where the statement does not apply.
-        `fedconvex.deep.over_the_run.when` summarises the table in sentences.
+        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; verdict: "applies" where
+        all its assumptions hold by measurement, "does not apply" where one fails, "refuted by this round" where they
+        hold at the points measured and f falls by less than promised, so that one must fail in between; applies:
+        whether the verdict is the first; quantity, promised: the promised number; happened: what the round did, slack:
+        happened − promised (ρ of the decrease statements, where `decrease` was measured; NaN elsewhere); assumption,
+        reason: what fails. `fedconvex.deep.over_the_run.when` summarises the table in sentences.
 
         Args:
             **given: constants to use instead of measured ones, and those that cannot be measured: epsilon=1e-3.
         """
+        return over_the_run(self.settings, given)
+
+    @property
+    def settings(self) -> list[RoundSetting]:
+        """The constants of every round that was measured, as `bounds` uses them."""
         rounds, simulator = self.simulator.rounds, self.simulator
-        settings = [
+        return [
             RoundSetting(
                 rounds.problem, rounds.method, participation_of(simulator), rounds.solver, len(self.records) - 1,
-                before_and_in(now, after, rounds.problem.num_clients),
+                before_and_in(now, after, rounds.problem.num_clients), self.rounding,
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
             if not isnan(now["value"])
         ]  # fmt: skip
-        return over_the_run(settings, given)
+
+    @property
+    def rounding(self) -> float:
+        """The relative error that rounding may leave in the objective's values: differences below it decide nothing."""
+        single = getattr(self.task.arithmetic, "dtype", torch.float64) == torch.float32
+        return SINGLE[self.precision] if single else ROUNDING
 
 
 def run(
