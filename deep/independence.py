@@ -90,12 +90,11 @@ def _different_samples(shards: "Shards") -> tuple[Tensor, Tensor] | None:
         part = shards.inputs[begin : begin + 1024]
         others = (part != first).flatten(1).any(1).nonzero()
         if len(others):
-            rows = torch.tensor([0, begin + int(others[0])], device=shards.inputs.device)
-            return shards.inputs[rows], shards.targets[rows]
+            rows = torch.tensor([0, begin + int(others[0])])
+            return shards.given(shards.inputs[rows]), shards.targets[rows]
     if not first.is_floating_point():
         return None
-    rows = torch.zeros(2, dtype=torch.int64, device=first.device)
-    return torch.cat([first, 2 * first + 1]), shards.targets[rows]
+    return torch.cat([first, 2 * first + 1]), shards.targets[torch.zeros(2, dtype=torch.int64)]
 
 
 def _without_zeros(module: nn.Module) -> nn.Module:

@@ -189,7 +189,8 @@ def run(
 
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
-        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays.
+        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays. Images in uint8 are
+            divided by 255, batch by batch; other numbers are used as they are.
         loss: "cross_entropy" (targets 0, …, C − 1), "logistic" (targets −1, +1; one output), "half_square" (one
             output), or a function (outputs, targets) -> one loss per sample.
         rounds: T >= 0.
@@ -264,13 +265,13 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
+            if before is not None and share is None and isinstance(task, NetworkTask):
+                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
-            if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             with log_to(None if silent else log, records) as written:
                 listeners = [written] if watch is None or silent else [written, watch]
                 left = track(

@@ -165,7 +165,8 @@ def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
 
 
 def _linear_problem(loss: TorchLoss, shards: Shards, module: nn.Module, ridge: Any, weights: Any) -> Problem:
-    A = [part.flatten(1).double().cpu().numpy() for part in shards.inputs.split(shards.count.tolist())]
+    stored = shards.inputs.split(shards.count.tolist())
+    A = [shards.given(part).flatten(1).double().cpu().numpy() for part in stored]
     y = [part.cpu().numpy() for part in shards.targets.split(shards.count.tolist())]
     if isinstance(loss, TorchCrossEntropy):
         outputs = next(iter(Layout.of(module).shapes.values()))[0]
