@@ -1,6 +1,7 @@
 """`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -30,10 +31,10 @@ from fedconvex.deep.round_settings import RoundSetting, before_and_in, participa
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, PlainAverage
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.participation import Participation, Stragglers
+from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
 from fedconvex.runs.rounds import rounds_of
@@ -248,6 +249,7 @@ def run(
             running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
             simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
+            _warn_of_plain_average(simulator)
             measuring = Measuring.of(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
@@ -273,17 +275,39 @@ def run(
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
             with log_to(None if silent else log, records) as written:
-                listeners = [written] if watch is None or silent else [written, watch]
+                watching = None if watch is None or silent else _without_stop_iteration(watch, "watch")
+                listeners = [written] if watching is None else [written, watching]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
                     progress and not silent,
                 )
-                if watch is not None and not silent:
-                    watch(records[-1])
+                if watching is not None:
+                    watching(records[-1])
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
             trained = task.module_at(state.server)
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+
+def _warn_of_plain_average(simulator: Simulator) -> None:
+    rounds, scheme = simulator.rounds, simulator.participation
+    if isinstance(scheme, Uniform) and not (rounds.method.plain or rounds.problem.is_equally_weighted):
+        text = f"{scheme} averages the clients plainly, but the objective weights them: the rounds minimise another one"
+        cure = f"take Weighted({scheme.K}) or UniformThenWeighted({scheme.K}), or equal weights"
+        warnings.warn(f"{text}; {cure}", PlainAverage, stacklevel=3)
+
+
+def _without_stop_iteration(watch: Callable[[dict[str, Any]], None], name: str) -> Callable[[dict[str, Any]], None]:
+    """`watch`, whose StopIteration, which generators around a run would take for their own, becomes an InvalidInput."""
+
+    def call(record: dict[str, Any]) -> None:
+        try:
+            watch(record)
+        except StopIteration as error:
+            problem = f"raised StopIteration in round {record['round']}, which does not end a run"
+            raise InvalidInput(name, watch, problem, "give until=…, a function of the record") from error
+
+    return call
 
 
 def _run_rounds(
