@@ -3,7 +3,7 @@
 Everything is known that torch computes at the server's models and in the rounds: models, memories, answers, gradients
 and values of the clients and of the objective. A network has no known minimiser and no exact local solutions; a linear
 model under a convex loss has both. All numbers are NUMERIC. Constants that the claim speaks of and the caller does not
-give are measured as `DeepRun.bounds` measures them: at the server's models, with nothing known of the points between.
+give are measured as `DeepRun.bounds` measures them: at some points of each round, with nothing known of those between.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,19 +14,18 @@ from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
-import torch
 
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fraction
 from fedconvex.claims.on_runs.draws import Outcomes, every_draw
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, StateOnPath
-from fedconvex.claims.on_runs.findings import ALL, ROUNDING, SAMPLE, Evaluating, Found
+from fedconvex.claims.on_runs.findings import ALL, SAMPLE, Evaluating, Found
 from fedconvex.claims.on_runs.paths import Player
 from fedconvex.claims.terms import parts
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import with_room
-from fedconvex.deep.over_the_run import RoundSetting, participation_of
 from fedconvex.deep.problem import NetworkProblem, budget_of
+from fedconvex.deep.round_settings import RoundSetting, participation_of
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.once import Once
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DRAWS = 30  # more draws than these are not enumerated: each costs a round
 LANCZOS_STEPS = 20
-SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # relative: closer sides are not decided in float32
 
 CURVATURE, HETEROGENEITY, ROUND = "curvature", "heterogeneity", "the round itself"
 CONSTANTS = {
@@ -180,7 +178,7 @@ class ClaimOnDeepRun:
         here, there = last.state.server, self.run.state.server
         number = self.run.task.arithmetic.to_float
         apart = np.linalg.norm(number(here) - number(there))
-        if not apart <= self._rounding * np.linalg.norm(number(there)):
+        if not apart <= self.run.rounding * np.linalg.norm(number(there)):
             raise InvalidInput("run", "its rounds, played again", f"lead to a model {apart:.3g} away from the run's",
                                "play them on the device on which they were run")  # fmt: skip
 
@@ -192,13 +190,8 @@ class ClaimOnDeepRun:
     def _evaluating(self, constants: Mapping[str, float]) -> Evaluating:
         rounds, free = self.run.simulator.rounds, self._free
         return Evaluating(
-            self.claim, rounds, {**self._values, **constants}, free, Once(self._minimiser), self._rounding
+            self.claim, rounds, {**self._values, **constants}, free, Once(self._minimiser), self.run.rounding
         )
-
-    @property
-    def _rounding(self) -> float:
-        single = getattr(self.run.task.arithmetic, "dtype", torch.float64) == torch.float32
-        return SINGLE[self.run.precision] if single else ROUNDING
 
     @cached_property
     def _values(self) -> dict[str, float]:

@@ -58,27 +58,28 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") 
             raise InvalidInput("loss", loss.title, "draws random numbers", "give a function of outputs and targets")
 
 
-def inputs_for(module: nn.Module, inputs: Tensor, dtype: torch.dtype) -> Tensor:
-    """The inputs, with integers converted to `dtype` if the module accepts only floats; token numbers stay int64.
+def takes_whole_numbers(module: nn.Module, inputs: Tensor) -> bool:
+    """Whether the module accepts integer inputs as int64, which are token numbers then; otherwise they become floats.
 
     Raises InvalidInput for token numbers outside the range of the module's embedding.
     """
-    if inputs.is_floating_point():
-        return inputs
     if (error := _index_error(module, inputs)) is not None:
         problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
         raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
-    return inputs if _is_taken(module, inputs[:1]) else inputs.to(dtype)
+    return _is_taken(module, inputs[:1].long())
 
 
 def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
-    """The targets, with integers converted to `dtype` if a user's loss can be differentiated only with floats."""
+    """The targets, with integers converted to `dtype` if a user's loss can be differentiated only with floats.
+
+    inputs: the first two samples, or the only one.
+    """
     if targets.is_floating_point() or not isinstance(loss, UserLoss):
         return targets
     first = slice(0, 2)
     try:
         with torch.no_grad():
-            outputs = module(inputs[first])
+            outputs = module(inputs)
     except MISFITS:  # `require_fit` reports it
         return targets
     for given in (targets, targets.to(dtype)):
@@ -90,7 +91,7 @@ def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Ten
 def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
     # Data of a single sample give it twice.
     rows = torch.arange(size).clamp(max=len(shards.targets) - 1)
-    return shards.inputs[rows], shards.targets[rows]
+    return shards.given(shards.inputs[rows]), shards.targets[rows]
 
 
 def _outputs(module: nn.Module, inputs: Tensor) -> Tensor:
@@ -119,10 +120,17 @@ def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
     if not isinstance(values, Tensor) or values.shape != targets.shape:
         shape = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else f"a {type(values).__name__}"
         problem = f"gives {shape} for {_samples(len(targets))}"
-        raise InvalidInput("loss", loss.title, problem, "give one loss per sample")
+        # torch's losses average over the batch by default: modules as an attribute, functions as an argument.
+        reduces = getattr(loss.function, "reduction", "none") != "none" or "torch.nn.functional" in _module_of(loss)
+        example = f', such as {loss.title.partition("(")[0]}(…, reduction="none")' if reduces else ""
+        raise InvalidInput("loss", loss.title, problem, f"give one loss per sample{example}")
     if not values.requires_grad:
         problem = "cannot be differentiated in the outputs"
         raise InvalidInput("loss", loss.title, problem, "compute it from them with torch's functions")
+
+
+def _module_of(loss: UserLoss) -> str:
+    return str(getattr(loss.function, "__module__", ""))
 
 
 def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
@@ -136,7 +144,7 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
     per_sample = inputs[0].numel()
     rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
     here = module if inputs.device.type == "cpu" else deepcopy(module).cpu()
-    extremes = inputs[rows].cpu()
+    extremes = inputs[rows].cpu().long()
     try:
         with torch.no_grad():
             here(extremes)

@@ -18,11 +18,13 @@ def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget 
 
     Computed in the model's full precision, also where local training uses TF32 or bfloat16.
     """
-    at_once = (budget or Budget()).batch_size(NUMBERS_AT_ONCE, shards.inputs[0].numel())
+    # Converted inputs take memory of their own, up to eight times that of the stored ones.
+    room = NUMBERS_AT_ONCE if shards.inputs.is_floating_point() else NUMBERS_AT_ONCE // 8
+    at_once = (budget or Budget()).batch_size(room, shards.inputs[0].numel())
     losses, correct = [], 0.0
     with torch.no_grad(), products_in("full"):
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):
-            outputs = module(X)
+            outputs = module(shards.given(X))
             losses.append(loss.values(outputs, y).double())
             right = loss.correct(outputs, y)
             correct += nan if right is None else int(right.sum())

@@ -1,14 +1,17 @@
 """Figure of a run: what a theorem promises in every round, beside what happened."""
 
+from math import isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.deep.over_the_run import DECREASE, statements_about, stretches
+from fedconvex.deep.over_the_run import DECREASE, REFUTED, statements_about, stretches
+from fedconvex.deep.round_settings import RoundSetting
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
 from fedconvex.safe_text import in_picture
+from fedconvex.statements.instance import Unmeasured
 
 if TYPE_CHECKING:
     import pandas
@@ -18,12 +21,12 @@ if TYPE_CHECKING:
     from fedconvex.deep.runner import DeepRun
 
 INK, PROMISE, OTHER = COLOURS[0], COLOURS[1], COLOURS[2]
-FAILS = "#eceae6"
+FAILS, REFUTES = "#eceae6", "#f6d5c3"
 CONSTANTS = {
     "smoothness": "L (Lanczos)",
     "weak_convexity": r"$L_-$ (Lanczos)",
     "dissimilarity": "B",
-    "inexactness": r"$\gamma$ reached",
+    "inexactness": r"$\gamma$ of all clients",
 }
 
 
@@ -31,7 +34,8 @@ def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) ->
     """Draw objective and accuracy; the decrease of every round beside the promised one; the measured constants.
 
     Use it to see when a theorem applies to a run, and by how much it underestimates the decrease. Rounds in which the
-    statement does not apply are shaded and labelled with the assumption that fails.
+    statement does not apply are shaded and labelled with the assumption that fails; those that refute its assumptions
+    have a shade of their own. The constants are those that ρ is computed from.
 
     Args:
         statement: identifier of a statement about the run's method; a promise is drawn for those that promise a
@@ -80,9 +84,9 @@ def _draw(
     for axes in (top, middle):
         _shade(axes, table, statement, words=axes is middle)
     for i, (name, label) in enumerate(CONSTANTS.items()):
-        if name in frame and frame[name].notna().any():
-            kept = frame.dropna(subset=name)
-            bottom.plot(kept["round"], kept[name], STYLES[i], color=COLOURS[i], label=label)
+        found = [(setting.row["round"], _measured(setting, name)) for setting in run.settings]
+        if kept := [(t, value) for t, value in found if not isnan(value)]:
+            bottom.plot(*zip(*kept, strict=True), STYLES[i], color=COLOURS[i], label=label)
     # The constants differ by orders of magnitude, and some are 0, which a logarithmic axis cannot show.
     bottom.set_yscale("symlog", linthresh=0.1)
     bottom.set_ylabel("measured")
@@ -90,6 +94,13 @@ def _draw(
     if bottom.lines:
         figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8,
                       frameon=False)  # fmt: skip
+
+
+def _measured(setting: RoundSetting, name: str) -> float:
+    try:
+        return float(setting.measure(name))
+    except Unmeasured:
+        return nan
 
 
 def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
@@ -103,7 +114,7 @@ def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame"
         seen = frame.dropna(subset="decrease")
         axes.errorbar(seen["round"], seen["decrease"], seen["decrease_error"], marker=".", color=INK,
                       label="expected over the draws")  # fmt: skip
-    held = rows[rows["applies"]]
+    held = rows[rows["promised"].notna()]  # what a refuting round was promised, too
     if statement in DECREASE and len(held):
         squares = frame.set_index("round")["gradient_norm"] ** 2
         axes.plot(held["round"], held["promised"] * squares[held["round"]].to_numpy(), "v-", color=PROMISE,
@@ -115,7 +126,8 @@ def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame"
 def _shade(axes: "Axes", table: "pandas.DataFrame", statement: str, words: bool) -> None:
     for first, last, assumption, _ in stretches(table, statement):
         if assumption:
-            axes.axvspan(first - 0.5, last + 0.5, color=FAILS, zorder=0)
+            colour, text = (REFUTES, REFUTED) if assumption == REFUTED else (FAILS, f"not: {assumption}")
+            axes.axvspan(first - 0.5, last + 0.5, color=colour, zorder=0)
             if words:
-                axes.text((first + last) / 2, 0.3, f"not: {assumption}", transform=axes.get_xaxis_transform(),
+                axes.text((first + last) / 2, 0.3, text, transform=axes.get_xaxis_transform(),
                           ha="center", fontsize=8, wrap=True)  # fmt: skip

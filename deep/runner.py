@@ -1,6 +1,7 @@
 """`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import torch
 from torch import nn
 
 from fedconvex.claims.on_runs.claimable import ClaimableRun
+from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
@@ -23,15 +25,16 @@ from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.monitor import Monitor, require_evaluation
-from fedconvex.deep.over_the_run import RoundSetting, before_and_in, over_the_run, participation_of
+from fedconvex.deep.over_the_run import over_the_run
 from fedconvex.deep.processes import Processes, join, own_device
+from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, PlainAverage
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.participation import Participation, Stragglers
+from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
 from fedconvex.runs.rounds import rounds_of
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
     from fedconvex.claims.claim import Claim
     from fedconvex.claims.on_runs.findings import Found
+
+SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # `ROUNDING` of float32 parameters, by the products' precision
 
 
 @final
@@ -111,25 +116,36 @@ class DeepRun(ClaimableRun):
     def bounds(self, **given: Any) -> "pandas.DataFrame":
         """The papers' statements about the method, evaluated round by round on the measured constants.
 
-        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; applies: whether all
-        its assumptions hold, by measurement, before that round; quantity, promised: the promised number; happened:
-        what the round did, slack: happened − promised (ρ of the decrease statements, where `decrease` was measured;
-        NaN elsewhere); assumption, reason: what fails where the statement does not apply.
-        `fedconvex.deep.over_the_run.when` summarises the table in sentences.
+        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; verdict: "applies" where
+        all its assumptions hold by measurement, "does not apply" where one fails, "refuted by this round" where they
+        hold at the points measured and f falls by less than promised, so that one must fail in between; applies:
+        whether the verdict is the first; quantity, promised: the promised number; happened: what the round did, slack:
+        happened − promised (ρ of the decrease statements, where `decrease` was measured; NaN elsewhere); assumption,
+        reason: what fails. `fedconvex.deep.over_the_run.when` summarises the table in sentences.
 
         Args:
             **given: constants to use instead of measured ones, and those that cannot be measured: epsilon=1e-3.
         """
+        return over_the_run(self.settings, given)
+
+    @property
+    def settings(self) -> list[RoundSetting]:
+        """The constants of every round that was measured, as `bounds` uses them."""
         rounds, simulator = self.simulator.rounds, self.simulator
-        settings = [
+        return [
             RoundSetting(
                 rounds.problem, rounds.method, participation_of(simulator), rounds.solver, len(self.records) - 1,
-                before_and_in(now, after, rounds.problem.num_clients),
+                before_and_in(now, after, rounds.problem.num_clients), self.rounding,
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
             if not isnan(now["value"])
         ]  # fmt: skip
-        return over_the_run(settings, given)
+
+    @property
+    def rounding(self) -> float:
+        """The relative error that rounding may leave in the objective's values: differences below it decide nothing."""
+        single = getattr(self.task.arithmetic, "dtype", torch.float64) == torch.float32
+        return SINGLE[self.precision] if single else ROUNDING
 
 
 def run(
@@ -174,7 +190,8 @@ def run(
 
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
-        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays.
+        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays. Images in uint8 are
+            divided by 255, batch by batch; other numbers are used as they are.
         loss: "cross_entropy" (targets 0, …, C − 1), "logistic" (targets −1, +1; one output), "half_square" (one
             output), or a function (outputs, targets) -> one loss per sample.
         rounds: T >= 0.
@@ -232,6 +249,7 @@ def run(
             running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
             simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
+            _warn_of_plain_average(simulator)
             measuring = Measuring.of(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
@@ -249,25 +267,47 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
+            if before is not None and share is None and isinstance(task, NetworkTask):
+                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
-            if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             with log_to(None if silent else log, records) as written:
-                listeners = [written] if watch is None or silent else [written, watch]
+                watching = None if watch is None or silent else _without_stop_iteration(watch, "watch")
+                listeners = [written] if watching is None else [written, watching]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
                     progress and not silent,
                 )
-                if watch is not None and not silent:
-                    watch(records[-1])
+                if watching is not None:
+                    watching(records[-1])
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
             trained = task.module_at(state.server)
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+
+def _warn_of_plain_average(simulator: Simulator) -> None:
+    rounds, scheme = simulator.rounds, simulator.participation
+    if isinstance(scheme, Uniform) and not (rounds.method.plain or rounds.problem.is_equally_weighted):
+        text = f"{scheme} averages the clients plainly, but the objective weights them: the rounds minimise another one"
+        cure = f"take Weighted({scheme.K}) or UniformThenWeighted({scheme.K}), or equal weights"
+        warnings.warn(f"{text}; {cure}", PlainAverage, stacklevel=3)
+
+
+def _without_stop_iteration(watch: Callable[[dict[str, Any]], None], name: str) -> Callable[[dict[str, Any]], None]:
+    """`watch`, whose StopIteration, which generators around a run would take for their own, becomes an InvalidInput."""
+
+    def call(record: dict[str, Any]) -> None:
+        try:
+            watch(record)
+        except StopIteration as error:
+            problem = f"raised StopIteration in round {record['round']}, which does not end a run"
+            raise InvalidInput(name, watch, problem, "give until=…, a function of the record") from error
+
+    return call
 
 
 def _run_rounds(

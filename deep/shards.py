@@ -1,5 +1,6 @@
 """All clients' samples, stacked in one tensor on the device, and batches of them."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -9,10 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fedconvex.deep.compatibility import inputs_for, targets_for
+from fedconvex.deep.compatibility import takes_whole_numbers, targets_for
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
+
+WHITE = 255  # the largest uint8, which images in them have for 1
 
 
 @final
@@ -20,12 +23,13 @@ from fedconvex.errors import InvalidInput
 class Shards:
     """The samples of all clients: client k owns rows first_k, …, first_k + count_k − 1 of inputs and targets."""
 
-    inputs: Tensor  # (N, …)
+    inputs: Tensor  # (N, …) as stored: `given` has the numbers that the module gets
     targets: Tensor  # (N,)
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
     dtype: torch.dtype  # of the samples' weights, and of inputs other than token numbers
     loss: TorchLoss
+    whole_numbers: bool = True  # whether the module gets integers as int64: token numbers
 
     @staticmethod
     def of(
@@ -33,9 +37,9 @@ class Shards:
     ) -> "Shards":
         """Stack one pair (inputs (n_k, …), targets (n_k,)) of tensors or arrays per client.
 
-        Floating-point inputs are converted to `dtype`; integer inputs, class numbers and integer targets of a user's
-        loss to int64 (see `compatibility`). Raises InvalidInput for other structures, empty clients, shapes that do not
-        fit, NaN, and numbers too large for `dtype`.
+        Floating-point inputs are converted to `dtype`; uint8 inputs stay so, other integers, class numbers and integer
+        targets of a user's loss become int64 (see `compatibility`). Raises InvalidInput for other structures, empty
+        clients, shapes that do not fit, NaN, and numbers too large for `dtype`.
 
         name: how errors name client k.
         """
@@ -50,23 +54,46 @@ class Shards:
                 raise InvalidInput(place, pair, "is not a pair (inputs, targets)", "give (X, y)")
             X, y = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
             _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None)
-            inputs.append(_on(X, device, dtype if X.is_floating_point() else torch.int64, f"{place}[0]"))
+            inputs.append(X)
             whole = loss.classes or (isinstance(loss, UserLoss) and not y.is_floating_point())
             targets.append(_on(_targets(y, loss, place), device, torch.int64 if whole else dtype, f"{place}[1]"))
-        if len({X.dtype for X in inputs}) > 1:
+        if len({X.is_floating_point() for X in inputs}) > 1:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
         count = np.array([len(X) for X in inputs], dtype=np.int64)
-        return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype, loss)
+        stacked = _stacked(inputs, device, dtype, name)
+        return Shards(stacked, torch.cat(targets), np.cumsum(count) - count, count, dtype, loss)
 
     def fitting(self, module: nn.Module) -> "Shards":
         """The shards in the number types that the module and the loss accept: see `compatibility`.
 
         Integer inputs become floats unless they are token numbers, and so do integer targets if a user's loss accepts
-        only floats. Raises InvalidInput for token numbers outside the range of the module's embedding.
+        only floats; uint8 inputs stay as they are, for `given` converts them. Raises InvalidInput for token numbers
+        outside the range of the module's embedding.
         """
-        inputs = inputs_for(module, self.inputs, self.dtype)
-        targets = targets_for(module, self.loss, inputs, self.targets, self.dtype)
-        return replace(self, inputs=inputs, targets=targets)
+        floats = self.inputs.is_floating_point()
+        found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs))
+        if not (floats or found.whole_numbers or self.inputs.dtype == torch.uint8):
+            found = replace(found, inputs=self.inputs.to(self.dtype))
+        if found.inputs.dtype == torch.uint8 and not found.whole_numbers and found.inputs.ndim == 2:
+            _warn_of_flat_images(int(found.inputs.max()))
+        targets = targets_for(module, self.loss, found.given(found.inputs[:2]), self.targets, self.dtype)
+        return replace(found, targets=targets)
+
+    def given(self, stored: Tensor) -> Tensor:
+        """Stored inputs as the module gets them: token numbers as int64, images in uint8 divided by 255, as floats."""
+        if stored.is_floating_point():
+            return stored
+        if self.whole_numbers:
+            return stored.long()
+        return self._scale(stored.to(self.dtype))
+
+    def _scale(self, converted: Tensor) -> Tensor:
+        """Divides images by 255, in place."""
+        return converted.div_(WHITE) if self._are_images else converted
+
+    @property
+    def _are_images(self) -> bool:
+        return self.inputs.dtype == torch.uint8 and not self.whole_numbers and self.inputs.ndim > 2
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
@@ -87,13 +114,19 @@ class Shards:
     def empty_batch(self, clients: int, samples: int) -> Batch:
         """An uninitialised batch for B samples of each of K clients."""
         size = (clients, samples)
-        inputs, targets = self.inputs.new_empty(size + self.sample_shape), self.targets.new_empty(size)
+        kind = self.given(self.inputs[:0]).dtype
+        inputs = torch.empty(size + self.sample_shape, device=self.inputs.device, dtype=kind)
+        targets = self.targets.new_empty(size)
         return Batch(inputs, targets, torch.empty(size, device=self.inputs.device, dtype=self.dtype))
 
     def fill(self, batch: Batch, rows: Tensor, shares: Tensor) -> None:
         """Write the samples of these rows (K, B), with their weights, into the batch."""
         flat = rows.reshape(-1)
-        torch.index_select(self.inputs, 0, flat, out=batch.inputs.flatten(0, 1))
+        room = batch.inputs.flatten(0, 1)
+        if room.dtype == self.inputs.dtype:
+            torch.index_select(self.inputs, 0, flat, out=room)
+        else:
+            self._scale(room.copy_(self.inputs.index_select(0, flat)))
         torch.index_select(self.targets, 0, flat, out=batch.targets.flatten())
         batch.shares.copy_(shares)
 
@@ -105,7 +138,8 @@ class Shards:
         if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():
             size = (len(first), int(count[0]))
             shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
-            return Batch(self.inputs[begin:end].unflatten(0, size), self.targets[begin:end].unflatten(0, size), shares)
+            inputs = self.given(self.inputs[begin:end]).unflatten(0, size)
+            return Batch(inputs, self.targets[begin:end].unflatten(0, size), shares)
         # Padding repeats a client's last sample, so that every row is valid input of the network.
         columns = np.arange(count.max())
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
@@ -125,14 +159,33 @@ def _tensor(values: Any, name: str) -> Tensor:
     return tensor.detach()
 
 
+def _warn_of_flat_images(largest: int) -> None:
+    if largest > WHITE // 2:  # counts and grey levels of a few bits are used as they are
+        text = f"the inputs are vectors of bytes up to {largest}, which are not scaled: if they are images, divide them"
+        warnings.warn(f"{text} by {WHITE}, for networks hardly learn from such numbers", UserWarning, stacklevel=2)
+
+
+def _stacked(parts: Sequence[Tensor], device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
+    """The clients' inputs on the device, one after another: copied once, so that it never holds them twice."""
+    kinds = {part.dtype for part in parts}
+    kind = dtype if parts[0].is_floating_point() else torch.uint8 if kinds == {torch.uint8} else torch.int64
+    whole = torch.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=kind, device=device)
+    for k, (part, room) in enumerate(zip(parts, whole.split([len(part) for part in parts]), strict=True)):
+        _require_fits(part, room.copy_(part), f"{name.format(k)}[0]")
+    return whole
+
+
 def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
     """The values on the device in that type; raises InvalidInput if finite numbers overflow in it."""
-    found = values.to(device, dtype)
-    both = values.is_floating_point() and dtype.is_floating_point
-    narrower = both and torch.finfo(values.dtype).max > torch.finfo(dtype).max
+    return _require_fits(values, values.to(device, dtype), name)
+
+
+def _require_fits(values: Tensor, found: Tensor, name: str) -> Tensor:
+    both = values.is_floating_point() and found.is_floating_point()
+    narrower = both and torch.finfo(values.dtype).max > torch.finfo(found.dtype).max
     if narrower and not bool(found.isfinite().all()):
         cure = "scale the samples, or run in float64"
-        raise InvalidInput(name, tuple(values.shape), f"has numbers that are too large for {dtype}", cure)
+        raise InvalidInput(name, tuple(values.shape), f"has numbers that are too large for {found.dtype}", cure)
     return found
 
 

@@ -21,6 +21,7 @@ from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.compatibility import require_deterministic
 from fedconvex.deep.compatibility import require_fit as require_fit
+from fedconvex.deep.independence import require_independent
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
@@ -126,6 +127,7 @@ def task_of(
         raise InvalidInput("weights", weights, "is unknown", "give 'samples' for n_k/n, or a number for each client")
     require_fit(module, loss, shards)
     require_deterministic(module, loss, shards)
+    require_independent(module, loss, shards)
     # Every process checks all clients and counts their samples, then keeps its own: errors are the same everywhere.
     count = shards.count.tolist()
     if owned is not None:
@@ -163,7 +165,8 @@ def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
 
 
 def _linear_problem(loss: TorchLoss, shards: Shards, module: nn.Module, ridge: Any, weights: Any) -> Problem:
-    A = [part.flatten(1).double().cpu().numpy() for part in shards.inputs.split(shards.count.tolist())]
+    stored = shards.inputs.split(shards.count.tolist())
+    A = [shards.given(part).flatten(1).double().cpu().numpy() for part in stored]
     y = [part.cpu().numpy() for part in shards.targets.split(shards.count.tolist())]
     if isinstance(loss, TorchCrossEntropy):
         outputs = next(iter(Layout.of(module).shapes.values()))[0]

@@ -63,6 +63,10 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
+class PlainAverage(UserWarning):
+    """Clients drawn uniformly are averaged plainly, though the objective weights them: it is not what is minimised."""
+
+
 class ResumedElsewhere(UserWarning):
     """A run resumes from a checkpoint that another kind of processor wrote: its last digits may differ."""
 

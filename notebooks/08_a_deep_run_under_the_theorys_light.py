@@ -40,7 +40,7 @@ frame[["round", "value", "accuracy", *constants]].iloc[::8].round(3)
 
 # %% [markdown]
 # The theorem's constants were measured in the run: B and the gradients of all clients at the server's model, γ that
-# each reached, and the extreme eigenvalues of every client's Hessian (Lanczos). Where the assumptions hold, by
+# each reached, and the extreme eigenvalues of every client's Hessian (Lanczos), at the models and the clients' answers. Where the assumptions hold, by
 # measurement, it promises $\rho\,\|\nabla f\|^2$.
 
 # %%
@@ -67,14 +67,14 @@ published, sharper = used("fedprox.theorem4"), used("fedprox.theorem4bycurvature
 print(f"Theorem 4: {published.min():.1%} … {published.max():.1%} of what happened, in {len(published)} of 40 rounds")
 print(f"by curvature: {sharper.min():.0%} … {sharper.max():.0%}, in {len(sharper)}")
 assert (frame.value.diff().dropna() < 0).all()
-assert list(published.index) == list(range(8))
+assert list(published.index) == [0, 1, 2, 4, 5, 6, 7]
 assert len(sharper) == 40
-assert published.max() < 0.14
-assert 0.38 < sharper.min() < 0.41
+assert published.max() < 0.12
+assert 0.37 < sharper.min() < 0.40
 assert 0.83 < sharper.max() < 0.88
 
 # %% [markdown]
-# **Answer.** For the first 8 of 40 rounds it says so, and promises 14 % of the decrease at most. Then the network's
+# **Answer.** In seven of the first 8 of 40 rounds it says so, and promises 11 % of the decrease at most. Then the network's
 # curvature has grown, and with $\mu = 4$ its ρ is negative: it promises nothing, while the loss falls in every round.
-# The bound by curvature applies in all 40 rounds, and promises between 39 % and 85 % of what happened. (By
+# The bound by curvature applies in all 40 rounds, and promises between 38 % and 85 % of what happened. (By
 # measurement at the run's points: nothing is proved of the points in between.)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from inspect import Parameter, signature
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -50,7 +51,8 @@ def load_dataset(
 
     Args:
         name: one of `names()`.
-        data_dir: the folder or file that the loader of the same name takes first; ignored for data sets without files.
+        data_dir: the folder or file that the loader of the same name takes first, or the folder that holds it under the
+            data set's name; ignored for data sets without files.
         split: train or test, for data sets that have both; default as in the loader.
         num_classes: the number of classes that the data must have, with samples in every class.
         options: further arguments of the loader.
@@ -79,7 +81,8 @@ def load_dataset(
         cure = f"give data_dir: {loader.files}, from {loader.origin}"
         raise InvalidInput("data_dir", None, f"is missing: {name} needs files, and nothing is downloaded", cure)
     else:
-        found = loader.load(data_dir, **given)
+        inside = Path(data_dir) / name
+        found = loader.load(inside if inside.is_dir() else data_dir, **given)
     return found if num_classes is None else _require_classes(found, num_classes)
 
 

@@ -3,35 +3,44 @@
 | name | columns | measured at |
 |---|---|---|
 | heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
-| curvature | smoothness, smoothness_error, weak_convexity, least_curvature | the same |
+| curvature | smoothness, weak_convexity with their errors, least_curvature | the same |
+| | smoothness_of_round, least_curvature_of_round: the extremes, widened by their errors | `points_of_round` |
 | decrease | decrease, decrease_error, inexactness_of_all | the next round, over all draws of clients |
 | memory | memory_error | the same: relative error of FedDyn's identity h = mean g_k |
 | inexactness, drift | inexactness, drift | the round that led to the model |
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.measuring.curvature import curvature
-from fedconvex.deep.measuring.decrease import expected_decrease, require_memoryless
+from fedconvex.deep.measuring.decrease import expected_decrease, require_memoryless, round_of_all
 from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.runs.rounds import Share
+from fedconvex.once import Once
+from fedconvex.problems.base import Clients
+from fedconvex.runs.rounds import RoundResult, Share
 from fedconvex.runs.simulator import Simulator
 
+# fmt: off
 AT_POINTS: dict[str, tuple[str, ...]] = {
     "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),
-    "curvature": ("smoothness", "smoothness_error", "weak_convexity", "least_curvature"),
+    "curvature": (
+        "smoothness", "smoothness_error", "weak_convexity", "weak_convexity_error", "least_curvature",
+        "smoothness_of_round", "least_curvature_of_round",
+    ),
     "decrease": ("decrease", "decrease_error", "inexactness_of_all"),
     "memory": ("memory_error",),
 }
+# fmt: on
 OF_ROUNDS = ("inexactness", "drift")
 NAMES = (*AT_POINTS, *OF_ROUNDS)
 
@@ -85,10 +94,12 @@ class Measuring:
     def at(self, state: State, t: int) -> dict[str, float]:
         """The columns measured at the state before round t."""
         found: dict[str, float] = {}
+        # Curvature and decrease both need it: every client's answer is computed once.
+        whole = Once(lambda: round_of_all(self.simulator.rounds, state, t, self.simulator.seed))
         for name in self.names:
             if name in AT_POINTS:
                 begun = time.perf_counter()
-                values = getattr(self, f"_{name}")(state, t)
+                values = getattr(self, f"_{name}")(state, t, whole)
                 self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
                 found |= dict(zip(AT_POINTS[name], values, strict=True))
         return found
@@ -102,28 +113,37 @@ class Measuring:
         """The columns of a model that is not measured: NaN."""
         return dict.fromkeys(self.columns, nan)
 
-    def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
+    def _heterogeneity(self, state: State, t: int, whole: Callable[[], RoundResult]) -> tuple[float, ...]:
         clients, weights = self.task.problem.clients(self.task.arithmetic), self.task.problem.weights
         if self._share is not None:
             weights = weights[self._share.members]  # the clients of this process, as in `clients`
         found = heterogeneity(clients, weights, state.server, self._share)
         return found.gradient_norm, found.dissimilarity, found.variance
 
-    def _curvature(self, state: State, t: int) -> tuple[float, ...]:
+    def _curvature(self, state: State, t: int, whole: Callable[[], RoundResult]) -> tuple[float, ...]:
         clients, share = self.task.problem.clients(self.task.arithmetic), self._share
 
         def everyones(own: np.ndarray) -> np.ndarray:
             return own if share is None else share.everyones(own, share.members, self.task.problem.num_clients)
 
-        found = curvature(clients, state.server, self.lanczos_steps, self.simulator.seed, everyones)
-        return found.smoothness, found.smoothness_error, found.weak_convexity, found.least
+        at = [
+            curvature(clients, point, self.lanczos_steps, self.simulator.seed, everyones)
+            for point in points_of_round(clients, state.server, whole())
+        ]
+        here = at[0]
+        return (
+            here.smoothness, here.smoothness_error, here.weak_convexity, here.least_error, here.least,
+            max(found.widened_smoothness for found in at), min(found.widened_least for found in at),
+        )  # fmt: skip
 
-    def _decrease(self, state: State, t: int) -> tuple[float, ...]:
+    def _decrease(self, state: State, t: int, whole: Callable[[], RoundResult]) -> tuple[float, ...]:
         simulator = self.simulator
-        found = expected_decrease(simulator.rounds, simulator.participation, state, t, simulator.seed, self.draws)
+        found = expected_decrease(
+            simulator.rounds, simulator.participation, state, t, simulator.seed, self.draws, whole()
+        )
         return found.mean, found.error, found.inexactness
 
-    def _memory(self, state: State, t: int) -> tuple[float, ...]:
+    def _memory(self, state: State, t: int, whole: Callable[[], RoundResult]) -> tuple[float, ...]:
         number = self.task.arithmetic.to_float
         total = state.memory["gradient"].sum(0)
         if self._share is not None:
@@ -132,6 +152,19 @@ class Measuring:
         h, mean = number(state.shared["h"]), number(total) / self.task.problem.num_clients
         size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
+
+
+def points_of_round(clients: Clients, before: Array, result: RoundResult) -> Iterator[Array]:
+    """The points of a round at which curvature is measured, one (d,) for all clients or (m, d), each client's own.
+
+    They are the server's model, the clients' answers, the model after the round, and the points half-way.
+    """
+    answers, after = result.answers.points, result.state.server
+    yield before
+    yield answers
+    yield (clients.rows(before) + answers) / 2
+    yield after
+    yield (before + after) / 2
 
 
 def _require(name: str, simulator: Simulator) -> None:

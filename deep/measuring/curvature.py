@@ -53,6 +53,22 @@ class MeasuredCurvature:
         """The least eigenvalue found for any client."""
         return float(self.lowest.min())
 
+    @property
+    def least_error(self) -> float:
+        """The error bar of `least`, and of `weak_convexity`."""
+        return float(self.lowest_error[int(self.lowest.argmin())])
+
+    @property
+    def widened_smoothness(self) -> float:
+        """The largest |eigenvalue| that the error bars allow."""
+        low, high = abs(self.lowest) + self.lowest_error, abs(self.highest) + self.highest_error
+        return float(np.maximum(low, high).max())
+
+    @property
+    def widened_least(self) -> float:
+        """The least eigenvalue that the error bars allow."""
+        return float((self.lowest - self.lowest_error).min())
+
 
 def curvature(
     clients: Clients,
@@ -61,7 +77,9 @@ def curvature(
     seed: int = 0,
     everyones: Callable[[np.ndarray], np.ndarray] = lambda own: own,
 ) -> MeasuredCurvature:
-    """Estimate the extreme curvatures of every F_k at a point (d,), with `steps` Hessian-vector products each.
+    """Estimate the extreme curvatures of every F_k at a point (d,), or at its own of points (m, d).
+
+    It takes `steps` Hessian-vector products of each client.
 
     Use it for L and L_minus of networks, of which no bound is known; problems of the core have exact bounds.
 
@@ -70,9 +88,11 @@ def curvature(
     """
     probe = stream(seed, Purpose.PROBES).normal(size=clients.dim)
     start = clients.arithmetic.array(probe / np.linalg.norm(probe))
-    parts = [
-        _lanczos(clients.subset(members), point, start, min(steps, clients.dim)) for members in _parts(clients, steps)
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):  # at the answers of clients that diverge: see `_extremes`
+        parts = [
+            _lanczos(clients.subset(part), point if point.ndim == 1 else point[part], start, min(steps, clients.dim))
+            for part in _parts(clients, steps)
+        ]
     return MeasuredCurvature(*(everyones(np.concatenate(found)) for found in zip(*parts, strict=True)))
 
 
@@ -116,7 +136,10 @@ def _extremes(diagonal: np.ndarray, off_diagonal: np.ndarray) -> tuple[np.ndarra
     places = np.arange(steps)
     T[:, places, places] = diagonal
     T[:, places[1:], places[:-1]] = T[:, places[:-1], places[1:]] = off_diagonal[:, :-1]
-    values, vectors = np.linalg.eigh(T)
+    finite: Any = np.isfinite(T).all((1, 2))
+    values, vectors = np.linalg.eigh(np.where(finite[:, None, None], T, 0.0))
+    # Where the products overflow, as at the answers of diverging clients, no number bounds the curvature.
     # ‖Hy − θy‖ = |β_steps · (last entry of the eigenvector)|, and an eigenvalue of H lies within the residual.
-    errors = abs(off_diagonal[:, -1:] * vectors[:, -1, :])
-    return values[:, 0], values[:, -1], errors[:, 0], errors[:, -1]
+    errors = np.where(finite[:, None], abs(off_diagonal[:, -1:] * vectors[:, -1, :]), 0.0)
+    lowest, highest = np.where(finite, values[:, 0], -np.inf), np.where(finite, values[:, -1], np.inf)
+    return lowest, highest, errors[:, 0], errors[:, -1]

@@ -14,7 +14,7 @@ from fedconvex.participation import Draw, Participation, Schedule, Uniform, Unif
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose
 from fedconvex.runs.measurements import RoundMeasurements
-from fedconvex.runs.rounds import Rounds
+from fedconvex.runs.rounds import RoundResult, Rounds
 
 
 @final
@@ -37,18 +37,32 @@ def require_memoryless(rounds: Rounds) -> None:
         )
 
 
+def round_of_all(rounds: Rounds, state: State, t: int, seed: int) -> RoundResult:
+    """Round t from `state` as if all clients took part, with the mini-batches of the run."""
+    result = rounds.play(state, Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed))
+    assert result is not None
+    return result
+
+
 def expected_decrease(
-    rounds: Rounds, participation: Participation, state: State, t: int, seed: int, most: int = 30
+    rounds: Rounds,
+    participation: Participation,
+    state: State,
+    t: int,
+    seed: int,
+    most: int = 30,
+    result: RoundResult | None = None,
 ) -> Decrease:
     """Compute the expected decrease of round t from `state`, exactly if there are at most `most` sets of clients.
 
     Otherwise `most` sets are sampled. Every client computes its answer once, and each set costs one more evaluation of
     the objective. The expectation is over the participants; mini-batches are those of the run (they depend on the round
     and the client alone). Use it to compare a round with theorems on f(w^t) − E f(w^{t+1}).
+
+    result: what `round_of_all` returned, if the round has been played.
     """
     everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
-    result = rounds.play(state, everyone)
-    assert result is not None
+    result = round_of_all(rounds, state, t, seed) if result is None else result
     inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, result).max())
     found = outcomes(participation, rounds.problem, t, most)
     if found == []:  # a schedule without this round

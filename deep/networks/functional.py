@@ -11,6 +11,7 @@ from torch.func import functional_call, vmap
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
+from fedconvex.deep.networks.channels_last import channels_last
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of
 
 
@@ -34,7 +35,13 @@ class FunctionalNetwork(Network):
                 outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
             return loss.values(outputs.to(full), targets)
 
-        self._of_one: Callable[..., Any] = one
+        fast = channels_last(module, self.layout) if lower is None else None
+
+        def alone(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
+            assert fast is not None
+            return loss.values(fast(parameters, inputs), targets)
+
+        self._of_one: Callable[..., Any] = one if fast is None else alone
         self._of_clients: Callable[..., Any] = vmap(one)
         self._together = True  # False once vmap has failed for this module
 

@@ -170,7 +170,7 @@ def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...])
         return None
     found: list[Layer] = []
     flat: bool = len(sample_shape) == 1  # on more axes, nn.Linear would map the last one only
-    for name, part in _in_sequence(module, ""):
+    for name, part in in_sequence(module, ""):
         if type(part) is nn.Linear and flat:
             bias = None if part.bias is None else f"{name}bias"  # type: ignore[redundant-expr]
             found.append(Layer(f"{name}weight", bias, None))
@@ -183,19 +183,20 @@ def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...])
     # Frozen or shared parameters, or ones in another order than the layout's, are left to `FunctionalNetwork`.
     names = [name for layer in found for name in (layer.weight, layer.bias) if name is not None]
     alone = names == [name for name, p in module.named_parameters() if p.requires_grad]
-    return found if found and alone and not _has_hooks(module) else None
+    return found if found and alone and not has_hooks(module) else None
 
 
-def _in_sequence(module: nn.Module, prefix: str) -> Iterator[tuple[str, nn.Module]]:
+def in_sequence(module: nn.Module, prefix: str) -> Iterator[tuple[str, nn.Module]]:
+    """The parts of nested nn.Sequential, in the order in which they compute, with the prefixes of their parameters."""
     if type(module) is not nn.Sequential:
         yield prefix, module
         return
     for name, part in module._modules.items():  # named_children would leave out a layer's second use
         assert part is not None
-        yield from _in_sequence(part, f"{prefix}{name}.")
+        yield from in_sequence(part, f"{prefix}{name}.")
 
 
-def _has_hooks(module: nn.Module) -> bool:
+def has_hooks(module: nn.Module) -> bool:
     """Whether any part has hooks or parametrizations, which may change what a layer computes."""
     from torch.nn.utils.parametrize import is_parametrized
 

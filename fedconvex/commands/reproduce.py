@@ -50,6 +50,7 @@ def reproduce(
     from fedconvex.reproduce.summary import last_results, markdown
 
     known = experiments(quick=quick)
+    data_dir = _holding(data_dir)
     if len(what) == 1 and what[0] in ("list", "claims", "table"):
         if what[0] == "list":
             _print_list(known, data_dir)
@@ -67,6 +68,14 @@ def reproduce(
     lacking = [e.id for e in chosen if not _reproduce(e, out / "quick" if quick else out, data_dir, jobs, e.id in what)]
     if lacking:
         raise typer.Exit(1)
+
+
+def _holding(data_dir: Path | None) -> Path | None:
+    """The folder that holds mnist/ and others, also where one of these was given."""
+    from fedconvex.reproduce.inputs import FILES
+
+    inside = data_dir is not None and data_dir.is_dir() and data_dir.resolve().name in FILES
+    return data_dir.resolve().parent if data_dir is not None and inside else data_dir
 
 
 def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs: int | None, by_id: bool) -> bool:

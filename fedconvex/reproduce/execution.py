@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.atomic_files import remove_leftovers, write_atomically
+from fedconvex.errors import PlainAverage
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
@@ -178,13 +179,15 @@ def _run_deep(cell: DeepCell, is_wanted: Callable[[], bool] = lambda: True) -> t
         "weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1, "evaluate": "all",
         "device": "cpu",
     }  # fmt: skip
-    result = run_deep(
-        setting.method, task.model, task.clients, rounds=rounds, **setting.options, seed=cell.seed, test=task.test,
-        **{name: options.get(name, value) for name, value in defaults.items()},
-        dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
-        checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
-        until=is_over,
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlainAverage)  # the papers' own schemes
+        result = run_deep(
+            setting.method, task.model, task.clients, rounds=rounds, **setting.options, seed=cell.seed, test=task.test,
+            **{name: options.get(name, value) for name, value in defaults.items()},
+            dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
+            checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
+            until=is_over,
+        )  # fmt: skip
     if cell.is_answered(result.records[-1]):
         rounds = len(result.records) - 1  # the rounds after the goal were not run
     frame = result.to_frame().set_index("round").reindex(range(rounds + 1))

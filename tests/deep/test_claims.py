@@ -183,8 +183,9 @@ def test_theorem4_of_fedprox_with_given_and_with_measured_constants() -> None:
     assert (found.certainty, found.expectation, found.measured) == (Certainty.NUMERIC, ALL, {})
     measured = run(fc.FedProx(mu=30), rounds=1, measure=("heterogeneity", "curvature", "decrease"))
     found, record = claim_of(fedprox.theorem4).on(measured), measured.records[0]
-    columns = {"L": "smoothness", "L_minus": "weak_convexity", "B": "dissimilarity", "gamma": "inexactness_of_all"}
-    assert found.measured == {name: pytest.approx(record[column]) for name, column in columns.items()}
+    columns = {"L": "smoothness_of_round", "B": "dissimilarity", "gamma": "inexactness_of_all"}
+    expected = {name: record[column] for name, column in columns.items()}
+    assert found.measured == pytest.approx(expected | {"L_minus": max(0, -record["least_curvature_of_round"])})
     assert "measured: B = " in str(found)
     assert found.left == pytest.approx(record["value"] - record["decrease"], rel=1e-12)
 

@@ -21,7 +21,8 @@ from fedconvex.deep.config import config_of, read_config
 from fedconvex.deep.datasets import read_word_vectors, sent140
 from fedconvex.errors import InvalidInput
 
-pytestmark = pytest.mark.beyond_core  # trains networks
+PLAIN = "ignore::fedconvex.errors.PlainAverage"  # with weights of their own and every scheme
+pytestmark = [pytest.mark.beyond_core, pytest.mark.filterwarnings(PLAIN)]  # trains networks
 
 SECTIONS: dict[str, Any] = {
     "data": {"name": "digits", "clients": 5, "partition": "dirichlet:2", "seed": 3, "test": 0.25},

@@ -117,6 +117,18 @@ def test_curvature(model: nn.Module, at_once: int, monkeypatch: pytest.MonkeyPat
     assert (abs(few.highest - spectra[:, -1]) > 1e-9).any()
 
 
+def test_curvature_of_every_client_at_a_point_of_its_own() -> None:
+    found_in = task(TANH)
+    clients = found_in.problem.clients(found_in.arithmetic)
+    points = torch.stack([found_in.start() + 0.1 * k for k in range(len(CLIENTS))])
+    found = curvature(clients, points, steps=clients.dim)
+    for k, point in enumerate(points):
+        hessian = torch.autograd.functional.hessian(client_loss(random(TANH), k), point).numpy()
+        spectrum = np.linalg.eigvalsh(hessian)
+        assert (found.lowest[k], found.highest[k]) == pytest.approx((spectrum[0], spectrum[-1]), abs=1e-7)
+    assert abs(curvature(clients, points[0], steps=clients.dim).highest - found.highest)[1:].min() > 1e-3
+
+
 def test_curvatures_of_few_different_values_end_early() -> None:
     """2I and −I: one step and nothing is left; no zero eigenvalue may appear."""
     problem = fc.Quadratic([2 * np.eye(5), -np.eye(5), np.diag([1.0, 1, 1, 3, 3])], np.ones((3, 5)))

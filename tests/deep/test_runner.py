@@ -14,7 +14,8 @@ from fedconvex.deep import models, run
 from fedconvex.deep.tasks import LinearTask, NetworkTask
 from fedconvex.errors import InvalidInput
 
-pytestmark = pytest.mark.beyond_core  # trains networks
+PLAIN = "ignore::fedconvex.errors.PlainAverage"  # with weights of their own and every scheme
+pytestmark = [pytest.mark.beyond_core, pytest.mark.filterwarnings(PLAIN)]  # trains networks
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

@@ -1,0 +1,95 @@
+"""What newcomers do first, and what a run says to it."""
+
+import struct
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deep_makers import CLASSES, FEATURES, random, samples
+from torch import nn
+from torch.nn import functional as F
+
+import fedconvex as fc
+from fedconvex.deep import run
+from fedconvex.errors import InvalidInput, PlainAverage
+from fedconvex.participation import Full, Uniform, UniformThenWeighted, Weighted
+
+pytestmark = pytest.mark.beyond_core  # trains networks
+
+CLIENTS = samples()
+NETWORK = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
+AVERAGING = fc.FedAvg(epochs=1, batch_size=4, stepsize=0.05)
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        (nn.CrossEntropyLoss(), r'CrossEntropyLoss\(…, reduction="none"\)'),
+        (nn.CrossEntropyLoss(reduction="sum"), r'CrossEntropyLoss\(…, reduction="none"\)'),
+        (F.cross_entropy, r'cross_entropy\(…, reduction="none"\)'),
+        (lambda z, y: F.cross_entropy(z, y), "give one loss per sample$"),
+    ],
+)
+def test_a_loss_that_averages_is_told_how_not_to(loss: Any, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        run(AVERAGING, NETWORK, CLIENTS, loss=loss)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("model", [NETWORK, random(nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
+def test_stop_iteration_does_not_end_a_run(at: int, model: nn.Module, tmp_path: Path) -> None:
+    def watch(record: dict[str, Any]) -> None:
+        if record["round"] == at:
+            next(iter(()))
+
+    with pytest.raises(InvalidInput, match=f"StopIteration in round {at}.*until") as caught:
+        run(AVERAGING, model, CLIENTS, rounds=2, watch=watch, log=tmp_path / "run.csv")
+    assert caught.value.argument == "watch"
+
+
+@pytest.mark.parametrize("weights", ["samples", [1, 2, 3, 4]])
+def test_a_plain_average_under_a_weighted_objective_is_a_warning(weights: Any) -> None:
+    with pytest.warns(PlainAverage, match=r"Uniform\(K=2\) averages the clients plainly.*take Weighted\(2\)"):
+        run(AVERAGING, NETWORK, CLIENTS, weights=weights, participation=Uniform(2))
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        (AVERAGING, {"participation": Uniform(2)}),
+        (AVERAGING, {"participation": UniformThenWeighted(2), "weights": "samples"}),
+        (AVERAGING, {"participation": Weighted(2), "weights": "samples"}),
+        (AVERAGING, {"participation": Full(), "weights": "samples"}),
+        (fc.FedDyn(alpha=1), {"participation": Uniform(2), "weights": "samples"}),  # averages plainly what it weights
+    ],
+)
+def test_averages_that_fit_the_objective_are_none(method: Any, options: dict[str, Any]) -> None:
+    solver = fc.SGD(epochs=1, batch_size=4, stepsize=0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(method, NETWORK, CLIENTS, local_solver=solver, **options)
+
+
+def test_a_data_set_is_found_in_its_folder_and_in_the_one_around_it(tmp_path: Path) -> None:
+    from fedconvex.deep.datasets import load_dataset
+
+    images = b"\0\0\x08\x03" + struct.pack(">3I", 2, 1, 3) + bytes(range(6))
+    labels = b"\0\0\x08\x01" + struct.pack(">I", 2) + bytes([4, 5])
+    (tmp_path / "mnist").mkdir()
+    for kind, content in (("images-idx3", images), ("labels-idx1", labels)):
+        (tmp_path / "mnist" / f"train-{kind}-ubyte").write_bytes(content)
+    inner, outer = (load_dataset("mnist", place) for place in (tmp_path / "mnist", tmp_path))
+    np.testing.assert_array_equal(inner.inputs, outer.inputs)
+    with pytest.raises(InvalidInput, match="t10k-images"):
+        load_dataset("mnist", tmp_path, split="test")
+
+
+def test_reproduce_takes_either_folder(tmp_path: Path) -> None:
+    from fedconvex.commands.reproduce import _holding
+
+    (tmp_path / "mnist").mkdir()
+    assert _holding(tmp_path / "mnist") == tmp_path.resolve()
+    assert _holding(tmp_path) == tmp_path
+    assert _holding(None) is None

@@ -1,0 +1,90 @@
+"""Images in uint8: divided by 255 batch by batch, kept as bytes on the device."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from deep_makers import CLASSES, random, vector
+from torch import nn
+
+import fedconvex as fc
+from fedconvex.deep import run
+from fedconvex.deep.monitor import Monitor
+
+pytestmark = pytest.mark.beyond_core  # trains networks
+
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+
+
+def images(kind: Any = np.uint8, number: int = 3) -> list[Any]:
+    rng = np.random.default_rng(0)
+    sizes = (9, 9, 12)[:number]
+    return [(rng.integers(0, 256, (n, 2, 4, 4)).astype(kind), rng.integers(0, CLASSES, n)) for n in sizes]
+
+
+def image_models() -> list[nn.Module]:
+    layered = nn.Sequential(nn.Flatten(), nn.Linear(32, 5), nn.ReLU(), nn.Linear(5, CLASSES))
+    by_autograd = nn.Sequential(nn.Conv2d(2, 3, 3), nn.Flatten(), nn.Linear(12, CLASSES))
+    return [layered, by_autograd, nn.Sequential(nn.Flatten(), nn.Linear(32, CLASSES))]
+
+
+@pytest.mark.parametrize("place", range(3), ids=["layered", "autograd", "linear"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_images_in_bytes_are_scaled_and_stay_bytes(place: int, dtype: Any) -> None:
+    model, kind = random(image_models()[place]), np.float64 if dtype == torch.float64 else np.float32
+    options = {"rounds": 2, "local_solver": SGD, "measure": ("heterogeneity", "curvature", "inexactness")}
+    scaled = [(X.astype(kind) / kind(255), y) for X, y in images()]
+    expected = run(fc.FedProx(mu=1), model, scaled, dtype=dtype, test=scaled[0], **options)
+    found = run(fc.FedProx(mu=1), model, images(), dtype=dtype, test=images()[0], **options)
+    assert found.task.shards.inputs.dtype == torch.uint8
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    whole = run(
+        fc.FedProx(mu=1), model, images(np.int64), dtype=dtype, rounds=0, local_solver=SGD
+    )  # what is not bytes has its own scale
+    assert abs(whole.to_frame()["value"][0] - expected.to_frame()["value"][0]) > 0.1
+
+
+def test_vectors_of_bytes_are_counts_and_stay_what_they_are() -> None:
+    counts = [(X.reshape(len(X), -1) // 64, y) for X, y in images()]
+    model = random(nn.Sequential(nn.Linear(32, 5), nn.ReLU(), nn.Linear(5, CLASSES)))
+    found, expected = (run(fc.FedProx(mu=1), model, data, rounds=1, local_solver=SGD)
+                       for data in (counts, [(X.astype(float), y) for X, y in counts]))  # fmt: skip
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+def test_a_model_that_takes_bytes_itself_is_given_them() -> None:
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last = nn.Linear(32, CLASSES).double()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert not x.is_floating_point()
+            return self.last(x.flatten(1).double() / 255)
+
+    model = Own()
+    found = run(fc.FedProx(mu=1), model, images(), rounds=1, local_solver=SGD)
+    scaled = [(X / 255, y) for X, y in images()]
+    expected = run(fc.FedProx(mu=1), nn.Sequential(nn.Flatten(), model.last, nn.Identity()), scaled, rounds=0)
+    assert found.to_frame()["value"][0] == pytest.approx(expected.to_frame()["value"][0], rel=1e-12)
+    assert found.task.shards.inputs.dtype == torch.uint8
+
+
+def test_vectors_that_look_like_images_are_a_warning() -> None:
+    flat = [(X.reshape(len(X), -1), y) for X, y in images()]
+    model = random(nn.Sequential(nn.Linear(32, 5), nn.ReLU(), nn.Linear(5, CLASSES)))
+    with pytest.warns(UserWarning, match="bytes up to 255, which are not scaled: .* divide them by 255"):
+        run(fc.FedProx(mu=1), model, flat, rounds=0, local_solver=SGD)
+
+
+def test_the_memory_is_estimated_before_the_samples_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    original = Monitor.record
+    monkeypatch.setattr(Monitor, "record", lambda *given: seen.append("evaluation") or original(*given))
+    run(fc.FedProx(mu=1), random(image_models()[1]), images(), rounds=1, local_solver=SGD, before=seen.append)
+    estimate, *rest = seen
+    assert rest == ["evaluation"] * 2
+    assert estimate.samples == 30 * 32 + 30 * 8  # a byte a pixel, and class numbers
