@@ -1,0 +1,154 @@
+"""`lyapunov`: the rate of a method on a class of clients, proved by a Lyapunov function that is searched for."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.methods.base import Method
+from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
+from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
+from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import lyapunov_function
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
+from fedconvex.validation import instance_of
+
+MOST_STEPS = 64
+ALL_PAIRS = 16  # evaluations up to which all are compared, where comparing neighbours leaves a gap
+LARGEST = 10**6  # the largest factor by which V may grow
+NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
+SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
+NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof
+MOST_TRIALS = 40  # rates that are tried
+FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
+
+
+def lyapunov(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str = "any",
+    local_solver: LocalSolver | None = None,
+    participation: Any = None,
+) -> Rate:
+    """The contraction of a method per round, on clients of a class with equal weights: a rigorous interval.
+
+    Use it for methods with memory (control variates, duals), whose distance to the minimiser need not decrease in every
+    round: a Lyapunov function measures the whole state. It is quadratic in the error, a form in the means over the
+    clients plus the mean of a form in the deviations. For one round of a memoryless method, or for other metrics, use
+    `worst_case`.
+
+    V(next state) <= upper · V(state) from every state that a run can reach; it is proved in rationals, for any number
+    of clients. No Lyapunov function proves less than `lower`, the contraction on quadratics over many rounds.
+
+    Args:
+        method: its numbers are exact, a float being the dyadic rational that it is.
+        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)` and `Quadratics(mu, L)`, too. Without strong
+            convexity no rate below 1 exists, and the federation that shows it is found.
+        num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
+        local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
+            any γ-inexact answer; by default the method's own.
+        participation: `Full()`, the default; others are not analysed.
+
+    Returns:
+        A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
+        larger than 1 and `.federation()` diverges.
+
+    Raises:
+        InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
+            heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
+    """
+    spec = _specified(method, clients, num_clients, local_solver, participation)
+    posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), "neighbours")
+    inexact = isinstance(spec.solver, ToInexactness)
+    attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
+    found = _best(posed, attaining)
+    points = len(posed.board.evaluations)
+    if not _is_tight(found, attaining[0]) and 3 < points <= ALL_PAIRS:
+        whole = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), "all")
+        found = _best(whole, attaining, found) or found
+    slow = attaining[0] if _is_tight(found, attaining[0]) else refined(posed.coordinates, spec.solver, attaining[0])
+    return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
+
+
+def _specified(
+    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
+) -> Specification:
+    if isinstance(clients, ClientGroups):
+        raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
+    instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
+    if clients.lowest < 0:
+        raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
+                           "give SmoothStronglyConvex(mu, L)")  # fmt: skip
+    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    if not spec.draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed here", "let everyone take part")
+    if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
+        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
+                           "rows", f"give at most {MOST_STEPS}")  # fmt: skip
+    return spec
+
+
+def _is_tight(found: LyapunovFunction | None, attained: Attained) -> bool:
+    return found is not None and found.rate <= attained.squared * (1 + TIGHT)
+
+
+def _best(
+    posed: PosedRound, attaining: list[Attained], known: LyapunovFunction | None = None
+) -> LyapunovFunction | None:
+    """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
+    least = attaining[0].squared
+    if attaining[0].is_exact:
+        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
+        found = _at(posed, least, zeros)
+        if found is not None:
+            return found
+    above = float(least) * (1 + NEARLY) + SMALLEST
+    if above > LARGEST:
+        return None
+    return _at(posed, Fraction(above)) or _bracketed(posed, above, known)
+
+
+def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:
+    """A Lyapunov function whose rate is nearly where the proofs' largest margin changes its sign, above `low`."""
+    margins = {low: _margin(posed, low)}
+    high = min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate)
+    while (margin := _margin(posed, high)) <= 0:
+        if high >= LARGEST or known is not None:
+            return None
+        low, high, margins[high] = high, min(4 * high, LARGEST), margin
+    below, over = margins[low], margin
+    for step in range(MOST_TRIALS):
+        if high - low <= NEARLY * high / 2:
+            break
+        # By turns the secant, slightly beyond its zero, and the middle: the margin is nearly linear in the rate.
+        guess = low + (high - low) * -below / (over - below)
+        middle = (low + high) / 2 if step % 3 == 2 else min(guess * (1 + NEARLY / 4), (guess + 9 * high) / 10)
+        margin = _margin(posed, middle)
+        if margin > 0:
+            high, over = middle, margin
+        else:
+            low, below = middle, margin
+    for exponent in range(6):  # further from the least rate the margin is larger than what rounding takes
+        found = _at(posed, Fraction(high * (1 + NEARLY * 8**exponent)))
+        if found is not None:
+            return found
+    return None
+
+
+def _at(posed: PosedRound, rate: Fraction, zeros: Sequence[Any] = ()) -> LyapunovFunction | None:
+    """A certified Lyapunov function of just this rate."""
+    proposed = lyapunov_function(posed, float(rate), zeros)
+    # With zeros there may be a proof without a margin: where simple numbers are right, not only those near them.
+    least = -NO_MARGIN if zeros else 0.0
+    return None if proposed is None or proposed.margin <= least else certified(posed, rate, proposed, zeros)
+
+
+def _margin(posed: PosedRound, rate: float) -> float:
+    proposed = lyapunov_function(posed, rate)
+    return -1.0 if proposed is None else proposed.margin

@@ -1,0 +1,209 @@
+"""No run contracts less than what is proved, the slowest federations do what they should, and a second route agrees."""
+
+from dataclasses import replace
+from fractions import Fraction as F
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from full_program import Clients
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import fedconvex as fc
+from fedconvex.methods.base import State
+from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.runs.rounds import rounds_of
+
+FEW = settings(
+    max_examples=30,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+)
+
+
+def fractions(low, high):
+    return st.fractions(low, high, max_denominator=20)
+
+
+@st.composite
+def methods(draw, L):
+    s, steps = draw(fractions(F(1, 20), F(6, 5))) / L, draw(st.integers(1, 4))
+    return draw(
+        st.sampled_from([
+            fc.Scaffold(stepsize=s, local_steps=steps), fc.Scaffold(stepsize=s, local_steps=steps, option=1),
+            fc.Scaffold(stepsize=s, local_steps=steps, server_stepsize=F(1, 2)), fc.FedDyn(alpha=1 / s),
+            fc.FedDynOneGD(alpha=1 / s), fc.FedSplit(stepsize=s), fc.FedPD(eta=s), fc.DANE(mu=1 / s),
+            fc.FedGD(stepsize=s), fc.FedDANE(mu=2 / s),
+        ])
+    )  # fmt: skip
+
+
+@st.composite
+def federations(draw, low, high, clients):
+    """Quadratics in a plane with rational eigenvalues and directions."""
+    hessians = []
+    for _ in range(clients):
+        a, b = (low + (high - low) * draw(st.sampled_from([0, 1, draw(fractions(0, 1))])) for _ in range(2))
+        t = draw(fractions(-2, 2))
+        c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+        Q = np.array([[c, -s], [s, c]], dtype=object)
+        hessians.append(Q @ np.diag([a, b]).astype(object) @ Q.T)
+    return hessians
+
+
+def value(function, state):
+    """V of the errors of a state, from its arrays."""
+    arrays = {"server": state.server, **{f"server's {name}": u for name, u in state.shared.items()},
+              **{f"{name}_k": u for name, u in state.memory.items()}}  # fmt: skip
+    total = 0
+    for part, matrix in zip(function.posed.coordinates.parts, function.matrices, strict=True):
+        rows = []
+        for read in part.read:
+            u = 0
+            for name, c in zip(part.vectors, read, strict=True):
+                mean = arrays[name] if arrays[name].ndim == 1 else arrays[name].mean(0)
+                u = u + (mean if part.part == "mean" else arrays[name] - mean) * F(int(c.p), int(c.q))
+            rows.append(np.atleast_2d(u))
+        for i, row in enumerate(matrix):
+            for j, entry in enumerate(row):
+                total += entry * (rows[i] * rows[j]).sum() / len(rows[i])
+    return total
+
+
+def in_fractions(state):
+    """The arrays with Python's fractions."""
+
+    def of(u):
+        return np.vectorize(lambda x: F(int(x.p), int(x.q)), otypes=[object])(u)
+
+    return State(
+        of(state.server), {n: of(u) for n, u in state.shared.items()}, {n: of(u) for n, u in state.memory.items()}
+    )
+
+
+def contraction(found, hessians, pulls, x0):
+    """V after and before a round without pulls, from the errors that a round with pulls has led to."""
+    here = rounds_of(found.method, fc.Quadratic(hessians, pulls), "exact", found.solver)
+    errors = here.advance(here.start(here.arithmetic.array(x0)))
+    still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact", found.solver)
+    after = still.advance(errors)
+    return value(found.function, in_fractions(after)), value(found.function, in_fractions(errors))
+
+
+@FEW
+@given(data=st.data(), mu=fractions(F(1, 10), 1), ratio=fractions(1, 20), m=st.integers(1, 3))
+def test_no_round_contracts_less_than_what_is_proved(data, mu, ratio, m):
+    L = mu * ratio
+    found = lyapunov(data.draw(methods(L)), SmoothStronglyConvex(mu, L))
+    assert found.lower <= found.upper
+    if found.function is None:
+        assert found.lower > 1
+        return
+    for _ in range(3):
+        pulls = [np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object) for _ in range(m)]
+        hessians = data.draw(federations(mu, L, m))
+        after, before = contraction(found, hessians, pulls, [data.draw(fractions(-3, 3)) for _ in range(2)])
+        assert after <= found.upper * before
+
+
+def test_a_smaller_rate_would_be_contradicted_by_a_round():
+    """The comparison above can fail."""
+    found = lyapunov(fc.FedGD(stepsize=F(1, 4)), SmoothStronglyConvex(1, 4))
+    after, before = contraction(found, [np.diag([F(1), F(4)])], [np.array([F(1), F(0)])], [F(1), F(1)])
+    assert after == found.upper * before > (found.upper - F(1, 10**6)) * before
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        fc.Scaffold(stepsize=F(1, 4), local_steps=2),
+        fc.Scaffold(stepsize=F(1, 4), local_steps=12),  # deviations are slower
+        fc.Scaffold(stepsize=F(1, 4), local_steps=3, option=1),
+        fc.FedDyn(alpha=2), fc.FedDynOneGD(alpha=8), fc.FedPD(eta=F(1, 3)), fc.FedSplit(stepsize=F(1, 3)),
+        fc.DANE(mu=1),
+    ],
+)  # fmt: skip
+def test_runs_on_the_slowest_federation_contract_as_it_says(method):
+    found = lyapunov(method, SmoothStronglyConvex(1, 4))
+    problem = found.federation()
+    assert problem.mu.min() >= 1 - 1e-12
+    assert problem.L.max() <= 4 + 1e-12
+    play = rounds_of(method, problem, "exact")
+    states = [play.start(play.arithmetic.array([F(1)] * problem.dim))]
+    for _ in range(160):
+        states.append(play.advance(states[-1]))
+    changes = [
+        np.array([float(a - b) for a, b in zip(states[t].flat(), states[t + 1].flat(), strict=True)]) for t in (50, 150)
+    ]
+    slowest = (np.linalg.norm(changes[1]) / np.linalg.norm(changes[0])) ** (2 / 100)
+    assert slowest == pytest.approx(float(found.lower), rel=0.02)
+
+
+def one_round_of_scaffold(a, s, e):
+    """The map of (w, c_1, …, c_m) on clients a_k x²/2, by numpy alone."""
+    m = len(a)
+    columns = []
+    for unit in np.eye(m + 1):
+        w, c = unit[0], unit[1:]
+        y = np.full(m, w)
+        for _ in range(e):
+            y = y - s * (a * y - c + c.mean())
+        columns.append([y.mean(), *(c - c.mean() + (w - y) / (e * s))])
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize(("kappa", "e"), [(4, 3), (10, 4), (100, 20), (6, 2)])
+def test_no_explicit_federation_is_slower_than_what_is_proved(kappa, e):
+    upper = float(lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa)).upper)
+    several = [1.0, 1.0], [1.0, kappa], [kappa, kappa], [1.0, 1.0, kappa], [1.0, kappa, kappa], [1.0, kappa / 2, 2.0]
+    maps = [one_round_of_scaffold(np.array(curvatures), 1 / kappa, e) for curvatures in several]
+    rates = [np.abs(np.linalg.eigvals(one)).max() ** 2 for one in maps]
+    assert max(rates) <= upper * (1 + 1e-9)
+    assert max(rates) == pytest.approx(upper, rel=1e-5)
+
+
+@pytest.mark.parametrize(("clients", "e", "kappa"), [(2, 1, 4), (2, 2, 4), (2, 3, 6), (3, 2, 4)])
+def test_the_program_with_every_client_agrees_on_scaffold(clients, e, kappa):
+    """One Gram matrix of all clients' vectors, without symmetry, for the Lyapunov function that was found."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa))
+    weight = 0.0 if e == 1 else float(found.function.matrices[1][0][0])
+    worst, s = Clients(clients, 1.0, float(kappa), True, size=40), 1 / kappa
+    errors = [worst.new() for _ in range(clients)]  # of the c_k; their mean is free, and forgotten
+    c = [error + pull for error, pull in zip(errors, worst.pulls, strict=True)]
+    y = [worst.w] * clients
+    for _ in range(e):
+        y = [y[k] - s * (worst.look(k, y[k])[0] - c[k] + sum(c) / clients) for k in range(clients)]
+    after = [c[k] - sum(c) / clients + (worst.w - y[k]) / (e * s) - worst.pulls[k] for k in range(clients)]
+    w_after = sum(y) / clients
+
+    def V(w, deviations):
+        mean = sum(deviations) / clients
+        return lambda inner: inner(w, w) + weight / clients * sum(inner(u - mean, u - mean) for u in deviations)
+
+    if e == 1:
+        after, errors = [0 * u for u in after], [0 * u for u in errors]
+    assert worst.worst(V(w_after, after), V(worst.w, errors)) == pytest.approx(float(found.upper), rel=2e-5)
+
+
+def test_a_wrong_weight_would_contract_less():
+    """The second route can disagree: V = ‖w‖² + 100·mean‖c_k − mean‖² does not contract by the rate found."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, 4), local_steps=2), SmoothStronglyConvex(1, 4))
+    [pair] = [pair for pair in found.function.posed.pairs if pair[0][0] == "deviation"]
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, entries={**found.function.entries, pair: F(100)})
+
+
+def test_gradient_descents_rate_by_hand():
+    """min ρ with ρ − 1 and the multipliers of both inequalities between x* and w, as a 2 × 2 matrix."""
+    mu, L, s = 1.0, 4.0, 0.3
+    rho, a = cp.Variable(), cp.Variable(nonneg=True)
+    # ⟨x, g⟩ − (mu·L‖x‖² + ‖g‖²)/(mu + L) >= 0 is the sum of the two.
+    pair = np.array([[-mu * L / (mu + L), 0.5], [0.5, -1 / (mu + L)]])
+    step = np.array([[1.0, -s], [-s, s * s]])
+    cp.Problem(cp.Minimize(rho), [rho * np.diag([1.0, 0.0]) - step - a * pair >> 0]).solve(solver=cp.CLARABEL)
+    assert float(lyapunov(fc.FedGD(stepsize=0.3), SmoothStronglyConvex(1, 4)).upper) == pytest.approx(
+        rho.value, rel=1e-5
+    )
