@@ -18,7 +18,8 @@ def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, A
     """
     if found.root is None or posed.board.residuals:
         return
-    known, evaluations = list(posed.before.values()), posed.board.evaluations
+    # the state's coordinates come first in `before`; gradients follow from them
+    known, evaluations = list(posed.before.values())[: len(found.matrix)], posed.board.evaluations
     used = [*known, *(u for e in evaluations for u in (e.point, e.gradient))]
     keys = sorted({key for u in used for key in u.parts})
     rows = []

@@ -8,11 +8,11 @@ from typing import Any, final
 
 from fedconvex.arithmetic.definiteness import is_positive_definite
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import Proposed
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, Key
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Key
 
 DENOMINATORS = (12, 1000, 10**6, 10**9)  # of the entries, simplest first
 CLOSE = 1e-6  # relative distance of simple entries from the proposed ones
@@ -23,11 +23,14 @@ NOISE = (0.0, 1e-7, 1e-5)  # relative sizes below which multipliers may be meant
 @final
 @dataclass(frozen=True, eq=False)
 class LyapunovFunction:
-    """V = mean part + mean over the clients of a quadratic form in the deviations, and the proof of V⁺ <= rate·V.
+    """V and the proof of V⁺ <= rate·V.
+
+    V is a quadratic form in the means, plus the mean over the clients of one in the deviations, plus mean function
+    values: of the shifted functions F_k − ⟨∇F_k(x*), ·⟩, minus those at x*, which are nonnegative on convex clients.
 
     Args:
         posed: the round.
-        entries: of V's two symmetric matrices, which must be positive definite.
+        entries: of V's two symmetric matrices, which must be positive definite, and the weights of values, >= 0.
         rate: of which `multipliers`, one for every inequality of the round, are a proof.
 
     Raises:
@@ -40,7 +43,7 @@ class LyapunovFunction:
     multipliers: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        if {*self.entries} != {*self.posed.pairs} or not all(map(_is_positive, self.matrices)):
+        if {*self.entries} != {*self.posed.pairs} or not all(map(_is_positive, self.matrices)) or min(self.weights) < 0:
             raise ValueError("this is no Lyapunov function")
         program = self.posed.program({pair: to_fmpq(c) for pair, c in self.entries.items()})
         DualCertificate(program, self.rate, self.multipliers)  # raises ValueError where it is none
@@ -49,13 +52,16 @@ class LyapunovFunction:
     def matrices(self) -> tuple[list[list[Fraction]], ...]:
         """V's matrices, for the means and for the deviations; of size 0 where there is nothing to measure."""
         found = []
-        for part in self.posed.coordinates.parts:
-            n = len(part.read)
-            key = part.part
-            found.append([
-                [self.entries[(key, min(i, j)), (key, max(i, j))] for j in range(n)] for i in range(n)
-            ])  # fmt: skip
+        for part in (MEAN, DEVIATION):
+            n = sum(place[0] == part for place in self.posed.before)
+            entry = [[self.entries[(part, min(i, j)), (part, max(i, j))] for j in range(n)] for i in range(n)]
+            found.append(entry)
         return tuple(found)
+
+    @property
+    def weights(self) -> list[Fraction]:
+        """The weights of function values, after a 0."""
+        return [Fraction(0), *(c for ((part, _), _), c in self.entries.items() if part == VALUE)]
 
     @property
     def used(self) -> dict[str, Fraction]:
@@ -64,11 +70,7 @@ class LyapunovFunction:
         return {name: c for name, c in zip(names, self.multipliers, strict=True) if c}
 
     def __str__(self) -> str:
-        names = {
-            (part.part, i): f"({name})" if " " in name else name
-            for part in self.posed.coordinates.parts
-            for i, name in enumerate(part.names)
-        }
+        names = {place: f"({name})" if " " in name else name for place, name in self.posed.names.items()}
         return " + ".join(_term(pair, c, names) for pair, c in self.entries.items() if c)
 
 
@@ -117,6 +119,8 @@ def _is_positive(matrix: list[list[Fraction]]) -> bool:
 
 def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
     (part, i), (_, j) = pair
+    if part == VALUE:
+        return f"{c}·(value at point {i + 1})"
     if i == j:
         body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]} − mean‖²"
         return body if c == 1 else f"{c}·{body}"

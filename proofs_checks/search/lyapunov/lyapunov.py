@@ -20,7 +20,8 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import Specific
 from fedconvex.validation import instance_of
 
 MOST_STEPS = 64
-ALL_PAIRS = 16  # evaluations up to which all are compared, where comparing neighbours leaves a gap
+MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
+WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is preferred
 LARGEST = 10**6  # the largest factor by which V may grow
 NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
 SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
@@ -40,7 +41,8 @@ def lyapunov(
 
     Use it for methods with memory (control variates, duals), whose distance to the minimiser need not decrease in every
     round: a Lyapunov function measures the whole state. It is quadratic in the error, a form in the means over the
-    clients plus the mean of a form in the deviations. For one round of a memoryless method, or for other metrics, use
+    clients plus the mean of a form in the deviations; where this leaves a gap, it measures gradients and function
+    values at the points of the round, too. For one round of a memoryless method, or for other metrics, use
     `worst_case`.
 
     V(next state) <= upper · V(state) from every state that a run can reach; it is proved in rationals, for any number
@@ -64,14 +66,19 @@ def lyapunov(
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
     spec = _specified(method, clients, num_clients, local_solver, participation)
-    posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), "neighbours")
+    count = min(spec.num_clients, 2)
+    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours")
     inexact = isinstance(spec.solver, ToInexactness)
     attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
-    found = _best(posed, attaining)
-    points = len(posed.board.evaluations)
-    if not _is_tight(found, attaining[0]) and 3 < points <= ALL_PAIRS:
-        whole = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), "all")
-        found = _best(whole, attaining, found) or found
+    found, points = _best(posed, attaining), len(posed.board.evaluations)
+    # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
+    for twice in (False, True):
+        few = 3 - twice < points <= (MOST_POINTS - twice) // (1 + twice)
+        if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
+            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice)
+            better = _best(larger, attaining, found)
+            if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
+                found = better
     slow = attaining[0] if _is_tight(found, attaining[0]) else refined(posed.coordinates, spec.solver, attaining[0])
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
 

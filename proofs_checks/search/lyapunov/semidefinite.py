@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Key
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
 
@@ -39,16 +39,19 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
     values = of_values[2 : 2 + count] * value_units
     norms = np.max([np.abs(m[:count]).max(axis=(1, 2)) for m in scaled], 0)
     norms[norms == 0] = 1.0
-    # Coordinates are measured in units in which their squares have norm 1.
+    pair_values = of_values[2 + count :] * value_units
+    change_of_values = rate * pair_values[: len(pairs)] - pair_values[len(pairs) :]
+    # What V measures is measured in units in which squares and values have norm 1.
     sizes = {
-        a: 1 / np.sqrt(max(np.abs(m[count + i]).max() for m in scaled) or 1.0)
+        a: 1 / np.sqrt(max(*(np.abs(m[count + i]).max() for m in scaled), np.abs(pair_values[i]).max(initial=0)) or 1.0)
         for i, (a, b) in enumerate(pairs)
         if a == b
     }
     weights = np.array([sizes[a] * sizes[b] for a, b in pairs])
-    diagonal = np.array([float(a == b) for a, b in pairs])
+    diagonal = np.array([float(a == b and a[0] != VALUE) for a, b in pairs])
     equations = [np.concatenate([[0], diagonal, np.zeros(count)])]
-    equations += [np.concatenate([[0], 0 * diagonal, row]) for row in (values / norms[:, None]).T]
+    balance = np.concatenate([change_of_values * weights[:, None], -values / norms[:, None]])
+    equations += [np.concatenate([[0], row]) for row in balance.T]
     A, b = [np.array(equations)], [np.array([diagonal.sum(), *np.zeros(len(equations) - 1)])]
     cones: list[Any] = [clarabel.ZeroConeT(len(equations)), clarabel.NonnegativeConeT(count + 1)]
     # The margin is at most 1, and the multipliers are not negative.
@@ -66,7 +69,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
     for part_name in dict.fromkeys(a[0] for a, _ in pairs):
         n = sum(1 for a, c in pairs if a == c and a[0] == part_name)
         basis = np.zeros((1 + len(pairs) + count, n, n))
-        basis[0] = -np.eye(n)
+        basis[0] = -np.eye(n) * (part_name != VALUE)  # function values may have weight 0
         for i, (a, c) in enumerate(pairs):
             if a[0] == part_name:
                 basis[1 + i, a[1], c[1]] = basis[1 + i, c[1], a[1]] = 1.0

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import fedconvex as fc
-from fedconvex.methods.base import State
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.runs.rounds import rounds_of
 
@@ -54,34 +53,54 @@ def federations(draw, low, high, clients):
     return hessians
 
 
-def value(function, state):
-    """V of the errors of a state, from its arrays."""
+def fractions_of(array):
+    """The array with Python's fractions in the place of flint's."""
+    return np.vectorize(lambda x: F(int(x.p), int(x.q)), otypes=[object])(np.asarray(array, dtype=object))
+
+
+def parts_of(function, part, state, gradients):
+    """What a Lyapunov function measures of the means, or of the deviations: (d,) or (m, d) arrays."""
     arrays = {"server": state.server, **{f"server's {name}": u for name, u in state.shared.items()},
               **{f"{name}_k": u for name, u in state.memory.items()}}  # fmt: skip
-    total = 0
+    arrays = {name: fractions_of(u) for name, u in arrays.items()}
+    found = []
+    for read in part.read:
+        terms = [(arrays[name], F(int(c.p), int(c.q))) for name, c in zip(part.vectors, read, strict=True)]
+        found.append(
+            sum((u if u.ndim == 1 else u.mean(0) if part.part == "mean" else u - u.mean(0)) * c for u, c in terms)
+        )
+    found += [g.mean(0) if part.part == "mean" else g - g.mean(0) for g in gradients]
+    names = [place for place in function.posed.names if place[0] == part.part]
+    return found[: len(names)]
+
+
+def value(function, play, state, hessians):
+    """V at a state of a run on quadratics without pulls, from the state's arrays and the points of its round."""
+    gradients, values = [], []
+    for points in points_of_round(play, state):
+        gradients.append(np.stack([H @ x for H, x in zip(hessians, points, strict=True)]))
+        values.append(sum(x @ g for x, g in zip(points, gradients[-1], strict=True)) / (2 * len(points)))
+    total = sum(w * f for w, f in zip(function.weights[1:], values, strict=False))
     for part, matrix in zip(function.posed.coordinates.parts, function.matrices, strict=True):
-        rows = []
-        for read in part.read:
-            u = 0
-            for name, c in zip(part.vectors, read, strict=True):
-                mean = arrays[name] if arrays[name].ndim == 1 else arrays[name].mean(0)
-                u = u + (mean if part.part == "mean" else arrays[name] - mean) * F(int(c.p), int(c.q))
-            rows.append(np.atleast_2d(u))
+        u = parts_of(function, part, state, gradients)
         for i, row in enumerate(matrix):
             for j, entry in enumerate(row):
-                total += entry * (rows[i] * rows[j]).sum() / len(rows[i])
+                total += entry * (u[i] * u[j]).sum() / (1 if u[i].ndim == 1 else len(u[i]))
     return total
 
 
-def in_fractions(state):
-    """The arrays with Python's fractions."""
-
-    def of(u):
-        return np.vectorize(lambda x: F(int(x.p), int(x.q)), otypes=[object])(u)
-
-    return State(
-        of(state.server), {n: of(u) for n, u in state.shared.items()}, {n: of(u) for n, u in state.memory.items()}
-    )
+def points_of_round(play, state):
+    """Where a round evaluates the clients' functions, in this order: the server's point, or along the local steps."""
+    played = play.play(state)
+    if not isinstance(play.solver, fc.GradientDescent):
+        first = [played.points] if isinstance(play.method, fc.DANE | fc.FedDANE) else []
+        return [fractions_of(points) for points in (*first, played.answers.points)]
+    theta, found = played.subproblem.start, []
+    for _ in range(play.solver.steps):
+        found.append(fractions_of(theta))
+        gradients = played.clients.gradients(theta)
+        theta = theta - play.solver.stepsize * played.subproblem.add_gradients(theta, gradients)
+    return found
 
 
 def contraction(found, hessians, pulls, x0):
@@ -89,8 +108,8 @@ def contraction(found, hessians, pulls, x0):
     here = rounds_of(found.method, fc.Quadratic(hessians, pulls), "exact", found.solver)
     errors = here.advance(here.start(here.arithmetic.array(x0)))
     still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact", found.solver)
-    after = still.advance(errors)
-    return value(found.function, in_fractions(after)), value(found.function, in_fractions(errors))
+    states = still.advance(errors), errors
+    return tuple(value(found.function, still, state, hessians) for state in states)
 
 
 @FEW
@@ -107,6 +126,38 @@ def test_no_round_contracts_less_than_what_is_proved(data, mu, ratio, m):
         hessians = data.draw(federations(mu, L, m))
         after, before = contraction(found, hessians, pulls, [data.draw(fractions(-3, 3)) for _ in range(2)])
         assert after <= found.upper * before
+
+
+def test_functions_that_measure_gradients_and_values_hold_on_runs_too():
+    found = lyapunov(fc.Scaffold(stepsize=F(1, 4), local_steps=2, option=1), SmoothStronglyConvex(1, 4))
+    assert "gradient at point 1" in str(found.function)
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(20):
+        a = rng.integers(4, 17, 3)
+        hessians = [np.array([[F(int(x), 4)]], dtype=object) for x in a]
+        pulls = [np.array([F(int(x), 4)], dtype=object) for x in rng.integers(-8, 9, 3)]
+        after, before = contraction(found, hessians, pulls, [F(int(rng.integers(-4, 5)))])
+        ratios.append(after / before)
+        assert after <= found.upper * before
+    assert max(ratios) > found.upper / 2
+
+
+@pytest.mark.slow
+def test_bounds_meet_on_most_random_questions_and_never_cross():
+    rng, close = np.random.default_rng(1), 0
+    for _ in range(400):
+        kappa = int(rng.choice([2, 3, 4, 6, 10, 20, 50, 100]))
+        s, e = F(int(rng.integers(1, 25)), 20 * kappa), int(rng.integers(1, 6))
+        kinds = [
+            fc.Scaffold(stepsize=s, local_steps=e), fc.Scaffold(stepsize=s, local_steps=e, option=1),
+            fc.FedDyn(alpha=1 / s), fc.FedDynOneGD(alpha=1 / s), fc.FedSplit(stepsize=s), fc.FedPD(eta=s),
+            fc.DANE(mu=1 / s), fc.FedGD(stepsize=s), fc.FedDANE(mu=2 / s),
+        ]  # fmt: skip
+        found = lyapunov(kinds[rng.integers(len(kinds))], SmoothStronglyConvex(1, kappa))
+        assert found.lower <= found.upper
+        close += found.upper <= found.lower * (1 + F(1, 10**4))
+    assert close >= 360
 
 
 def test_a_smaller_rate_would_be_contradicted_by_a_round():
