@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any, final
 
@@ -45,8 +46,13 @@ class LyapunovFunction:
     def __post_init__(self) -> None:
         if {*self.entries} != {*self.posed.pairs} or not all(map(_is_positive, self.matrices)) or min(self.weights) < 0:
             raise ValueError("this is no Lyapunov function")
+        _ = self.certificate  # raises ValueError where it is none
+
+    @cached_property
+    def certificate(self) -> DualCertificate:
+        """The multipliers as a proof of rate·V − V⁺ >= 0, checked exactly."""
         program = self.posed.program({pair: to_fmpq(c) for pair, c in self.entries.items()})
-        DualCertificate(program, self.rate, self.multipliers)  # raises ValueError where it is none
+        return DualCertificate(program, self.rate, self.multipliers)
 
     @property
     def matrices(self) -> tuple[list[list[Fraction]], ...]:
@@ -63,15 +69,10 @@ class LyapunovFunction:
         """The weights of function values, after a 0."""
         return [Fraction(0), *(c for ((part, _), _), c in self.entries.items() if part == VALUE)]
 
-    @property
-    def used(self) -> dict[str, Fraction]:
-        """The multipliers that are not 0, by the inequalities' names."""
-        names = (name for name, _ in self.posed.inequalities)
-        return {name: c for name, c in zip(names, self.multipliers, strict=True) if c}
-
     def __str__(self) -> str:
-        names = {place: f"({name})" if " " in name else name for place, name in self.posed.names.items()}
-        return " + ".join(_term(pair, c, names) for pair, c in self.entries.items() if c)
+        names = {place: f"({name})" if {*name} & {*"+−"} else name for place, name in self.posed.names.items()}
+        terms = [_term(pair, c, names) for pair, c in self.entries.items() if c]
+        return " + ".join(terms).replace(" + -", " − ")
 
 
 def certified(

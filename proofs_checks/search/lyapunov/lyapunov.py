@@ -123,13 +123,13 @@ def _best(
 
 def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:
     """A Lyapunov function whose rate is nearly where the proofs' largest margin changes its sign, above `low`."""
-    margins = {low: _margin(posed, low)}
-    high = min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate)
-    while (margin := _margin(posed, high)) <= 0:
+    below, high = _margin(posed, low), min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate)
+    while (over := _margin(posed, high)) <= 0:
         if high >= LARGEST or known is not None:
             return None
-        low, high, margins[high] = high, min(4 * high, LARGEST), margin
-    below, over = margins[low], margin
+        low, below, high = high, over, min(4 * high, LARGEST)
+    if below > 0:  # a proof is near, only the rounding failed
+        high = low
     for step in range(MOST_TRIALS):
         if high - low <= NEARLY * high / 2:
             break

@@ -10,6 +10,7 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
 INFINITE = float("inf")
@@ -45,6 +46,11 @@ class Rate:
         return self.slowest.squared
 
     @property
+    def certificate(self) -> DualCertificate | None:
+        """The proof of `upper`, with its multipliers by the inequalities' names (`used`)."""
+        return None if self.function is None else self.function.certificate
+
+    @property
     def tight(self) -> bool:
         """Whether the two bounds are equal, or apart by at most one part in a million."""
         return self.function is not None and self.function.rate <= self.lower * (1 + TIGHT)
@@ -59,7 +65,8 @@ class Rate:
     @property
     def says(self) -> str:
         """What is known, in words."""
-        at = self.slowest.federation
+        left = f", where answers leave {self.slowest.sign:+}·γ times the first gradient" if self.slowest.sign else ""
+        at = f"{self.slowest.federation}{left}"
         if self.lower > 1:
             return f"diverges: on {at} errors grow by {float(self.lower)} a round, squared"
         if self.lower == 1:
@@ -89,4 +96,4 @@ def _up(bound: Any) -> float:
 
 
 def _down(bound: Fraction) -> float:
-    return -float_at_least(-bound)
+    return 0.0 - float_at_least(-bound)  # not −0.0

@@ -16,6 +16,8 @@ def found():
 
 def test_the_proof_is_accepted_again(found):
     assert replace(found).rate == F(29, 30) ** 6
+    assert found.certificate.t == found.rate
+    assert {*found.certificate.used} <= {name for name, _ in found.posed.inequalities}
 
 
 def test_a_rate_that_is_smaller_by_a_millionth_is_rejected(found):
