@@ -37,8 +37,9 @@ of the state, and V⁺ <= rate·V along every run; all other errors are, after t
 gradients of earlier rounds, and decrease at the same rate.
 
 Why no Lyapunov function proves less than the spectral radius. On quadratics a round is a linear map M of the
-coordinates. Errors along an eigenvector (in a plane, where it is complex) grow by its size r each round, over many
-rounds; since V lies between two multiples of the squared error, V⁺ <= ρ·V for all states gives r² <= ρ.
+coordinates. Runs from the method's own start contain errors along an eigenvector (in a plane, where it is complex) of
+those that they reach, which grow by its size r each round; since V lies between two multiples of the squared error,
+V⁺ <= ρ·V in all rounds gives r² <= ρ.
 
 What is trusted. Exact, and decisive: the method's own code on vectors, `coordinates`, the inequalities of
 `worst_cases.questions.board`, and the checks in `functions` and `worst_cases.certificates.certificate`; for `lower`,

@@ -39,13 +39,15 @@ class Part:
     """The coordinates of the means, or of the deviations, of a state's vectors.
 
     Row i of `read` gives coordinate i of a state, from its vectors; row i of `written` is the state with coordinate
-    i = 1 and the others 0, up to what is forgotten.
+    i = 1 and the others 0, up to what is forgotten. `start`: the coordinates of the method's own start, per unit of the
+    server's error, or of the clients' gradients at the minimiser.
     """
 
     part: str  # MEAN or DEVIATION
     vectors: tuple[str, ...]  # the names of the state's vectors that have such a part
     read: Rows
     written: Rows
+    start: list[Any]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
         if part == MEAN:  # the run starts at any point of the server
             start = [[_vectors(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
         else:
-            start = [_resting(board, after, mine, unknown, method)]
+            start = [[-c for c in _resting(board, after, mine, unknown, method)]]
         parts.append(_part(part, mine, A, B, C, start))
     return Coordinates(method, *parts)
 
@@ -142,7 +144,8 @@ def _part(part: str, mine: list[str], A: Rows, B: Rows, C: Rows, start: Rows) ->
     for row, found in zip(rows, read, strict=True):
         for place, c in zip(pivots, row, strict=True):
             found[place] = c
-    return Part(part, tuple(mine), read, [basis[place] for place in kept])
+    begun = [sum((c * x for c, x in zip(row, start[0], strict=True)), ZERO) for row in read]
+    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
 
 
 def _resting(board: Board, after: Any, mine: list[str], unknown: list[str], method: Method) -> list[Any]:

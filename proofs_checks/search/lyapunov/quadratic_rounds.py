@@ -1,7 +1,8 @@
 """How fast a method converges on quadratics, exactly: no Lyapunov function can prove a faster rate.
 
-On quadratic clients the round is a linear map of the state's coordinates. Its spectral radius r bounds every
-contraction: along an eigenvector errors shrink by r a round, for ever.
+On quadratic clients the round is a linear map of the state's coordinates, here restricted to what runs from the
+method's own start reach. Its spectral radius r bounds every contraction: along an eigenvector errors shrink by r a
+round, for ever.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     TILTS,
     InAPlane,
@@ -42,7 +45,7 @@ class Attained:
 
     federation: QuadraticFederation
     sign: int
-    matrix: Sequence[Sequence[Any]]
+    matrix: Rows
     squared: Fraction
     is_exact: bool
     root: Any
@@ -94,7 +97,21 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
     board: Any = QuadraticBoard(federation, sign)
     after = found.of(answered(found.method, solver, board, found.state(values))[0])
     matrix = [[after[place].parts.get((place[0], f"{part} {i}"), ZERO) for part, i in places] for place in places]
-    return Attained(federation, sign, matrix, *spectral_radius_squared(matrix))
+    return Attained(federation, sign, matrix, *spectral_radius_squared(_restricted(matrix, found)))
+
+
+def _restricted(matrix: Rows, found: Coordinates) -> Rows:
+    """The map on the smallest space that contains the starts, of the server and of memories, and their images."""
+    n, mean = len(matrix), len(found.mean.read)
+    starts = [[*found.mean.start, *[ZERO] * (n - mean)], [*[ZERO] * mean, *found.deviation.start]]
+    forward = [list(column) for column in zip(*matrix, strict=True)]
+    basis, pivots = echelon(starts, n)
+    while True:
+        images = product_of(basis, forward, n)
+        larger, places = echelon(basis + images, n)
+        if len(larger) == len(basis):  # then images are combinations of the basis, by their entries at its pivots
+            return [[image[place] for image in images] for place in pivots]
+        basis, pivots = larger, places
 
 
 def spectral_radius_squared(matrix: Sequence[Sequence[Any]]) -> tuple[Fraction, bool, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
@@ -92,3 +93,25 @@ def test_a_proof_about_a_method_is_none_about_another_with_the_same_coordinates(
 def test_a_method_whose_memory_does_not_remove_the_bias_is_refused():
     with pytest.raises(InvalidInput, match="does not rest at the minimiser"):
         lyapunov(Changed(ignored=True), CLASS)
+
+
+def test_the_start_of_a_run_in_coordinates():
+    """Where a run starts: at any point of the server, with memories that miss the gradients at the minimiser."""
+    method, solver = in_rationals(fc.FedGD(stepsize=F(1, 4))), in_rationals(fc.FedGD(stepsize=F(1, 4)).local_solver)
+    found = coordinates(method, solver, CLASS, 2)
+    assert found.mean.start == [1]
+    assert found.deviation.start == []
+    splitting = in_rationals(fc.FedSplit(stepsize=F(1, 2)))
+    assert coordinates(splitting, splitting.local_solver, CLASS, 2).deviation.start == [to_fmpq(F(1, 2))]
+
+
+def test_the_map_is_restricted_to_what_the_starts_reach():
+    from flint import fmpq
+
+    from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
+    from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import _restricted
+
+    rows = [[fmpq(1, 2), fmpq(0), fmpq(1)], [fmpq(0), fmpq(3), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1, 4)]]
+    mean = Part("mean", ("a", "b"), [[1, 0], [0, 1]], [], [fmpq(1), fmpq(0)])
+    deviation = Part("deviation", ("c",), [[1]], [], [fmpq(1)])
+    assert _restricted(rows, Coordinates(None, mean, deviation)) == [[fmpq(1, 2), 1], [0, fmpq(1, 4)]]

@@ -18,6 +18,8 @@ from fedconvex.proofs_checks import (
 )
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 def scaffold_condition(q, e):
     """e²q^{2e} >= (e−1)² + (e−S_e)² + (e−S_{e+1})² Σ_{j=2}^e 1/(2S_j − 1): SCAFFOLD then contracts by q^{2e}."""

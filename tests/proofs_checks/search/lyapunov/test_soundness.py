@@ -14,6 +14,7 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
 FEW = settings(
     max_examples=30,
     deadline=None,
