@@ -7,6 +7,7 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       │
       │ coordinates            which errors of the state can be reached, and which are not forgotten
       │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
+      │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m
       │ quadratic_federations  quadratics that may be the slowest; quadratic_rounds: their spectral radii, exactly
       ▼
     Program: V with  rate·V − V⁺ = Σ λ_i I_i + (a positive semidefinite form),  λ >= 0,  V positive definite

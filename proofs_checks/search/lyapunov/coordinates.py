@@ -20,6 +20,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, product, solution
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
+    DRAWN,
     MEAN,
     ONE,
     ZERO,
@@ -76,11 +77,11 @@ class Coordinates:
                 for name, c in zip(part.vectors, row, strict=True):
                     if c:
                         total[name] = total[name] + values[part.part, i] * c
-        return _state(self.method, total)
+        return state_of(self.method, total)
 
     def of(self, state: State) -> dict[tuple[str, int], Family]:
         """The coordinates of a state's vectors."""
-        vectors, found = _vectors(state), {}
+        vectors, found = vectors_of(state), {}
         for part in self.parts:
             for i, row in enumerate(part.read):
                 u = sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True)), start=Family())
@@ -98,10 +99,10 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
     board = Board(clients, free, minimiser=False)
     first = own_start(method)
-    names = list(_vectors(first))
-    server = {"server", *map(_of_server, first.shared)}
+    names = list(vectors_of(first))
+    server = {"server", *map(name_at_server, first.shared)}
     begun = {name: shared(name) if name in server else family(name, clients) for name in names}
-    after = _vectors(answered(method, solver, board, _state(method, begun))[0])
+    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     parts = []
@@ -111,9 +112,9 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
         A, B = _matrix(after, mine, part, mine), _matrix(after, mine, part, unknown)
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
         if part == MEAN:  # the run starts at any point of the server
-            start = [[_vectors(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+            start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
         else:
-            start = [[-c for c in _resting(board, after, mine, unknown, method)]]
+            start = [[-c for c in resting(board, after, mine, unknown, method)]]
         parts.append(_part(part, mine, A, B, C, start))
     return Coordinates(method, *parts)
 
@@ -148,7 +149,7 @@ def _part(part: str, mine: list[str], A: Rows, B: Rows, C: Rows, start: Rows) ->
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
 
 
-def _resting(board: Board, after: Any, mine: list[str], unknown: list[str], method: Method) -> list[Any]:
+def resting(board: Board, after: Any, mine: list[str], unknown: list[str], method: Method) -> list[Any]:
     """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
 
     All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0. Raises InvalidInput
@@ -163,6 +164,8 @@ def _resting(board: Board, after: Any, mine: list[str], unknown: list[str], meth
     equations += [(row(e.gradient), ONE) for e in board.evaluations]
     equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
     equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
+    # Whoever is drawn, the server's vectors stay where they are.
+    equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
     if found is None and board.clients > 1:
         raise InvalidInput(
@@ -177,29 +180,32 @@ def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
     return [[after[name].parts.get((part, other), ZERO) for other in names] for name in mine]
 
 
-def _of_server(name: str) -> str:
+def name_at_server(name: str) -> str:
+    """The name of one of the server's other vectors, in words."""
     return f"server's {name}"
 
 
-def _of_client(name: str) -> str:
+def name_of_memory(name: str) -> str:
+    """The name of a vector in the clients' memories, in words."""
     return f"{name}_k"
 
 
-def _vectors(state: State) -> dict[str, Any]:
+def vectors_of(state: State) -> dict[str, Any]:
     """All vectors of a state by name."""
     return {
         "server": state.server,
-        **{_of_server(name): u for name, u in state.shared.items()},
-        **{_of_client(name): u for name, u in state.memory.items()},
+        **{name_at_server(name): u for name, u in state.shared.items()},
+        **{name_of_memory(name): u for name, u in state.memory.items()},
     }
 
 
-def _state(method: Method, vectors: dict[str, Any]) -> State:
+def state_of(method: Method, vectors: dict[str, Any]) -> State:
+    """The state with these vectors."""
     first = own_start(method)
     return State(
         vectors["server"],
-        {name: vectors[_of_server(name)] for name in first.shared},
-        {name: vectors[_of_client(name)] for name in first.memory},
+        {name: vectors[name_at_server(name)] for name in first.shared},
+        {name: vectors[name_of_memory(name)] for name in first.memory},
     )
 
 

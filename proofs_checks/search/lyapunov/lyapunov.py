@@ -10,6 +10,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round, slowest_when_drawn
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
@@ -55,7 +56,7 @@ def lyapunov(
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
             any γ-inexact answer; by default the method's own.
-        participation: `Full()`, the default; others are not analysed.
+        participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation.
 
     Returns:
         A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
@@ -66,9 +67,11 @@ def lyapunov(
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
     spec = _specified(method, clients, num_clients, local_solver, participation)
+    inexact = isinstance(spec.solver, ToInexactness)
+    if not spec.draws.everyone:
+        return _when_drawn(spec, inexact)
     count = min(spec.num_clients, 2)
     posed = pose_round(spec.method, spec.solver, clients, count, "neighbours")
-    inexact = isinstance(spec.solver, ToInexactness)
     attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
     found, points = _best(posed, attaining), len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
@@ -83,6 +86,17 @@ def lyapunov(
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
 
 
+def _when_drawn(spec: Specification, inexact: bool) -> Rate:
+    """The rate of expected squares, where K of m clients are drawn."""
+    posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
+    attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
+    found = _best(posed, attaining)
+    if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
+        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
+        found = _best(larger, attaining, found) or found
+    return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
+
+
 def _specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Specification:
@@ -93,8 +107,8 @@ def _specified(
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
-    if not spec.draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed here", "let everyone take part")
+    if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
+        raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
         raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
                            "rows", f"give at most {MOST_STEPS}")  # fmt: skip

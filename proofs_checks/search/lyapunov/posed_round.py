@@ -40,6 +40,7 @@ class PosedRound:
     names: Mapping[Place, str]
     inequalities: tuple[tuple[str, Form], ...]
     values: tuple[tuple[Form, Form], ...] = field(default=())  # before and after
+    expected: Mapping[Pair, Form] | None = None  # the expectations after the round, where clients are drawn
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -52,7 +53,9 @@ class PosedRound:
         vectors = self.after if after else self.before
 
         def of(a: Place, b: Place) -> Form:
-            return self.values[a[1]][after] if a[0] == VALUE else inner(vectors[a], vectors[b])
+            if a[0] == VALUE:
+                return self.values[a[1]][after]
+            return self.expected[a, b] if after and self.expected is not None else inner(vectors[a], vectors[b])
 
         return combination(*((c if a == b else 2 * c, of(a, b)) for (a, b), c in entries.items() if c))
 

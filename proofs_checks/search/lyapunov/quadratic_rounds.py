@@ -5,7 +5,6 @@ method's own start reach. Its spectral radius r bounds every contraction: along 
 round, for ever.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -114,16 +113,14 @@ def _restricted(matrix: Rows, found: Coordinates) -> Rows:
         basis, pivots = larger, places
 
 
-def spectral_radius_squared(matrix: Sequence[Sequence[Any]]) -> tuple[Fraction, bool, Any]:
+def spectral_radius_squared(matrix: Rows) -> tuple[Fraction, bool, Any]:
     """The square of the spectral radius: a number, whether it is exact or slightly below, and the rational eigenvalue.
 
     From the irreducible factors of the characteristic polynomial: roots of linear ones are rational, and so is the
     square of the size of two conjugate roots; others are enclosed.
     """
-    n = len(matrix)
-    polynomial = fmpq_mat(n, n, [x for row in matrix for x in row]).charpoly()
     best: tuple[Fraction, bool, Any] = (Fraction(0), True, None)
-    for factor, _ in polynomial.factor()[1]:
+    for factor in _factors(matrix):
         c = factor.coeffs()
         rational, exact = None, True
         if len(c) == 2:
@@ -138,6 +135,24 @@ def spectral_radius_squared(matrix: Sequence[Sequence[Any]]) -> tuple[Fraction, 
         if size > best[0] or (size == best[0] and best[2] is None):
             best = (size, exact, rational)
     return best
+
+
+def spectral_radius(matrix: Rows) -> tuple[Fraction, bool]:
+    """The spectral radius, and whether it is exact or slightly below."""
+    best = (Fraction(0), True)
+    for factor in _factors(matrix):
+        c, roots = factor.coeffs(), factor.numer().complex_roots()
+        linear = len(c) == 2
+        size = abs(to_fraction(c[0] / c[1])) if linear else max(_below(abs(root)) for root, _ in roots)
+        best = max(best, (size, linear))
+    return best
+
+
+def _factors(matrix: Rows) -> list[Any]:
+    """The irreducible factors of the characteristic polynomial."""
+    n = len(matrix)
+    found: Any = fmpq_mat(n, n, [x for row in matrix for x in row]).charpoly().factor()[1]
+    return [factor for factor, _ in found]
 
 
 def _below(ball: Any) -> Fraction:

@@ -25,7 +25,7 @@ class Rate:
     `upper`: V(next state) <= upper · V(state) for all clients of the class and every reachable state, proved by
     `function`; infinite where none was found. `lower`: the square of the spectral radius of a round on `federation()`,
     whose errors shrink by no more over many rounds: no Lyapunov function at all proves less. Distances shrink by the
-    square roots.
+    square roots. Where clients are drawn, V and errors are expectations over the draw.
     """
 
     method: Method

@@ -10,8 +10,8 @@ from fractions import Fraction as F
 import fedconvex as fc
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
+from fedconvex.participation import Uniform
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov
-from fedconvex.proofs_checks.search.lyapunov.rate import Rate
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex, SmoothStronglyConvex
 
 DIGITS = 6
@@ -20,7 +20,8 @@ HEAD = """# How fast do methods converge?
 Made by `python -m fedconvex.proofs_checks.search.lyapunov.table` from the running code. The rate is the factor by which
 a squared error decreases in every round: an error of the whole state (server, control variates, duals), measured by a
 Lyapunov function. It is proved in rationals, for any number of clients, all of them 1-strongly convex and κ-smooth; and
-quadratic clients attain it, over many rounds. Everyone takes part, local solutions are exact or gradient steps.
+quadratic clients attain it, over many rounds. Local solutions are exact or gradient steps. Where K of m clients are
+drawn, it is the expected square that decreases.
 
 ```python
 from fractions import Fraction
@@ -47,8 +48,18 @@ local steps, FedProx) are refused; `fedconvex.fixed_point` computes where they e
 """
 
 
+def rows() -> Iterator[tuple[Method, int, int, int]]:
+    """What has a row, with its κ, and K of m clients (0 for everyone of any number)."""
+    for method, kappa in methods():
+        yield method, kappa, 0, 0
+    for K, m in ((1, 2), (10, 100), (10, 1000)):
+        yield fc.FedSplit(stepsize=F(1, 2)), 4, K, m
+        yield fc.FedDyn(alpha=8), 4, K, m
+        yield fc.Scaffold(stepsize=F(1, 40), local_steps=2), 4, K, m
+
+
 def methods() -> Iterator[tuple[Method, int]]:
-    """What has a row, with its κ."""
+    """The methods with full participation."""
     for kappa in (4, 100):
         yield fc.FedGD(stepsize=F(1, kappa)), kappa
         yield fc.FedGD(stepsize=F(2, kappa + 1)), kappa
@@ -66,18 +77,20 @@ def methods() -> Iterator[tuple[Method, int]]:
 
 def as_markdown() -> str:
     """The page."""
-    rows = [_row(kappa, lyapunov(method, SmoothStronglyConvex(1, kappa))) for method, kappa in methods()]
-    lines = ["| method | κ | rate per round | known | attained by |", "|---|---|---|---|---|", *rows]
+    lines = ["| method | κ | clients | rate per round | known | attained by |", "|---|---|---|---|---|---|"]
+    lines += [_row(*row) for row in rows()]
     convex = lyapunov(fc.FedSplit(stepsize=1), SmoothConvex(1))
     return HEAD + "\n".join(lines) + f"\n\nWithout strong convexity: {convex.says}.\n"
 
 
-def _row(kappa: int, found: Rate) -> str:
+def _row(method: Method, kappa: int, K: int, m: int) -> str:
+    found = lyapunov(method, SmoothStronglyConvex(1, kappa), m or "any", participation=Uniform(K) if K else None)
     lower, upper = to_text(found.lower, DIGITS, Rounding.FLOOR), to_text(found.upper, DIGITS, Rounding.CEILING)
     exact = found.upper == found.lower
     known = "exact" if exact else "tight" if found.tight else "an interval"
     shown = to_text(found.upper, DIGITS, Rounding.NEAREST) if exact else f"{lower} … {upper}"
-    return f"| `{found.method}` | {kappa} | {shown} | {known} | {found.slowest.federation} |"
+    clients = f"{K} of {m}" if K else "all"
+    return f"| `{found.method}` | {kappa} | {clients} | {shown} | {known} | {found.slowest.federation} |"
 
 
 if __name__ == "__main__":

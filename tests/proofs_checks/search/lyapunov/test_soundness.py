@@ -9,6 +9,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from lyapunov_values import fractions_of, parts_of
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
@@ -52,27 +53,6 @@ def federations(draw, low, high, clients):
         Q = np.array([[c, -s], [s, c]], dtype=object)
         hessians.append(Q @ np.diag([a, b]).astype(object) @ Q.T)
     return hessians
-
-
-def fractions_of(array):
-    """The array with Python's fractions in the place of flint's."""
-    return np.vectorize(lambda x: F(int(x.p), int(x.q)), otypes=[object])(np.asarray(array, dtype=object))
-
-
-def parts_of(function, part, state, gradients):
-    """What a Lyapunov function measures of the means, or of the deviations: (d,) or (m, d) arrays."""
-    arrays = {"server": state.server, **{f"server's {name}": u for name, u in state.shared.items()},
-              **{f"{name}_k": u for name, u in state.memory.items()}}  # fmt: skip
-    arrays = {name: fractions_of(u) for name, u in arrays.items()}
-    found = []
-    for read in part.read:
-        terms = [(arrays[name], F(int(c.p), int(c.q))) for name, c in zip(part.vectors, read, strict=True)]
-        found.append(
-            sum((u if u.ndim == 1 else u.mean(0) if part.part == "mean" else u - u.mean(0)) * c for u, c in terms)
-        )
-    found += [g.mean(0) if part.part == "mean" else g - g.mean(0) for g in gradients]
-    names = [place for place in function.posed.names if place[0] == part.part]
-    return found[: len(names)]
 
 
 def value(function, play, state, hessians):
