@@ -5,6 +5,8 @@ from fedconvex.proofs_checks.falsification import Counterexample as Counterexamp
 from fedconvex.proofs_checks.falsification import falsify as falsify
 from fedconvex.proofs_checks.remarks import Remarks as Remarks
 from fedconvex.proofs_checks.remarks import remarks_on as remarks_on
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov as lyapunov
+from fedconvex.proofs_checks.search.lyapunov.rate import Rate as Rate
 from fedconvex.proofs_checks.search.prove import prove as prove
 from fedconvex.proofs_checks.verification import Result as Result
 from fedconvex.proofs_checks.verification import catalogue as catalogue
@@ -29,6 +31,7 @@ __all__ = [
     "Counterexample",
     "Discovered",
     "Quadratics",
+    "Rate",
     "Remarks",
     "Result",
     "SmoothConvex",
@@ -39,6 +42,7 @@ __all__ = [
     "discover",
     "falsify",
     "looseness",
+    "lyapunov",
     "papers_with_proofs",
     "proof_of",
     "prove",

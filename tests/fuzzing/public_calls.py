@@ -23,7 +23,7 @@ MODULES = (
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
-    "SweepFailed", "Trajectory", "WorstCase", "Admissible",
+    "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; a base class; and what `public_calls` adds by hand.
@@ -90,6 +90,7 @@ VALUES: dict[str, Any] = {
     "ClientGroups.groups": proofs_checks.ClientGroup(CLIENTS, 1), "setting": None, "seconds": 0.1, "tries": 1,
     "worst_case.spread": None, "prove.statement": theory.statement("feddyn.lemma2"),
     "worst_case.weights": None, "worst_case.participation": None, "worst_case.local_solver": None,
+    "lyapunov.method": fc.FedDyn(alpha=2), "lyapunov.clients": CLIENTS, "lyapunov.participation": None,
     "identifier": "fedprox.theorem4", "name": "fedprox", "draw_sweep.problem": None, "draw_sweep.x": "round",
     "draw_sweep.y": "gap", "axes": None, "table": fc.sweep([METHOD], [LEAST], rounds=1, progress=False),
     "argument": "x", "value": 1, "cure": "x", "reason": "x", "witness": None,

@@ -1,0 +1,218 @@
+"""Coordinates of a method's state: what its runs can reach, and what they do not forget.
+
+A state is the server's point, the server's other vectors and the clients' memories. Its error is its difference from
+the state in which the method rests at the minimiser. One round on free vectors shows, for means and for deviations over
+the clients, how the error depends on the one before (A), on the clients' gradients (B), and where the functions are
+evaluated (C). Since means and deviations never mix, everything below is done for each of them alone:
+
+  * Invariants, such as "c is the mean of the c_k": all reachable errors lie in the smallest space that contains those
+    of the method's own start and the range of B, and that A maps into itself.
+  * What is forgotten: errors that change no evaluation now or later, and are 0 after some rounds (C Aⁿ u = 0 for all n,
+    Aⁿ u = 0 for some n). Coordinates of the reachable space without these are the coordinates of the state.
+"""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method, State
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, product, solution
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    DRAWN,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    family,
+    shared,
+)
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.questions.histories import own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The coordinates of the means, or of the deviations, of a state's vectors.
+
+    Row i of `read` gives coordinate i of a state, from its vectors; row i of `written` is the state with coordinate
+    i = 1 and the others 0, up to what is forgotten. `start`: the coordinates of the method's own start, per unit of the
+    server's error, or of the clients' gradients at the minimiser.
+    """
+
+    part: str  # MEAN or DEVIATION
+    vectors: tuple[str, ...]  # the names of the state's vectors that have such a part
+    read: Rows
+    written: Rows
+    start: list[Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates in words: "server + 1/2·h"."""
+        return tuple(_written(row, self.vectors) for row in self.read)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The coordinates of a method's state, of which Lyapunov functions are quadratic forms."""
+
+    method: Method
+    mean: Part
+    deviation: Part
+
+    @property
+    def parts(self) -> tuple[Part, Part]:
+        return self.mean, self.deviation
+
+    def state(self, values: dict[tuple[str, int], Any]) -> State:
+        """The state with these coordinates: a vector for each part and number."""
+        total: dict[str, Any] = dict.fromkeys(self.mean.vectors, Family())
+        for part in self.parts:
+            for i, row in enumerate(part.written):
+                for name, c in zip(part.vectors, row, strict=True):
+                    if c:
+                        total[name] = total[name] + values[part.part, i] * c
+        return state_of(self.method, total)
+
+    def of(self, state: State) -> dict[tuple[str, int], Family]:
+        """The coordinates of a state's vectors."""
+        vectors, found = vectors_of(state), {}
+        for part in self.parts:
+            for i, row in enumerate(part.read):
+                u = sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True)), start=Family())
+                found[part.part, i] = Family({key: c for key, c in u.parts.items() if key[0] == part.part})
+        return found
+
+
+def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
+    """The coordinates of a method's state with this local solver.
+
+    Raises InvalidInput for methods that do not rest at the minimiser of every federation of two clients or more.
+    """
+    free = functions
+    if functions.lowest == functions.highest:  # such functions' gradients are not free
+        free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
+    board = Board(clients, free, minimiser=False)
+    first = own_start(method)
+    names = list(vectors_of(first))
+    server = {"server", *map(name_at_server, first.shared)}
+    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
+    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
+    evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
+    evaluated += [u for r in board.residuals for u in (r.left, r.first)]
+    parts = []
+    for part in (MEAN, DEVIATION):
+        mine = [name for name in names if (part, name) in begun[name].parts]
+        unknown = sorted({n for u in (*evaluated, *after.values()) for p, n in u.parts if p == part} - {*mine})
+        A, B = _matrix(after, mine, part, mine), _matrix(after, mine, part, unknown)
+        C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
+        if part == MEAN:  # the run starts at any point of the server
+            start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+        else:
+            start = [[-c for c in resting(board, after, mine, unknown, method)]]
+        parts.append(_part(part, mine, A, B, C, start))
+    return Coordinates(method, *parts)
+
+
+def _part(part: str, mine: list[str], A: Rows, B: Rows, C: Rows, start: Rows) -> Part:
+    n = len(mine)
+    forward, spanned = (
+        [list(column) for column in zip(*A, strict=True)],
+        start + [list(c) for c in zip(*B, strict=True)],
+    )
+    basis, pivots = echelon(spanned, n)
+    while True:  # the smallest space that contains them and that A maps into itself
+        larger, places = echelon(basis + product(basis, forward, n), n)
+        if len(larger) == len(basis):
+            break
+        basis, pivots = larger, places
+    seen, image = [], C
+    for _ in range(n):  # C, CA, …
+        seen += image
+        image = product(image, A, n)
+    power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+    for _ in range(n):
+        power = product(power, A, n)
+    inside = [list(column) for column in zip(*basis, strict=True)]
+    rows, kept = echelon(product(seen + power, inside, len(basis)) if basis else [], len(basis))
+    # A reachable state is the combination of `basis` with its own vectors at the pivots.
+    read = [[ZERO] * n for _ in rows]
+    for row, found in zip(rows, read, strict=True):
+        for place, c in zip(pivots, row, strict=True):
+            found[place] = c
+    begun = [sum((c * x for c, x in zip(row, start[0], strict=True)), ZERO) for row in read]
+    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
+
+
+def resting(board: Board, after: Any, mine: list[str], unknown: list[str], method: Method) -> list[Any]:
+    """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
+
+    All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0. Raises InvalidInput
+    where there is no such state.
+    """
+    names = [*mine, *unknown]
+
+    def row(u: Any) -> list[Any]:
+        return [u.parts.get((DEVIATION, name), ZERO) for name in names]
+
+    equations = [(row(e.point), ZERO) for e in board.evaluations]
+    equations += [(row(e.gradient), ONE) for e in board.evaluations]
+    equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
+    equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
+    # Whoever is drawn, the server's vectors stay where they are.
+    equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
+    found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
+    if found is None and board.clients > 1:
+        raise InvalidInput(
+            "method", method, "does not rest at the minimiser where the clients' gradients there are not 0",
+            "give one that removes the bias (Scaffold, FedDyn, FedSplit, DANE), or one client; fedconvex.fixed_point "
+            "computes the bias",
+        )  # fmt: skip
+    return [] if found is None else found[: len(mine)]
+
+
+def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
+    return [[after[name].parts.get((part, other), ZERO) for other in names] for name in mine]
+
+
+def name_at_server(name: str) -> str:
+    """The name of one of the server's other vectors, in words."""
+    return f"server's {name}"
+
+
+def name_of_memory(name: str) -> str:
+    """The name of a vector in the clients' memories, in words."""
+    return f"{name}_k"
+
+
+def vectors_of(state: State) -> dict[str, Any]:
+    """All vectors of a state by name."""
+    return {
+        "server": state.server,
+        **{name_at_server(name): u for name, u in state.shared.items()},
+        **{name_of_memory(name): u for name, u in state.memory.items()},
+    }
+
+
+def state_of(method: Method, vectors: dict[str, Any]) -> State:
+    """The state with these vectors."""
+    first = own_start(method)
+    return State(
+        vectors["server"],
+        {name: vectors[name_at_server(name)] for name in first.shared},
+        {name: vectors[name_of_memory(name)] for name in first.memory},
+    )
+
+
+def _written(row: list[Any], names: tuple[str, ...]) -> str:
+    text = ""
+    for c, name in zip(row, names, strict=True):
+        if c:
+            size = name if abs(c) == 1 else f"{abs(c)}·{name}"
+            text += (" − " if c < 0 else " + ") * bool(text) + "−" * (not text and c < 0) + size
+    return text

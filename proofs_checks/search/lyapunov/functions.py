@@ -1,0 +1,129 @@
+"""A Lyapunov function and the proof of its contraction, in rationals. Of the search, only this has to be trusted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any, final
+
+from fedconvex.arithmetic.definiteness import is_positive_definite
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import Proposed
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Key
+
+DENOMINATORS = (12, 1000, 10**6, 10**9)  # of the entries, simplest first
+CLOSE = 1e-6  # relative distance of simple entries from the proposed ones
+BITS = 60  # of multipliers
+NOISE = (0.0, 1e-7, 1e-5)  # relative sizes below which multipliers may be meant to be 0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LyapunovFunction:
+    """V and the proof of V⁺ <= rate·V.
+
+    V is a quadratic form in the means, plus the mean over the clients of one in the deviations, plus mean function
+    values: of the shifted functions F_k − ⟨∇F_k(x*), ·⟩, minus those at x*, which are nonnegative on convex clients.
+
+    Args:
+        posed: the round.
+        entries: of V's two symmetric matrices, which must be positive definite, and the weights of values, >= 0.
+        rate: of which `multipliers`, one for every inequality of the round, are a proof.
+
+    Raises:
+        ValueError: V is not positive definite, or the multipliers are no proof.
+    """
+
+    posed: PosedRound
+    entries: Mapping[Pair, Fraction]
+    rate: Fraction
+    multipliers: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if {*self.entries} != {*self.posed.pairs} or not all(map(_is_positive, self.matrices)) or min(self.weights) < 0:
+            raise ValueError("this is no Lyapunov function")
+        _ = self.certificate  # raises ValueError where it is none
+
+    @cached_property
+    def certificate(self) -> DualCertificate:
+        """The multipliers as a proof of rate·V − V⁺ >= 0, checked exactly."""
+        program = self.posed.program({pair: to_fmpq(c) for pair, c in self.entries.items()})
+        return DualCertificate(program, self.rate, self.multipliers)
+
+    @property
+    def matrices(self) -> tuple[list[list[Fraction]], ...]:
+        """V's matrices, for the means and for the deviations; of size 0 where there is nothing to measure."""
+        found = []
+        for part in (MEAN, DEVIATION):
+            n = sum(place[0] == part for place in self.posed.before)
+            entry = [[self.entries[(part, min(i, j)), (part, max(i, j))] for j in range(n)] for i in range(n)]
+            found.append(entry)
+        return tuple(found)
+
+    @property
+    def weights(self) -> list[Fraction]:
+        """The weights of function values, after a 0."""
+        return [Fraction(0), *(c for ((part, _), _), c in self.entries.items() if part == VALUE)]
+
+    def __str__(self) -> str:
+        names = {place: f"({name})" if {*name} & {*"+−"} else name for place, name in self.posed.names.items()}
+        terms = [_term(pair, c, names) for pair, c in self.entries.items() if c]
+        return " + ".join(terms).replace(" + -", " − ")
+
+
+def certified(
+    posed: PosedRound, rate: Fraction, proposed: Proposed, zeros: Sequence[Mapping[Key, Any]] = ()
+) -> LyapunovFunction | None:
+    """A Lyapunov function next to the proposed one, with a proof of just this rate; None where none is found."""
+    first = max(proposed.entries[posed.pairs[0]], 0.0)
+    if not first:
+        return None
+    # V is divided by its first entry, that of the server's point; the multipliers too.
+    rough = [float(c) / first for c in proposed.multipliers]
+    simple = _simple({pair: c / first for pair, c in proposed.entries.items()})
+    for entries, least in product(simple, NOISE if zeros else NOISE[:1]):
+        program = posed.program(entries)
+        multipliers = [to_fmpq(_short(c) if c > least * max(rough) else 0) for c in rough]
+        found = balanced(program, to_fmpq(rate), multipliers, [program.coordinates(zero) for zero in zeros])
+        if found is not None and all(c >= 0 for c in found):
+            exact = {pair: to_fraction(c) for pair, c in entries.items()}
+            try:
+                return LyapunovFunction(posed, exact, rate, tuple(map(to_fraction, found)))
+            except ValueError:
+                continue
+    return None
+
+
+def _simple(entries: Mapping[Pair, float]) -> Iterator[dict[Pair, Any]]:
+    """The entries as rationals, by growing denominators: relative to the diagonal, so that small ones are not lost."""
+    for largest in DENOMINATORS:
+        found = {pair: nearest(c, largest) for pair, c in entries.items()}
+        size = {a: c for (a, b), c in entries.items() if a == b}
+        if all(abs(float(found[a, b]) - c) <= CLOSE * abs(size[a] * size[b]) ** 0.5 for (a, b), c in entries.items()):
+            yield found
+    yield {pair: to_fmpq(_short(c)) for pair, c in entries.items()}
+
+
+def _short(x: float) -> Fraction:
+    return Fraction(round(x * 2**BITS), 2**BITS)
+
+
+def _is_positive(matrix: list[list[Fraction]]) -> bool:
+    import numpy as np
+
+    return not matrix or is_positive_definite(np.array(matrix, dtype=object))
+
+
+def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
+    (part, i), (_, j) = pair
+    if part == VALUE:
+        return f"{c}·(value at point {i + 1})"
+    if i == j:
+        body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]} − mean‖²"
+        return body if c == 1 else f"{c}·{body}"
+    inner = f"⟨{names[part, i]}, {names[part, j]}⟩"
+    return f"{2 * c}·{inner if part == MEAN else f'mean of {inner} of deviations'}"

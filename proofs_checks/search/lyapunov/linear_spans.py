@@ -1,0 +1,48 @@
+"""Spans and kernels of rational vectors, as rows of flint's matrices."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flint import fmpq_mat
+
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
+
+Rows = list[list[Any]]  # vectors of flint's rationals
+
+
+def echelon(rows: Sequence[Sequence[Any]], width: int) -> tuple[Rows, list[int]]:
+    """The reduced row echelon form without zero rows, and the columns of its pivots."""
+    if not rows or not width:
+        return [], []
+    table, rank = fmpq_mat(len(rows), width, [x for row in rows for x in row]).rref()
+    found = table.tolist()[:rank]
+    return found, [next(j for j in range(width) if row[j] != 0) for row in found]
+
+
+def kernel(rows: Sequence[Sequence[Any]], width: int) -> Rows:
+    """A basis of the vectors that are orthogonal to all rows."""
+    reduced, pivots = echelon(rows, width)
+    found = []
+    for free in (j for j in range(width) if j not in pivots):
+        vector = [ZERO] * width
+        vector[free] = ONE
+        for row, pivot in zip(reduced, pivots, strict=True):
+            vector[pivot] = -row[free]
+        found.append(vector)
+    return found
+
+
+def solution(rows: Sequence[Sequence[Any]], right: Sequence[Any], width: int) -> list[Any] | None:
+    """A vector whose products with the rows are `right`; None where there is none."""
+    reduced, pivots = echelon([[*row, value] for row, value in zip(rows, right, strict=True)], width + 1)
+    if width in pivots:  # the equation 0 = 1
+        return None
+    found = [ZERO] * width
+    for row, pivot in zip(reduced, pivots, strict=True):
+        found[pivot] = row[width]
+    return found
+
+
+def product(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]], width: int) -> Rows:
+    """The matrix product A·B, where B has `width` columns."""
+    return [[sum((x * row[j] for x, row in zip(a, B, strict=True)), ZERO) for j in range(width)] for a in A]

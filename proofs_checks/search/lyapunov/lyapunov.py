@@ -1,0 +1,175 @@
+"""`lyapunov`: the rate of a method on a class of clients, proved by a Lyapunov function that is searched for."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.methods.base import Method
+from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round, slowest_when_drawn
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
+from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
+from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import lyapunov_function
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
+from fedconvex.validation import instance_of
+
+MOST_STEPS = 64
+MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
+WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is preferred
+LARGEST = 10**6  # the largest factor by which V may grow
+NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
+SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
+NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof
+MOST_TRIALS = 40  # rates that are tried
+FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
+
+
+def lyapunov(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str = "any",
+    local_solver: LocalSolver | None = None,
+    participation: Any = None,
+) -> Rate:
+    """The contraction of a method per round, on clients of a class with equal weights: a rigorous interval.
+
+    Use it for methods with memory (control variates, duals), whose distance to the minimiser need not decrease in every
+    round: a Lyapunov function measures the whole state. It is quadratic in the error, a form in the means over the
+    clients plus the mean of a form in the deviations; where this leaves a gap, it measures gradients and function
+    values at the points of the round, too. For one round of a memoryless method, or for other metrics, use
+    `worst_case`.
+
+    V(next state) <= upper · V(state) from every state that a run can reach; it is proved in rationals, for any number
+    of clients. No Lyapunov function proves less than `lower`, the contraction on quadratics over many rounds.
+
+    Args:
+        method: its numbers are exact, a float being the dyadic rational that it is.
+        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)` and `Quadratics(mu, L)`, too. Without strong
+            convexity no rate below 1 exists, and the federation that shows it is found.
+        num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
+        local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
+            any γ-inexact answer; by default the method's own.
+        participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation.
+
+    Returns:
+        A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
+        larger than 1 and `.federation()` diverges.
+
+    Raises:
+        InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
+            heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
+    """
+    spec = _specified(method, clients, num_clients, local_solver, participation)
+    inexact = isinstance(spec.solver, ToInexactness)
+    if not spec.draws.everyone:
+        return _when_drawn(spec, inexact)
+    count = min(spec.num_clients, 2)
+    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours")
+    attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
+    found, points = _best(posed, attaining), len(posed.board.evaluations)
+    # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
+    for twice in (False, True):
+        few = 3 - twice < points <= (MOST_POINTS - twice) // (1 + twice)
+        if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
+            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice)
+            better = _best(larger, attaining, found)
+            if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
+                found = better
+    slow = attaining[0] if _is_tight(found, attaining[0]) else refined(posed.coordinates, spec.solver, attaining[0])
+    return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
+
+
+def _when_drawn(spec: Specification, inexact: bool) -> Rate:
+    """The rate of expected squares, where K of m clients are drawn."""
+    posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
+    attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
+    found = _best(posed, attaining)
+    if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
+        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
+        found = _best(larger, attaining, found) or found
+    return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
+
+
+def _specified(
+    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
+) -> Specification:
+    if isinstance(clients, ClientGroups):
+        raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
+    instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
+    if clients.lowest < 0:
+        raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
+                           "give SmoothStronglyConvex(mu, L)")  # fmt: skip
+    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
+        raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
+    if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
+        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
+                           "rows", f"give at most {MOST_STEPS}")  # fmt: skip
+    return spec
+
+
+def _is_tight(found: LyapunovFunction | None, attained: Attained) -> bool:
+    return found is not None and found.rate <= attained.squared * (1 + TIGHT)
+
+
+def _best(
+    posed: PosedRound, attaining: list[Attained], known: LyapunovFunction | None = None
+) -> LyapunovFunction | None:
+    """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
+    least = attaining[0].squared
+    if attaining[0].is_exact:
+        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
+        found = _at(posed, least, zeros)
+        if found is not None:
+            return found
+    above = float(least) * (1 + NEARLY) + SMALLEST
+    if above > LARGEST:
+        return None
+    return _at(posed, Fraction(above)) or _bracketed(posed, above, known)
+
+
+def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:
+    """A Lyapunov function whose rate is nearly where the proofs' largest margin changes its sign, above `low`."""
+    below, high = _margin(posed, low), min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate)
+    while (over := _margin(posed, high)) <= 0:
+        if high >= LARGEST or known is not None:
+            return None
+        low, below, high = high, over, min(4 * high, LARGEST)
+    if below > 0:  # a proof is near, only the rounding failed
+        high = low
+    for step in range(MOST_TRIALS):
+        if high - low <= NEARLY * high / 2:
+            break
+        # By turns the secant, slightly beyond its zero, and the middle: the margin is nearly linear in the rate.
+        guess = low + (high - low) * -below / (over - below)
+        middle = (low + high) / 2 if step % 3 == 2 else min(guess * (1 + NEARLY / 4), (guess + 9 * high) / 10)
+        margin = _margin(posed, middle)
+        if margin > 0:
+            high, over = middle, margin
+        else:
+            low, below = middle, margin
+    for exponent in range(6):  # further from the least rate the margin is larger than what rounding takes
+        found = _at(posed, Fraction(high * (1 + NEARLY * 8**exponent)))
+        if found is not None:
+            return found
+    return None
+
+
+def _at(posed: PosedRound, rate: Fraction, zeros: Sequence[Any] = ()) -> LyapunovFunction | None:
+    """A certified Lyapunov function of just this rate."""
+    proposed = lyapunov_function(posed, float(rate), zeros)
+    # With zeros there may be a proof without a margin: where simple numbers are right, not only those near them.
+    least = -NO_MARGIN if zeros else 0.0
+    return None if proposed is None or proposed.margin <= least else certified(posed, rate, proposed, zeros)
+
+
+def _margin(posed: PosedRound, rate: float) -> float:
+    proposed = lyapunov_function(posed, rate)
+    return -1.0 if proposed is None else proposed.margin

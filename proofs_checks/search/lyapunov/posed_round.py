@@ -1,0 +1,104 @@
+"""One round of a method from any state: the errors before and after it, and the inequalities that relate them.
+
+The clients' functions are shifted: F_k − ⟨∇F_k(x*), ·⟩ has gradient 0 at x* = 0 and the curvature of F_k. A method's
+formulas are linear, so that its round on these functions maps errors to errors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import Any, final
+
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Family, Form, combination, inner
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+
+VALUE = "value"  # in the place of a part: function values in the place of squares
+Place = tuple[str, int]  # a part, and the number of a coordinate in it
+Pair = tuple[Place, Place]  # an entry of a Lyapunov function's matrices
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PosedRound:
+    """What a Lyapunov function measures, before and after a round, and the inequalities that hold.
+
+    It measures the coordinates of the state and, where the next round is played, too, the gradients and the values at
+    the points where a round evaluates the clients' functions: those of the first round before, of the second after.
+    """
+
+    coordinates: Coordinates
+    board: Board
+    before: Mapping[Place, Family]
+    after: Mapping[Place, Family]
+    names: Mapping[Place, str]
+    inequalities: tuple[tuple[str, Form], ...]
+    values: tuple[tuple[Form, Form], ...] = field(default=())  # before and after
+    expected: Mapping[Pair, Form] | None = None  # the expectations after the round, where clients are drawn
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The entries of a Lyapunov function's matrices, for the means and for the deviations; weights of values."""
+        squares = [(a, b) for a, b in combinations_with_replacement(self.before, 2) if a[0] == b[0]]
+        return (*squares, *(((VALUE, j), (VALUE, j)) for j in range(len(self.values))))
+
+    def form(self, entries: Mapping[Pair, Any], after: bool = False) -> Form:
+        """The Lyapunov function with these entries, before or after the round."""
+        vectors = self.after if after else self.before
+
+        def of(a: Place, b: Place) -> Form:
+            if a[0] == VALUE:
+                return self.values[a[1]][after]
+            return self.expected[a, b] if after and self.expected is not None else inner(vectors[a], vectors[b])
+
+        return combination(*((c if a == b else 2 * c, of(a, b)) for (a, b), c in entries.items() if c))
+
+    def program(self, entries: Mapping[Pair, Any]) -> Program:
+        """The program whose proofs of t show V(next state) <= t·V(state)."""
+        return Program(self.form(entries), -self.form(entries, after=True), self.inequalities)
+
+    @cached_property
+    def parts(self) -> Program:
+        """All forms that a proof is made of, for their matrices: inequalities, then the pairs before and after."""
+        one = [{pair: ONE} for pair in self.pairs]
+        squares = [("before", self.form(x)) for x in one] + [("after", self.form(x, after=True)) for x in one]
+        return Program(Form(), Form(), (*self.inequalities, *squares))
+
+
+def pose_round(
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all", twice: bool = False
+) -> PosedRound:
+    """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
+
+    Raises InvalidInput; see `coordinates`.
+    """
+    found = coordinates(method, solver, functions, clients)
+    board = Board(clients, functions, minimiser=False)
+    board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
+    names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
+    before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
+    state, _ = answered(method, solver, board, found.state(before))
+    after, values = found.of(state), []
+    if twice:
+        count = len(board.evaluations)
+        answered(method, solver, board, found.state(after))
+        pairs = list(zip(board.evaluations[1:count], board.evaluations[count:], strict=False))
+        for part in found.parts:
+            for j, both in enumerate(pairs):
+                one, other = (_only(e.gradient, part.part) for e in both)
+                place = (part.part, sum(known == part.part for known, _ in before))
+                if one.parts and other.parts:
+                    before[place], after[place], names[place] = one, other, f"gradient at point {j + 1}"
+        values = [(board.mean_value(one), board.mean_value(other)) for one, other in pairs]
+    board.minimiser = True  # the first evaluation is compared with all others
+    return PosedRound(found, board, before, after, names, tuple(board.inequalities(among)), tuple(values))
+
+
+def _only(u: Any, part: str) -> Family:
+    return Family({key: c for key, c in u.parts.items() if key[0] == part})

@@ -1,0 +1,186 @@
+"""How fast a method converges on quadratics, exactly: no Lyapunov function can prove a faster rate.
+
+On quadratic clients the round is a linear map of the state's coordinates, here restricted to what runs from the
+method's own start reach. Its spectral radius r bounds every contraction: along an eigenvector errors shrink by r a
+round, for ever.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, final
+
+from flint import fmpq_mat
+
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
+    TILTS,
+    InAPlane,
+    QuadraticFederation,
+    trial_federations,
+)
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+
+DIGITS = 10**15  # of a spectral radius that is irrational
+REFINEMENTS = 24  # of the direction in a plane
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Attained:
+    """A federation, its linear map of the coordinates, and the square of the spectral radius.
+
+    `sign`: γ-inexact answers leave sign·γ times the subproblem's gradient at the start. `squared` is the number itself
+    where it `is_exact`, else a rational number slightly below it. `root` is the eigenvalue of largest size where that
+    is rational.
+    """
+
+    federation: QuadraticFederation
+    sign: int
+    matrix: Rows
+    squared: Fraction
+    is_exact: bool
+    root: Any
+
+
+@final
+@dataclass(frozen=True)
+class QuadraticBoard:
+    """Answers for quadratics, as of a `Board`.
+
+    A vector's parts are its two coordinates, each a linear combination of numbers with names.
+    """
+
+    federation: QuadraticFederation
+    sign: int
+
+    def gradient(self, point: Family) -> Family:
+        return self._times(self.federation.action, point)
+
+    def minimise(self, subproblem: Subproblem, left: Any = None) -> Family:
+        weight = to_fmpq(subproblem.weight)
+        right: Any = Family() if subproblem.linear is None else -subproblem.linear
+        if weight:
+            right = right + subproblem.center * weight
+        if left is not None:
+            right = right + left
+        (a, b), (c, d) = self.federation.action
+        a, d = a + to_fraction(weight), d + to_fraction(weight)
+        det = a * d - b * c
+        return self._times(((d / det, -b / det), (-c / det, a / det)), right)
+
+    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Family:
+        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
+        return self.minimise(subproblem, first * (gamma * self.sign))
+
+    def _times(self, matrix: Any, u: Family) -> Family:
+        found: dict[tuple[str, str], Any] = {}
+        for (part, name), c in u.parts.items():
+            for row, other in zip(matrix, (MEAN, DEVIATION), strict=True):
+                entry = to_fmpq(row[0 if part == MEAN else 1])
+                found[other, name] = found.get((other, name), ZERO) + entry * c
+        return Family({key: c for key, c in found.items() if c})
+
+
+def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0) -> Attained:
+    """The linear map of the coordinates in one round, and its spectral radius."""
+    places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
+    values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
+    board: Any = QuadraticBoard(federation, sign)
+    after = found.of(answered(found.method, solver, board, found.state(values))[0])
+    matrix = [[after[place].parts.get((place[0], f"{part} {i}"), ZERO) for part, i in places] for place in places]
+    return Attained(federation, sign, matrix, *spectral_radius_squared(_restricted(matrix, found)))
+
+
+def _restricted(matrix: Rows, found: Coordinates) -> Rows:
+    """The map on the smallest space that contains the starts, of the server and of memories, and their images."""
+    n, mean = len(matrix), len(found.mean.read)
+    starts = [[*found.mean.start, *[ZERO] * (n - mean)], [*[ZERO] * mean, *found.deviation.start]]
+    forward = [list(column) for column in zip(*matrix, strict=True)]
+    basis, pivots = echelon(starts, n)
+    while True:
+        images = product_of(basis, forward, n)
+        larger, places = echelon(basis + images, n)
+        if len(larger) == len(basis):  # then images are combinations of the basis, by their entries at its pivots
+            return [[image[place] for image in images] for place in pivots]
+        basis, pivots = larger, places
+
+
+def spectral_radius_squared(matrix: Rows) -> tuple[Fraction, bool, Any]:
+    """The square of the spectral radius: a number, whether it is exact or slightly below, and the rational eigenvalue.
+
+    From the irreducible factors of the characteristic polynomial: roots of linear ones are rational, and so is the
+    square of the size of two conjugate roots; others are enclosed.
+    """
+    best: tuple[Fraction, bool, Any] = (Fraction(0), True, None)
+    for factor in _factors(matrix):
+        c = factor.coeffs()
+        rational, exact = None, True
+        if len(c) == 2:
+            rational = -c[0] / c[1]
+            size = to_fraction(rational * rational)
+        elif len(c) == 3 and c[1] * c[1] < 4 * c[0] * c[2]:
+            size = to_fraction(c[0] / c[2])
+        else:
+            exact = False
+            roots: Any = factor.numer().complex_roots()
+            size = max(_below(abs(root) ** 2) for root, _ in roots)
+        if size > best[0] or (size == best[0] and best[2] is None):
+            best = (size, exact, rational)
+    return best
+
+
+def spectral_radius(matrix: Rows) -> tuple[Fraction, bool]:
+    """The spectral radius, and whether it is exact or slightly below."""
+    best = (Fraction(0), True)
+    for factor in _factors(matrix):
+        c, roots = factor.coeffs(), factor.numer().complex_roots()
+        linear = len(c) == 2
+        size = abs(to_fraction(c[0] / c[1])) if linear else max(_below(abs(root)) for root, _ in roots)
+        best = max(best, (size, linear))
+    return best
+
+
+def _factors(matrix: Rows) -> list[Any]:
+    """The irreducible factors of the characteristic polynomial."""
+    n = len(matrix)
+    found: Any = fmpq_mat(n, n, [x for row in matrix for x in row]).charpoly().factor()[1]
+    return [factor for factor, _ in found]
+
+
+def _below(ball: Any) -> Fraction:
+    """A short rational number that is not above the ball's numbers, nor negative."""
+    mantissa, exponent = ball.lower().man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return max(Fraction(int(exact * DIGITS), DIGITS), Fraction(0))  # int() rounds towards 0
+
+
+def slowest(
+    found: Coordinates, solver: LocalSolver, functions: FunctionClass, num_clients: int | str, inexact: bool
+) -> list[Attained]:
+    """The trial federations with the largest spectral radius: all that share it."""
+    signs = (-1, 0, 1) if inexact else (0,)
+    trials = product(trial_federations(functions, num_clients), signs)
+    tried = [attained(found, solver, federation, sign) for federation, sign in trials]
+    most = max(one.squared for one in tried)
+    return [one for one in tried if one.squared == most]
+
+
+def refined(found: Coordinates, solver: LocalSolver, best: Attained) -> Attained:
+    """A federation in a plane whose direction is nearly the slowest; the given one where it is not in a plane."""
+    step = Fraction(1, TILTS)
+    for _ in range(REFINEMENTS):
+        around = best.federation
+        if not isinstance(around, InAPlane):
+            break
+        step /= 2
+        beside = [replace(around, tilt=t) for t in (around.tilt - step, around.tilt + step) if 0 < t < 1]
+        best = max(best, *(attained(found, solver, one, best.sign) for one in beside), key=lambda one: one.squared)
+    return best

@@ -1,0 +1,241 @@
+"""No run contracts less than what is proved, the slowest federations do what they should, and a second route agrees."""
+
+from dataclasses import replace
+from fractions import Fraction as F
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from full_program import Clients
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lyapunov_values import fractions_of, parts_of
+
+import fedconvex as fc
+from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+FEW = settings(
+    max_examples=30,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+)
+
+
+def fractions(low, high):
+    return st.fractions(low, high, max_denominator=20)
+
+
+@st.composite
+def methods(draw, L):
+    s, steps = draw(fractions(F(1, 20), F(6, 5))) / L, draw(st.integers(1, 4))
+    return draw(
+        st.sampled_from([
+            fc.Scaffold(stepsize=s, local_steps=steps), fc.Scaffold(stepsize=s, local_steps=steps, option=1),
+            fc.Scaffold(stepsize=s, local_steps=steps, server_stepsize=F(1, 2)), fc.FedDyn(alpha=1 / s),
+            fc.FedDynOneGD(alpha=1 / s), fc.FedSplit(stepsize=s), fc.FedPD(eta=s), fc.DANE(mu=1 / s),
+            fc.FedGD(stepsize=s), fc.FedDANE(mu=2 / s),
+        ])
+    )  # fmt: skip
+
+
+@st.composite
+def federations(draw, low, high, clients):
+    """Quadratics in a plane with rational eigenvalues and directions."""
+    hessians = []
+    for _ in range(clients):
+        a, b = (low + (high - low) * draw(st.sampled_from([0, 1, draw(fractions(0, 1))])) for _ in range(2))
+        t = draw(fractions(-2, 2))
+        c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+        Q = np.array([[c, -s], [s, c]], dtype=object)
+        hessians.append(Q @ np.diag([a, b]).astype(object) @ Q.T)
+    return hessians
+
+
+def value(function, play, state, hessians):
+    """V at a state of a run on quadratics without pulls, from the state's arrays and the points of its round."""
+    gradients, values = [], []
+    for points in points_of_round(play, state):
+        gradients.append(np.stack([H @ x for H, x in zip(hessians, points, strict=True)]))
+        values.append(sum(x @ g for x, g in zip(points, gradients[-1], strict=True)) / (2 * len(points)))
+    total = sum(w * f for w, f in zip(function.weights[1:], values, strict=False))
+    for part, matrix in zip(function.posed.coordinates.parts, function.matrices, strict=True):
+        u = parts_of(function, part, state, gradients)
+        for i, row in enumerate(matrix):
+            for j, entry in enumerate(row):
+                total += entry * (u[i] * u[j]).sum() / (1 if u[i].ndim == 1 else len(u[i]))
+    return total
+
+
+def points_of_round(play, state):
+    """Where a round evaluates the clients' functions, in this order: the server's point, or along the local steps."""
+    played = play.play(state)
+    if not isinstance(play.solver, fc.GradientDescent):
+        first = [played.points] if isinstance(play.method, fc.DANE | fc.FedDANE) else []
+        return [fractions_of(points) for points in (*first, played.answers.points)]
+    theta, found = played.subproblem.start, []
+    for _ in range(play.solver.steps):
+        found.append(fractions_of(theta))
+        gradients = played.clients.gradients(theta)
+        theta = theta - play.solver.stepsize * played.subproblem.add_gradients(theta, gradients)
+    return found
+
+
+def contraction(found, hessians, pulls, x0):
+    """V after and before a round without pulls, from the errors that a round with pulls has led to."""
+    here = rounds_of(found.method, fc.Quadratic(hessians, pulls), "exact", found.solver)
+    errors = here.advance(here.start(here.arithmetic.array(x0)))
+    still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact", found.solver)
+    states = still.advance(errors), errors
+    return tuple(value(found.function, still, state, hessians) for state in states)
+
+
+@FEW
+@given(data=st.data(), mu=fractions(F(1, 10), 1), ratio=fractions(1, 20), m=st.integers(1, 3))
+def test_no_round_contracts_less_than_what_is_proved(data, mu, ratio, m):
+    L = mu * ratio
+    found = lyapunov(data.draw(methods(L)), SmoothStronglyConvex(mu, L))
+    assert found.lower <= found.upper
+    if found.function is None:
+        assert found.lower > 1
+        return
+    for _ in range(3):
+        pulls = [np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object) for _ in range(m)]
+        hessians = data.draw(federations(mu, L, m))
+        after, before = contraction(found, hessians, pulls, [data.draw(fractions(-3, 3)) for _ in range(2)])
+        assert after <= found.upper * before
+
+
+def test_functions_that_measure_gradients_and_values_hold_on_runs_too():
+    found = lyapunov(fc.Scaffold(stepsize=F(1, 4), local_steps=2, option=1), SmoothStronglyConvex(1, 4))
+    assert "gradient at point 1" in str(found.function)
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(20):
+        a = rng.integers(4, 17, 3)
+        hessians = [np.array([[F(int(x), 4)]], dtype=object) for x in a]
+        pulls = [np.array([F(int(x), 4)], dtype=object) for x in rng.integers(-8, 9, 3)]
+        after, before = contraction(found, hessians, pulls, [F(int(rng.integers(-4, 5)))])
+        ratios.append(after / before)
+        assert after <= found.upper * before
+    assert max(ratios) > found.upper / 2
+
+
+@pytest.mark.slow
+def test_bounds_meet_on_most_random_questions_and_never_cross():
+    rng, close = np.random.default_rng(1), 0
+    for _ in range(400):
+        kappa = int(rng.choice([2, 3, 4, 6, 10, 20, 50, 100]))
+        s, e = F(int(rng.integers(1, 25)), 20 * kappa), int(rng.integers(1, 6))
+        kinds = [
+            fc.Scaffold(stepsize=s, local_steps=e), fc.Scaffold(stepsize=s, local_steps=e, option=1),
+            fc.FedDyn(alpha=1 / s), fc.FedDynOneGD(alpha=1 / s), fc.FedSplit(stepsize=s), fc.FedPD(eta=s),
+            fc.DANE(mu=1 / s), fc.FedGD(stepsize=s), fc.FedDANE(mu=2 / s),
+        ]  # fmt: skip
+        found = lyapunov(kinds[rng.integers(len(kinds))], SmoothStronglyConvex(1, kappa))
+        assert found.lower <= found.upper
+        close += found.upper <= found.lower * (1 + F(1, 10**4))
+    assert close >= 360
+
+
+def test_a_smaller_rate_would_be_contradicted_by_a_round():
+    """The comparison above can fail."""
+    found = lyapunov(fc.FedGD(stepsize=F(1, 4)), SmoothStronglyConvex(1, 4))
+    after, before = contraction(found, [np.diag([F(1), F(4)])], [np.array([F(1), F(0)])], [F(1), F(1)])
+    assert after == found.upper * before > (found.upper - F(1, 10**6)) * before
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        fc.Scaffold(stepsize=F(1, 4), local_steps=2),
+        fc.Scaffold(stepsize=F(1, 4), local_steps=12),  # deviations are slower
+        fc.Scaffold(stepsize=F(1, 4), local_steps=3, option=1),
+        fc.FedDyn(alpha=2), fc.FedDynOneGD(alpha=8), fc.FedPD(eta=F(1, 3)), fc.FedSplit(stepsize=F(1, 3)),
+        fc.DANE(mu=1),
+    ],
+)  # fmt: skip
+def test_runs_on_the_slowest_federation_contract_as_it_says(method):
+    found = lyapunov(method, SmoothStronglyConvex(1, 4))
+    problem = found.federation()
+    assert problem.mu.min() >= 1 - 1e-12
+    assert problem.L.max() <= 4 + 1e-12
+    play = rounds_of(method, problem, "exact")
+    states = [play.start(play.arithmetic.array([F(1)] * problem.dim))]
+    for _ in range(160):
+        states.append(play.advance(states[-1]))
+    changes = [
+        np.array([float(a - b) for a, b in zip(states[t].flat(), states[t + 1].flat(), strict=True)]) for t in (50, 150)
+    ]
+    slowest = (np.linalg.norm(changes[1]) / np.linalg.norm(changes[0])) ** (2 / 100)
+    assert slowest == pytest.approx(float(found.lower), rel=0.02)
+
+
+def one_round_of_scaffold(a, s, e):
+    """The map of (w, c_1, …, c_m) on clients a_k x²/2, by numpy alone."""
+    m = len(a)
+    columns = []
+    for unit in np.eye(m + 1):
+        w, c = unit[0], unit[1:]
+        y = np.full(m, w)
+        for _ in range(e):
+            y = y - s * (a * y - c + c.mean())
+        columns.append([y.mean(), *(c - c.mean() + (w - y) / (e * s))])
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize(("kappa", "e"), [(4, 3), (10, 4), (100, 20), (6, 2)])
+def test_no_explicit_federation_is_slower_than_what_is_proved(kappa, e):
+    upper = float(lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa)).upper)
+    several = [1.0, 1.0], [1.0, kappa], [kappa, kappa], [1.0, 1.0, kappa], [1.0, kappa, kappa], [1.0, kappa / 2, 2.0]
+    maps = [one_round_of_scaffold(np.array(curvatures), 1 / kappa, e) for curvatures in several]
+    rates = [np.abs(np.linalg.eigvals(one)).max() ** 2 for one in maps]
+    assert max(rates) <= upper * (1 + 1e-9)
+    assert max(rates) == pytest.approx(upper, rel=1e-5)
+
+
+@pytest.mark.parametrize(("clients", "e", "kappa"), [(2, 1, 4), (2, 2, 4), (2, 3, 6), (3, 2, 4)])
+def test_the_program_with_every_client_agrees_on_scaffold(clients, e, kappa):
+    """One Gram matrix of all clients' vectors, without symmetry, for the Lyapunov function that was found."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa))
+    weight = 0.0 if e == 1 else float(found.function.matrices[1][0][0])
+    worst, s = Clients(clients, 1.0, float(kappa), True, size=40), 1 / kappa
+    errors = [worst.new() for _ in range(clients)]  # of the c_k; their mean is free, and forgotten
+    c = [error + pull for error, pull in zip(errors, worst.pulls, strict=True)]
+    y = [worst.w] * clients
+    for _ in range(e):
+        y = [y[k] - s * (worst.look(k, y[k])[0] - c[k] + sum(c) / clients) for k in range(clients)]
+    after = [c[k] - sum(c) / clients + (worst.w - y[k]) / (e * s) - worst.pulls[k] for k in range(clients)]
+    w_after = sum(y) / clients
+
+    def V(w, deviations):
+        mean = sum(deviations) / clients
+        return lambda inner: inner(w, w) + weight / clients * sum(inner(u - mean, u - mean) for u in deviations)
+
+    if e == 1:
+        after, errors = [0 * u for u in after], [0 * u for u in errors]
+    assert worst.worst(V(w_after, after), V(worst.w, errors)) == pytest.approx(float(found.upper), rel=2e-5)
+
+
+def test_a_wrong_weight_would_contract_less():
+    """The second route can disagree: V = ‖w‖² + 100·mean‖c_k − mean‖² does not contract by the rate found."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, 4), local_steps=2), SmoothStronglyConvex(1, 4))
+    [pair] = [pair for pair in found.function.posed.pairs if pair[0][0] == "deviation"]
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, entries={**found.function.entries, pair: F(100)})
+
+
+def test_gradient_descents_rate_by_hand():
+    """min ρ with ρ − 1 and the multipliers of both inequalities between x* and w, as a 2 × 2 matrix."""
+    mu, L, s = 1.0, 4.0, 0.3
+    rho, a = cp.Variable(), cp.Variable(nonneg=True)
+    # ⟨x, g⟩ − (mu·L‖x‖² + ‖g‖²)/(mu + L) >= 0 is the sum of the two.
+    pair = np.array([[-mu * L / (mu + L), 0.5], [0.5, -1 / (mu + L)]])
+    step = np.array([[1.0, -s], [-s, s * s]])
+    cp.Problem(cp.Minimize(rho), [rho * np.diag([1.0, 0.0]) - step - a * pair >> 0]).solve(solver=cp.CLARABEL)
+    assert float(lyapunov(fc.FedGD(stepsize=0.3), SmoothStronglyConvex(1, 4)).upper) == pytest.approx(
+        rho.value, rel=1e-5
+    )
