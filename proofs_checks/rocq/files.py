@@ -17,9 +17,9 @@ from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 
-LIBRARY = ("Spaces", "Families", "Functions", "Normal", "Steps")  # in the order in which they are compiled
+LIBRARY = ("Spaces", "Families", "Functions", "Normal", "Steps", "Draws", "Random")  # in the order in which they are compiled
 HEAD = """From Coq Require Import Reals List Lra.
-From FedConvex Require Import Spaces Families Functions Normal Steps.
+From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
 """
 README = """# Theorems checked by Rocq
@@ -32,7 +32,8 @@ To believe a theorem, read
 
 1. the definitions in `FedConvex/Spaces.v` (vectors with an inner product), `FedConvex/Families.v` (clients with
    weights, one vector for every client, means) and `FedConvex/Functions.v` (functions with their gradients, and the two
-   quadratics between which a function of given curvature lies), each up to its first lemma;
+   quadratics between which a function of given curvature lies), and `FedConvex/Draws.v` (clients that are drawn), each
+   up to its first lemma;
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
@@ -111,7 +112,7 @@ def write_theories(folder: Path, statements: Iterable[Statement]) -> list[Export
 
 
 def _assumptions(written: list[Exported]) -> str:
-    lines = ["From FedConvex Require Import Spaces Families Functions."]
+    lines = ["From FedConvex Require Import Spaces Families Functions Draws."]
     lines += [f"From Statements Require Import {one.module}." for one in written]
     lines += [f"Print Assumptions {one.module}." for one in written]
     return "\n".join([*lines, ""])

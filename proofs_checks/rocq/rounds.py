@@ -4,6 +4,7 @@ Every vector that the round makes is a variable of the theorem, and what is know
 same vector on the kernel's board, which tells where two points are one; nothing of it is believed by Rocq.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from fedconvex.methods import METHODS
 from fedconvex.methods.base import Cohort, State
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import integer
-from fedconvex.proofs_checks.kernel.vectors import Vec
+from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
 from fedconvex.proofs_checks.rocq.terms import Missing, name_in_rocq, number_of
 
 LETTERS = {"minimiser": "xs", "answers": "theta", "solutions": "exact", "server": "w", "e": "e"}
@@ -41,6 +42,7 @@ class RoundTerms:
     setting: ClaimSetting
     board: RoundBoard
     taken: frozenset[str]
+    invariants: Mapping[str, Vector]
     variables: dict[str, Variable] = field(default_factory=dict)
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
@@ -71,6 +73,13 @@ class RoundTerms:
                 return round_.put(round_.gradient(self.meaning(at)))
             case "mean", (v,):
                 return round_.mean(self.meaning(v))
+            case "drawn", (v,):
+                made: Vec = round_.drawn(self.meaning(v))
+                return made
+            case "expected", (v,):
+                return round_.expected(self.meaning(v))
+            case "named", ("selected", v):
+                return self.meaning(v).renamed({SAME: KEPT, APART: REPLACED})
             case "+", (v, w):
                 return self.meaning(v) + self.meaning(w)
             case "-", (v, w):
@@ -94,7 +103,9 @@ class RoundTerms:
                 known = getattr(self.board.round.first, sort)
                 if name not in known:
                     raise Missing(f"the {sort} {name}")
-                return self.variable(f"{sort} {name}", name, sort == "shared", known[name])
+                always = self.invariants.get(f"{sort} {name}")
+                equals = None if always is None else self.vector(always)
+                return self.variable(f"{sort} {name}", name, sort == "shared", known[name], equals)
             case ("shared" | "memory") as sort, (name, 1):
                 return self._next(f"{sort} {name}")
             case "answers", ():
@@ -120,7 +131,7 @@ class RoundTerms:
                 return mean(self.vector(u))
             case ("drawn" | "expected") as head, (u,):
                 if self.setting.draws.scheme != "everyone":
-                    raise Missing("drawn clients")
+                    return Vector(head, (self.vector(u),))
                 return mean(self.vector(u)) if head == "drawn" else self.vector(u)
             case "+", (u, v):
                 return self.vector(u) + self.vector(v)
@@ -135,19 +146,27 @@ class RoundTerms:
     def number(self, term: Number) -> Number:
         """The number with its vectors in variables."""
         match term.head, term.args:
-            case "expected", (x,):
-                if self.setting.draws.scheme != "everyone":
-                    raise Missing("drawn clients")
+            case "expected", (x,):  # inner products and values are expectations
                 return self.number(x)
             case ("sum of rounds" | "mean of rounds" | "after" | "infimum" | "exp" | "log" | "ceil") as head, _:
                 raise Missing(f"the number {head}")
             case "named", (_, x):
                 return self.number(x)
             case "root", (Number("inner", (u, v)),) if u == v:
+                return self._length(self.vector(u))
+            case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
                 return Number("norm", (self.vector(u),))
+            case "norm", (u,):
+                return self._length(self.vector(u))
         return Number(term.head, tuple(
             self.number(a) if type(a) is Number else self.vector(a) if type(a) is Vector else a for a in term.args
         ))  # fmt: skip
+
+    def _length(self, u: Vector) -> Number:
+        """‖u‖; of a vector that depends on the draw it would be another number in every outcome."""
+        if self.meaning(u).is_random:
+            raise Missing("the length of a vector in a draw")
+        return Number("norm", (u,))
 
     # ---- the round
 
@@ -173,16 +192,25 @@ class RoundTerms:
     @property
     def cohort(self) -> Cohort:
         w = self.vector(Vector("server", (0,)))
+        draws = self.setting.draws
+        everyone = draws.scheme == "everyone"
+
+        def drawn(u: Vector) -> Vector:
+            return mean(u) if everyone else Vector("drawn", (u,))
+
+        def total(u: Vector) -> Vector:
+            if draws.scheme == "independent":
+                raise Missing("a sum over clients that are drawn independently")
+            return mean(u) if everyone else (draws.active / draws.clients) * drawn(u)  # type: ignore[operator]
+
         return Cohort(
-            points=w, population=1, everyone=True, communicates=True, average=mean, gradients=lambda: gradient(w),
+            points=w, population=1, everyone=everyone, communicates=True, average=drawn, gradients=lambda: gradient(w),
             sampled_gradient=lambda: mean(gradient(w)), full_gradient=lambda: mean(gradient(w)),
-            objective=lambda: None, total=mean,
+            objective=lambda: None, total=total,
         )  # fmt: skip
 
     @property
     def subproblem(self) -> Any:
-        if self.setting.draws.scheme != "everyone":
-            raise Missing("drawn clients")
         if self.setting.method not in METHODS:
             raise Missing("a round without a method")
         return self.method.subproblem(self.state, self.cohort)
@@ -257,6 +285,9 @@ class RoundTerms:
             played = self.board.round.played
             sort, _, name = part.partition(" ")
             term = new.server if part == "w" else getattr(new, sort)[name]
+            if sort == "memory" and self.setting.draws.scheme != "everyone":
+                old = self.state.memory[name]
+                term = old + Vector("named", ("selected", term - old))
             means = played.server if part == "w" else getattr(played, sort)[name]
             self.variable(f"next {part}", f"{name or 'w'}_next", part == "w" or sort == "shared", means, term)
         return self.made[f"next {part}"]

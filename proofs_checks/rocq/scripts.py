@@ -127,13 +127,26 @@ class Script:
         difference = inner(g - low * d, high * d - g)
         return Fact(difference, "apply (between F _ _ _ _ _ _ F_least F_most); order")
 
+    def _scale(self) -> Fact:
+        """The equation of the number that multiplies variances."""
+        draws = self.theorem.setting.draws
+        assert draws.active is not None
+        assert draws.clients is not None
+        sg, active, clients = Number("parameter", ("σ",)), draws.active, draws.clients
+        value_of = self.board.parameters.value
+        if self.board.field.is_nonnegative(1 - value_of(clients)):
+            return Fact(sg * active - clients + active, "apply draw_scale_one; lra", exact=True)
+        return Fact(sg * active * (clients - 1) - clients + active, "exact draw_scale", exact=True)
+
     def _assumed(self, what: str) -> Fact:
+        if what == "scale":
+            return self._scale()
         u, v, bound = self.theorem.assumed(what)
         c = number(bound)
         one = self.theorem.one
         match what:
             case "inexactness":
-                lemma = "length_bound" if one else "mean_of_lengths"
+                lemma = "length_bound" if one else "random_lengths" if self.theorem.drawn else "mean_of_lengths"
                 return Fact(inner(v, v) * c**2 - inner(u, u), f"apply {lemma}; [sign | exact inexactness]")
             case "error":
                 lemma = "error_bound" if one else "mean_of_errors"
@@ -173,7 +186,7 @@ class Script:
         """The proof, from `Proof.` to `Qed.`"""
         hypotheses = [*self.theorem.hypotheses, *self.theorem.round_hypotheses()]
         variables = self.round.variables
-        names = ["V", *([] if self.theorem.one else ["C"]), "f", "F", *self.theorem.parameters.values(),
+        names = ["V", *self._sets, "f", "F", *self.theorem.parameters.values(), *self._draw,
                  *sorted(variables), *(h.name for h in hypotheses)]  # fmt: skip
         self.out = [f"  intros {' '.join(names)}."]
         self._class()
@@ -187,6 +200,14 @@ class Script:
         self._conclude()
         return "\n".join(["Proof.", *self.out, "Qed."])
 
+    @property
+    def _sets(self) -> list[str]:
+        return [] if self.theorem.one else ["C", "W"] if self.theorem.drawn else ["C"]
+
+    @property
+    def _draw(self) -> list[str]:
+        return ["n", "d"] if self.theorem.draws == "independent" else ["d"] if self.theorem.drawn else []
+
     def say(self, line: str) -> None:
         self.out.append(f"  {line}")
 
@@ -198,8 +219,31 @@ class Script:
             if bound is not None:
                 given = self.theorem.writer.factor(bound)
                 proof = kind if self.theorem.one else f"({lift}{kind} f _ {kind})"
+                if self.theorem.drawn:
+                    proof = f"({lift}{kind} (fun _ : W => together f) _ (fun _ => together_at_{kind} f _ {kind}))"
                 self.say(f"assert (F_{kind} : curvature_at_{kind} {given} F) by exact {proof}.")
+        if self.theorem.drawn:
+            self.say("pose proof (fun u => @fixed_gradient W C V f u) as of_fixed. fold F in of_fixed.")
         self.say("clearbody F.")
+        self._law()
+
+    def _law(self) -> None:
+        """The laws of the draw."""
+        draws, write = self.theorem.setting.draws, self.theorem.writer
+        if draws.scheme == "uniform":
+            assert draws.active is not None
+            assert draws.clients is not None
+            active, clients = write.factor(draws.active), write.factor(draws.clients)
+            bounds = [f"({text} : {x})" for text, x in (("P_one", f"1 <= {active}"), ("m_one", f"1 <= {clients}"),
+                                                        ("P_m", f"{active} <= {clients}"))]  # fmt: skip
+            for bound in bounds:
+                self.say(f"assert {bound} by lra.")
+            self.say("destruct (@uniform_law W C V _ _ d P_one m_one P_m) as")
+            self.say("  (sg & sg_sign & sg_most & draw_scale & draw_scale_one & law).")
+        elif draws.scheme == "independent":
+            assert draws.active is not None
+            self.say("assert (K_one : 1 <= INR n) by (rewrite <- draws_number; lra).")
+            self.say("pose proof (@independent_law W C V n d K_one) as law. rewrite <- draws_number in law.")
 
     def _parameters(self) -> None:
         """Signs of divisors and of multipliers."""
@@ -229,25 +273,40 @@ class Script:
         for variable in self.round.variables.values():
             name = variable.name
             if variable.equals is not None:
-                self.split[name] = f"({Writer(self.split, self.theorem.parameters).vector(variable.equals)})"
+                self.split[name] = f"({self.theorem.writer_of(self.split).vector(variable.equals)})"
             elif variable.shared or self.theorem.one:
                 self.split[name] = name
                 self.same.append(name)
-                if not self.theorem.one:
+                if self.theorem.drawn:
+                    self.say(f"pose proof (is_same_of _ {name}_fixed {name}_shared) as {name}_mean.")
+                elif not self.theorem.one:
                     self.say(f"pose proof (mean_shared _ {name}_shared) as {name}_mean.")
             else:
                 self.split[name] = f"({name}_b + {name}_d)"
                 self.same.append(f"{name}_b")
                 self.apart.append(f"{name}_d")
-                self.say(
-                    f"destruct (split_family {name}) as ({name}_b & {name}_d & {name}_is & {name}_bm & {name}_dm)."
-                )
+                self.say(self._split(name, name, f" {name}_fixed"))
                 self.say(f"subst {name}.")
-        self.within = Writer(self.split, self.theorem.parameters)
+        self.within = self.theorem.writer_of(self.split)
+
+    def _split(self, name: str, text: str, proof: str) -> str:
+        """The tactic that writes a family as its mean plus deviations."""
+        lemma, more = ("split_random", f" & {name}_bf & {name}_df") if self.theorem.drawn else ("split_family", "")
+        proof = proof if self.theorem.drawn else ""
+        parts_ = f"({name}_b & {name}_d & {name}_is & {name}_bm & {name}_dm{more})"
+        return f"destruct ({lemma} {text}{proof}) as {parts_}."
 
     @property
     def writer(self) -> Writer:
         return self.theorem.writer
+
+    @property
+    def _same(self) -> str:
+        return "random_same_vector" if self.theorem.drawn else "same_vector"
+
+    @property
+    def _expand(self) -> str:
+        return "random_expand" if self.theorem.drawn else "expand"
 
     def _gradients(self) -> None:
         """A name for the gradients at every point; points that are one have one."""
@@ -276,21 +335,28 @@ class Script:
         self._state_basis()
         for name, text, first in others:
             self.say(f"assert ({name}_is : {text} = {self._gradient(first)}).")
-            self.say(f"{{ f_equal. {self._canonical()} same_vector; identity. }}")
+            self.say(f"{{ f_equal. {self._canonical()} {self._same}; identity. }}")
             self.rewrites.append((text, f"{name}_is"))
 
     def _gradient(self, at: Vector) -> str:
         return self.within.vector(gradient(at))
 
     def _new_gradient(self, name: str, text: str, at: Vector) -> None:
+        if self.round.meaning(at).is_random:
+            raise Missing("a gradient at a point that depends on the draw")
+        if self.theorem.drawn:
+            self.say(f"assert ({name}_fixed : fixed ({text})) by is_fixed_vector of_fixed.")
         if self.theorem.one:
             self.say(f"destruct (a_name ({text})) as ({name} & {name}_is).")
             self.same.append(name)
         elif "minimiser" in self.round.made and at == self.round.made["minimiser"]:
             self.say(f"destruct (a_name ({text})) as ({name} & {name}_is). rewrite {name}_is in stationary.")
+            if self.theorem.drawn:
+                self.say(f"rewrite {name}_is in {name}_fixed.")
+                self.say(f"pose proof (is_apart_of _ {name}_fixed stationary) as {name}_dm.")
             self.apart.append(name)
         else:
-            self.say(f"destruct (split_family ({text})) as ({name}_b & {name}_d & {name}_is & {name}_bm & {name}_dm).")
+            self.say(self._split(name, f"({text})", f" {name}_fixed"))
             self.same.append(f"{name}_b")
             self.apart.append(f"{name}_d")
 
@@ -298,6 +364,19 @@ class Script:
         mean = "(fun u => u)" if self.theorem.one else "(@mean C V)"
         same, apart = ("".join(f"{v} :: " for v in vectors) + "nil" for vectors in (self.same, self.apart))
         law = "mean_of_one" if self.theorem.one else "mean_of_clients"
+        if self.theorem.drawn:
+            draws = self.theorem.setting.draws
+            chance, sg, picks, kept = "0", "", "(mean_of_picks d)", "(fun _ => zero)"
+            assert draws.active is not None
+            active = self.theorem.writer.factor(draws.active)
+            if draws.scheme == "uniform":
+                assert draws.clients is not None
+                chance = f"({active} / {self.theorem.writer.factor(draws.clients)})"
+                sg, picks, kept = "sg", "(mean_of_drawn d)", "(selected d)"
+            law_ = f"random_basis mean_of_all {picks} expectation {kept} {chance} {sg or f'(1 / {active})'}"
+            self.say(f"assert (vectors : {law_} ({same}) ({apart})).")
+            self.say("{ constructor; [exact law | repeat constructor; apply_conj | repeat constructor; apply_conj]. }")
+            return
         self.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
         self.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")
 
@@ -320,7 +399,7 @@ class Script:
                 continue
             first, equation = at_points[key]
             self.say(f"assert (v{place}_is : {text} = {first}).")
-            self.say(f"{{ rewrite <- {equation}. f_equal. {self._canonical()} same_vector; identity. }}")
+            self.say(f"{{ rewrite <- {equation}. f_equal. {self._canonical()} {self._same}; identity. }}")
 
     def _lengths(self) -> None:
         """A name for every length; those of multiples of one vector are multiples of one length."""
@@ -333,7 +412,7 @@ class Script:
             self.length_names.append(f"{name}_is")
             if not u.parts:
                 self.say(f"assert ({name}_is : {text} = 0).")
-                self.say(f"{{ apply norm_of_zero. {self._canonical()} same_vector; identity. }}")
+                self.say(f"{{ apply norm_of_zero. {self._canonical()} {self._same}; identity. }}")
                 continue
             multiple = next(
                 ((k, c) for k, (v, _, _) in enumerate(self.lengths) if (c := _ratio(u, v)) is not None), None
@@ -355,7 +434,7 @@ class Script:
             self.say(f"assert ({name}_is : {text} = {factor} * {known}).")
             operands = f"{self.within.operand(of)} {self.within.operand(vector)}"
             self.say(f"{{ apply ({lemma} {operands} {factor} {known} {known}_is); "
-                     f"[{self._canonical()[:-1] or 'idtac'}; same_vector; identity | sign]. }}")  # fmt: skip
+                     f"[{self._canonical()[:-1] or 'idtac'}; {self._same}; identity | sign]. }}")  # fmt: skip
 
     # ---- lines
 
@@ -364,7 +443,7 @@ class Script:
             self.say(
                 f"assert ({step.name} : ({self.within.vector(step.left)})%V = ({self.within.vector(step.right)})%V)."
             )
-            self.say(f"{{ {self._canonical()} same_vector; identity. }}")
+            self.say(f"{{ {self._canonical()} {self._same}; identity. }}")
             return
         relation = "<=" if step.relation == "<=" else "="
         left, right = self.within.number(step.left), self.within.number(step.right)
@@ -388,7 +467,7 @@ class Script:
         whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
         apply = "by_identity" if relation == "<=" else "by_equation"
         body.append(f"apply ({apply} _ _ ({whole})).")
-        body.append(f"- {self._plain()} {self._canonical()} expand. identity.")
+        body.append(f"- {self._plain()} {self._canonical()} {self._expand}. identity.")
         body.append(f"- {self._nonnegative(proofs_of, corrections, relation)}")
         self.say("{ " + "\n    ".join(body) + " }")
 
@@ -461,13 +540,13 @@ class Script:
         last = self.steps[-1]
         claim = self.theorem
         if type(claim.left) is Vector:
-            self.say(f"{self._canonical()} same_vector; identity.")
+            self.say(f"{self._canonical()} {self._same}; identity.")
         elif claim.claim.relation == "=" or last.relation == "=":
             self.say(f"pose proof (no_difference _ _ {last.name}) as last.")
             end = "apply Rminus_diag_uniq_sym" if claim.claim.relation == "=" else "apply Req_le, Rminus_diag_uniq_sym"
-            self.say(f"first [exact {last.name} | {end}; rewrite <- last; {self._inline()} expand; identity].")
+            self.say(f"first [exact {last.name} | {end}; rewrite <- last; {self._inline()} {self._expand}; identity].")
         else:
-            same = f"[exact (difference _ _ {last.name}) | apply Req_le; {self._inline()} expand; identity]"
+            same = f"[exact (difference _ _ {last.name}) | apply Req_le; {self._inline()} {self._expand}; identity]"
             self.say(f"first [exact {last.name} | apply (by_identity _ _ _ eq_refl); eapply Rle_trans; {same}].")
 
     def _inline(self) -> str:

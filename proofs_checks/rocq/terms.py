@@ -10,7 +10,7 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 
 # Names with a meaning in the library or in Rocq, which no variable of a theorem may take.
 _LIBRARY = (
-    "C V F f mean norm inner value gradient shared zero add sub scale sum average families space function together "
+    "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average families space function together "
     "vector element weight sqrt exp pow R S O E Rmax Rmin INR"
 )
 _ROCQ = (
@@ -40,9 +40,13 @@ class Writer:
     """Writes terms. `of_vector` is the text of each variable, `of_parameter` that of each parameter."""
 
     def __init__(
-        self, of_vector: Mapping[str, str], of_parameter: Mapping[str, str], root: Callable[[Number], str] | None = None
+        self,
+        of_vector: Mapping[str, str],
+        of_parameter: Mapping[str, str],
+        draws: str = "everyone",
+        root: Callable[[Number], str] | None = None,
     ):
-        self.of_vector, self.of_parameter, self.root = of_vector, of_parameter, root
+        self.of_vector, self.of_parameter, self.draws, self.root = of_vector, of_parameter, draws, root
 
     def vector(self, u: Vector) -> str:
         """The text of a vector made of variables, gradients, means, sums and multiples."""
@@ -52,7 +56,13 @@ class Writer:
             case "gradient", (at,):
                 return f"gradient F {self.operand(at)}"
             case "mean", (v,):
-                return f"mean {self.operand(v)}"
+                return f"{'mean' if self.draws == 'everyone' else 'mean_of_all'} {self.operand(v)}"
+            case "drawn", (v,):
+                return f"mean_of_{'drawn' if self.draws == 'uniform' else 'picks'} d {self.operand(v)}"
+            case "expected", (v,):
+                return f"expectation {self.operand(v)}"
+            case "named", ("selected", v):
+                return f"selected d {self.operand(v)}"
             case ("+" | "-") as sign, (v, w):
                 return f"{self._summand(v, False)} {sign} {self._summand(w, True)}"
             case "*", (c, v):

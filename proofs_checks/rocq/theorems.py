@@ -1,5 +1,6 @@
 """The theorem of a statement in Rocq: hypotheses from its setting, conclusion from its claim."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -32,10 +33,8 @@ class TheoremText:
     def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
         if claim.of_run:
             raise Missing("claims about a whole run")
-        if setting.draws.scheme != "everyone":
-            raise Missing(f"draws: {setting.draws.scheme}")
-        if derivation.invariants:
-            raise Missing("invariants of the memory")
+        if any(what == "server" for what, _ in derivation.invariants):
+            raise Missing("an invariant of the server's point")
         if derivation.cases is not None:
             raise Missing("Cases")
         if setting.rests:
@@ -47,9 +46,14 @@ class TheoremText:
         self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
         self.one = claim.of_client
         terms = [*_terms(claim), *_terms(derivation)]
-        self.board = RoundBoard(SettingParameters(setting, terms), (), one_client=self.one)
+        self.board = RoundBoard(SettingParameters(setting, terms), derivation.invariants, one_client=self.one)
+        self.draws = setting.draws.scheme
+        self.drawn = self.draws != "everyone"
+        if self.drawn and self.one:
+            raise Missing("one client in a round with drawn clients")
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
-        self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()))
+        self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
+                                dict(derivation.invariants))  # fmt: skip
         self.left, self.right = self._side(claim.left), self._side(claim.right)
         self.hypotheses: list[Hypothesis] = []
         self.facts: dict[str, tuple[str, str]] = {}
@@ -61,7 +65,11 @@ class TheoremText:
     @property
     def writer(self) -> Writer:
         """Writes terms as the theorem has them."""
-        return Writer({name: name for name in self.round.variables}, self.parameters)
+        return self.writer_of({name: name for name in self.round.variables})
+
+    def writer_of(self, variables: Mapping[str, str]) -> Writer:
+        """Writes terms with other texts for the vectors."""
+        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws)
 
     def _assumptions(self) -> None:
         """The setting's assumptions, but not what a variable of the round means, which `statement` adds."""
@@ -70,6 +78,8 @@ class TheoremText:
             if sign != "real":
                 relation = "<" if sign == "positive" else "<="
                 self._assume(f"{name_in_rocq(name)}_sign", f"0 {relation} {self.parameters[name]}")
+        if self.draws == "independent" and setting.draws.active is not None:
+            self._assume("draws_number", f"{self.writer.number(setting.draws.active)} = INR n")
         known: set[str] = set()
         for place, (left, relation, right) in enumerate(setting.conditions):
             text = f"{self.writer.number(right)} {RELATIONS[relation]} {self.writer.number(left)}"
@@ -119,13 +129,16 @@ class TheoremText:
         w = self.writer
         found: list[Hypothesis] = []
         found += [
-            Hypothesis(f"{v.name}_shared", f"shared {v.name}")
+            Hypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {v.name}")
             for v in self.round.variables.values()
             if v.shared and v.equals is None and not self.one
         ]
+        if self.drawn:
+            free = [v for v in self.round.variables.values() if v.equals is None]
+            found += [Hypothesis(f"{v.name}_fixed", f"fixed {v.name}") for v in free]
         if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
             xs = self.round.made["minimiser"]
-            found.append(Hypothesis("stationary", f"mean (gradient F {w.operand(xs)}) = zero"))
+            found.append(Hypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
         for name, at, equals in self.round.gradients:
             found.append(Hypothesis(name, f"gradient F {w.operand(at)} = ({w.vector(equals)})%V"))
         if "left" in self.round.made:
@@ -143,12 +156,12 @@ class TheoremText:
     def _inexact(self, what: str) -> Hypothesis:
         w = self.writer
         left, first, bound = self.assumed(what)
-        place = "" if self.one else " k"
+        place = "" if self.one else " o k" if self.drawn else " k"
         right = w.factor(bound)
         if first is not None:
             right += f" * norm ({w.operand(first)}{place})" if place else f" * norm {w.operand(first)}"
         of_left = f"({w.operand(left)}{place})" if place else w.operand(left)
-        return Hypothesis(what, f"{'forall k, ' if place else ''}norm {of_left} <= {right}")
+        return Hypothesis(what, f"{f'forall{place}, ' if place else ''}norm {of_left} <= {right}")
 
     def _at_server(self, what: str) -> Hypothesis:
         w = self.writer
@@ -172,28 +185,31 @@ class TheoremText:
 
     def statement(self) -> str:
         """The theorem without its proof."""
-        space = "V" if self.one else "(families C V)"
+        space = "V" if self.one else "(random W C V)" if self.drawn else "(families C V)"
         extra = self.round_hypotheses()
         plain = sorted(self.round.variables)
-        uses_function = self.uses_function
-        lines = [f"Theorem {self.name} :"]
-        first = "  forall (V : space)" + ("" if self.one else " (C : weighted_set)")
-        if uses_function:
-            first += " (f : function V)" if self.one else " (f : C -> function V)"
-            lines.append(f"{first},")
-            lines.append(f"  let F := {'f' if self.one else 'together f'} in")
-        else:
-            lines.append(f"{first},")
+        sets = "" if self.one else " (C W : weighted_set)" if self.drawn else " (C : weighted_set)"
+        functions = "function V" if self.one else "C -> function V"
+        together = "f" if self.one else "together (fun _ : W => together f)" if self.drawn else "together f"
+        typed = " : function (random W C V)" if self.drawn else ""
+        lines = [f"Theorem {self.name} :", f"  forall (V : space){sets} (f : {functions}),", f"  let F{typed} := {together} in"]
         if self.parameters:
             lines.append(f"  forall {' '.join(self.parameters.values())} : R,")
+        if self.drawn:
+            lines.append(f"  forall {self._draw()},")
         if plain:
             lines.append(f"  forall {' '.join(plain)} : {space},")
         lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
         return "\n".join([*lines, f"  {self.conclusion()}."])
 
-    @property
-    def uses_function(self) -> bool:
-        return True
+    def _draw(self) -> str:
+        """The draw of the round."""
+        active, clients = self.setting.draws.active, self.setting.draws.clients
+        if self.draws == "independent":
+            return "(n : nat) (d : independent_draws W C n)"
+        assert active is not None
+        assert clients is not None
+        return f"d : draw_without_replacement W C {self.writer.factor(active)} {self.writer.factor(clients)}"
 
 
 def divisors(terms: Any) -> list[Number]:
