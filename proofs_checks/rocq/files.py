@@ -69,12 +69,12 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing="it has no proof as data")
     try:
         theorem = TheoremText(Exported(identifier).module, statement.setting, statement.claim, derivation_of(statement))
-        proof = Script(theorem).text()
+        text = Script(theorem).whole()
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
     except Refused as error:
         return Exported(identifier, missing=f"no proof to export: {error}")
-    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}\n{theorem.statement()}\n{proof}\n")
+    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}\n{text}\n")
 
 
 @cache

@@ -110,6 +110,13 @@ class RoundTerms:
                 return self._next(f"{sort} {name}")
             case "answers", ():
                 return self.answers
+            case "last answers", (0,) if self.board.round.earlier is None:
+                return self.variable("last", "last", False, self.board.round.of_clients("last"))
+            case "last answers", (1,) if self.board.round.earlier is None:
+                last = self.vector(Vector("last answers", (0,)))
+                if self.setting.draws.scheme == "everyone":
+                    return self.answers
+                return last + Vector("named", ("selected", self.answers - last))
             case "minimiser", ():
                 return self.variable("minimiser", "xs", True, self.board.round.minimiser)
             case "free", (name,):

@@ -12,6 +12,7 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Vec
+from fedconvex.proofs_checks.rocq.signs import sign_lemma
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
@@ -200,6 +201,11 @@ class Script:
         self._conclude()
         return "\n".join(["Proof.", *self.out, "Qed."])
 
+    def whole(self) -> str:
+        """Lemmas about signs, the theorem, and its proof."""
+        proof = self.text()
+        return "\n\n".join([*self.lemmas, f"{self.theorem.statement()}\n{proof}"])
+
     @property
     def _sets(self) -> list[str]:
         return [] if self.theorem.one else ["C", "W"] if self.theorem.drawn else ["C"]
@@ -249,18 +255,39 @@ class Script:
         """Signs of divisors and of multipliers."""
         if any(p.head == "root" for x in self.numbers for p in parts(x)):
             raise Missing("roots of parameters")
+        self.lemmas: list[str] = []
+        self.divisor_texts: dict[str, str] = {}
         vectors = list(self._vectors())
         for place, below in enumerate(divisors(dict.fromkeys([*self.numbers, *vectors])), 1):
             positive = self.board.field.is_positive(self.board.parameters.value(below))
             text = self.writer.number(below)
-            self.say(f"assert (divisor_{place} : {'0 < ' + text if positive else text + ' < 0'}) by sign.")
+            if text in self.divisor_texts:
+                continue
+            proof = self._sign(below, strictly=True) if positive else "sign"
+            self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
+            self.say(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
         self.signs: dict[str, str] = {}
         for step in self.steps:
             for multiplier in [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares)]:
                 text = self.writer.number(multiplier)
                 if text not in self.signs and is_of_parameters(multiplier):
                     self.signs[text] = f"sign_{len(self.signs) + 1}"
-                    self.say(f"assert ({self.signs[text]} : 0 <= {text}) by sign.")
+                    self.say(f"assert ({self.signs[text]} : 0 <= {text}) by {self._sign(multiplier)}.")
+
+    def _sign(self, formula: Number, strictly: bool = False) -> str:
+        """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
+        if "-" not in self.writer.number(formula):
+            return "sign"
+        name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
+        given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
+        names = dict(self.theorem.parameters)
+        if self.theorem.draws == "uniform":
+            names["σ"] = "sg"
+            given += ["0 <= sg", "sg <= 1"]
+        given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
+        value_of = self.board.parameters.value(formula)
+        self.lemmas.append(sign_lemma(name, self.board.field, formula, value_of, strictly, names, given))
+        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
 
     def _basis(self) -> None:
         """Every vector as its mean and its deviation; the shared ones are means."""
@@ -389,9 +416,13 @@ class Script:
         """A name for every function value; values at points that are one are equal."""
         at_points: dict[Any, tuple[str, str]] = {}
         self.value_names: list[str] = []
+        texts: set[str] = set()
         terms = dict.fromkeys(p.args[0] for x in self.numbers for p in parts(x) if p.head == "value")
         for place, at in enumerate(terms, 1):
             key, text = self.round.meaning(at).key, self.within.number(value(at))
+            if text in texts:
+                continue
+            texts.add(text)
             self.value_names.append(f"v{place}_is")
             if key not in at_points:
                 at_points[key] = (f"v{place}", f"v{place}_is")
@@ -405,10 +436,14 @@ class Script:
         """A name for every length; those of multiples of one vector are multiples of one length."""
         self.lengths: list[tuple[Vec, str, Vector]] = []
         self.length_names: list[str] = []
+        texts: set[str] = set()
         self.length_of: dict[Vector, tuple[int, Any]] = {}
         terms = dict.fromkeys(p.args[0] for x in self.numbers for p in parts(x) if p.head == "norm")
         for place, of in enumerate(terms, 1):
             u, text, name = self.board.round.put(self.round.meaning(of)), self.within.number(norm(of)), f"n{place}"
+            if text in texts:
+                continue
+            texts.add(text)
             self.length_names.append(f"{name}_is")
             if not u.parts:
                 self.say(f"assert ({name}_is : {text} = 0).")

@@ -39,7 +39,7 @@ class TheoremText:
             raise Missing("Cases")
         if setting.rests:
             raise Missing("fixed points")
-        if setting.first_round or setting.starts_at_own_minima:
+        if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
             raise Missing("a first round")
         if setting.bounded_below or setting.initial_gap is not None:
             raise Missing("an infimum")
