@@ -73,6 +73,16 @@ def verify(
     record: Annotated[
         bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
     ] = False,
+    rocq: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write the statements as theorems of Rocq, with proofs, to a new folder."),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rocq", show_default=False, help="Check the theorems of Rocq with coqc; alone or with --rocq."
+        ),
+    ] = None,
     sentences: Annotated[
         bool, typer.Option("--sentences", help="Check what the papers assert in running text; alone or with papers.")
     ] = False,
@@ -82,7 +92,7 @@ def verify(
     if sentences:
         from fedconvex.commands.verify_sentences import print_sentences
 
-        options = [step, json_file, html, latex, certificates, seconds]
+        options = [step, json_file, html, latex, certificates, seconds, rocq, kernel]
         if record or any(option is not None for option in options):
             raise InvalidInput("--sentences", True, "stands alone", "name papers only")
         print_sentences(names or [])
@@ -97,7 +107,7 @@ def verify(
     if files := [name for name in names or [] if name.endswith((".py", ".json"))]:
         from fedconvex.commands.verify_file import replay_files, verify_files
 
-        written = [path for path in (json_file, html, latex, certificates) if path is not None]
+        written = [path for path in (json_file, html, latex, certificates, rocq, kernel) if path is not None]
         if len(files) != len(names or []) or step is not None or record or written:
             raise InvalidInput("file", files[0], "is verified alone", "name files only; of the options, give --seconds")
         if any(name.endswith(".json") for name in files):
@@ -107,6 +117,15 @@ def verify(
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
     _require_proofs(names or [])
+    if rocq is not None or kernel is not None:
+        from fedconvex.commands.verify_rocq import write_and_check
+
+        if kernel not in (None, "rocq"):
+            raise InvalidInput("--kernel", kernel, "is unknown", "give rocq")
+        if record or any(option is not None for option in (step, json_file, html, latex, certificates, seconds)):
+            raise InvalidInput("--rocq", rocq or "rocq", "stands alone", "leave the other options out")
+        write_and_check(rocq, results.chosen(names or []), kernel is not None)
+        return
     if record:
         if step is not None:
             raise InvalidInput("--record", step, "is given together with --step", "record whole statements")

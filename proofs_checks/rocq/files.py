@@ -1,0 +1,145 @@
+"""The folder that Rocq checks: the library, a theorem for each statement, and what a reader needs to believe them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import final
+
+from fedconvex.atomic_files import write_atomically
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.rocq.scripts import Script
+from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
+from fedconvex.proofs_checks.verification import load
+from fedconvex.statements.statement import Statement
+
+LIBRARY = ("Spaces", "Families", "Functions", "Normal", "Steps", "Draws", "Random")  # in the order in which they are compiled
+HEAD = """From Coq Require Import Reals List Lra.
+From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
+Open Scope R_scope.
+"""
+README = """# Theorems checked by Rocq
+
+Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
+Coq, version 8.16 or later; Debian: `apt install coq`) checks everything with `make`; the last step prints what the
+theorems rest on: the axioms of Rocq's real numbers and no others.
+
+To believe a theorem, read
+
+1. the definitions in `FedConvex/Spaces.v` (vectors with an inner product), `FedConvex/Families.v` (clients with
+   weights, one vector for every client, means) and `FedConvex/Functions.v` (functions with their gradients, and the two
+   quadratics between which a function of given curvature lies), and `FedConvex/Draws.v` (clients that are drawn), each
+   up to its first lemma;
+2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
+   together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
+   and `inner` of families is the mean inner product. A round is written as equations, such as
+   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2.
+
+Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
+a round exist is a hypothesis of each theorem.
+"""
+
+
+@final
+@dataclass(frozen=True)
+class Exported:
+    """A statement's theorem in Rocq: the text of its file; or what the export lacks for it."""
+
+    identifier: str
+    text: str = ""
+    missing: str = ""
+
+    @property
+    def module(self) -> str:
+        """The name of the theorem and of its file."""
+        return self.identifier.replace(".", "_")
+
+
+def exported(statement: Statement) -> Exported:
+    """The statement's theorem and proof in Rocq; `missing` says why there is none."""
+    load(statement.paper.name)
+    identifier = statement.identifier
+    if statement.claim is None:
+        return Exported(identifier, missing="it has no claim as data")
+    if builder_of(statement) is None:
+        return Exported(identifier, missing="it has no proof as data")
+    try:
+        theorem = TheoremText(Exported(identifier).module, statement.setting, statement.claim, derivation_of(statement))
+        text = Script(theorem).whole()
+    except Missing as error:
+        return Exported(identifier, missing=f"the export does not know yet: {error}")
+    except Refused as error:
+        return Exported(identifier, missing=f"no proof to export: {error}")
+    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}\n{text}\n")
+
+
+@cache
+def library() -> dict[str, str]:
+    """The files of the library, by name."""
+    folder = files("fedconvex.proofs_checks.rocq") / "FedConvex"
+    return {name: (folder / f"{name}.v").read_text("utf-8") for name in LIBRARY}
+
+
+def require_empty(folder: Path) -> None:
+    """Refuses a folder with files in it. Raises InvalidInput."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InvalidInput("--rocq", folder, "is not an empty folder", "give a new one")
+
+
+def write_theories(folder: Path, statements: Iterable[Statement]) -> list[Exported]:
+    """Writes the library, the theorems of these statements, and what compiles and explains them.
+
+    Raises InvalidInput for a folder that is not empty. What cannot be exported is in the answer, with the reason.
+    """
+    require_empty(folder)
+    found = [exported(statement) for statement in statements]
+    written = [one for one in found if one.text]
+    contents = {f"FedConvex/{name}.v": text for name, text in library().items()}
+    contents |= {f"Statements/{one.module}.v": one.text for one in written}
+    contents["Assumptions.v"] = _assumptions(written)
+    contents["_CoqProject"] = "\n".join(["-R FedConvex FedConvex", "-R Statements Statements", *contents, ""])
+    contents["Makefile"] = _makefile(written)
+    contents["README.md"] = README + _left_out(found)
+    for name, text in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text.encode())
+    return found
+
+
+def _assumptions(written: list[Exported]) -> str:
+    lines = ["From FedConvex Require Import Spaces Families Functions Draws."]
+    lines += [f"From Statements Require Import {one.module}." for one in written]
+    lines += [f"Print Assumptions {one.module}." for one in written]
+    return "\n".join([*lines, ""])
+
+
+def _makefile(written: list[Exported]) -> str:
+    """Rules with the dependencies written out: the library file by file, then all theorems."""
+    compile_it = "\tcoqc -q -R FedConvex FedConvex -R Statements Statements $<"
+    theorems = [f"Statements/{one.module}.vo" for one in written]
+    last = f"FedConvex/{LIBRARY[-1]}.vo"
+    lines = [
+        f"THEOREMS = {' '.join(theorems)}",
+        "all: Assumptions.vo",
+        f"Assumptions.vo: Assumptions.v {last} $(THEOREMS)",
+        compile_it,
+        f"$(THEOREMS): %.vo: %.v {last}",
+        compile_it,
+    ]
+    for before, name in zip(("", *LIBRARY[:-1]), LIBRARY, strict=True):
+        needed = f" FedConvex/{before}.vo" if before else ""
+        lines += [f"FedConvex/{name}.vo: FedConvex/{name}.v{needed}", compile_it]
+    return "\n".join([*lines, ".PHONY: all", ""])
+
+
+def _left_out(found: list[Exported]) -> str:
+    left = [one for one in found if one.missing]
+    if not left:
+        return ""
+    lines = [f"* `{one.identifier}`: {one.missing}" for one in left]
+    return "\n".join(["", "## Not exported", "", *lines, ""])

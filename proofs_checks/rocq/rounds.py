@@ -1,0 +1,300 @@
+"""One round of a setting as equations between vectors: the method's own code, run on terms.
+
+Every vector that the round makes is a variable of the theorem, and what is known of it an equation. `meaning` gives the
+same vector on the kernel's board, which tells where two points are one; nothing of it is believed by Rocq.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.terms import Number, Vector, gradient, mean
+from fedconvex.local_solvers.base import Answers
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods import METHODS
+from fedconvex.methods.base import Cohort, State
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.parameters import integer
+from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
+from fedconvex.proofs_checks.rocq.terms import Missing, name_in_rocq, number_of
+
+LETTERS = {"minimiser": "xs", "answers": "theta", "solutions": "exact", "server": "w", "e": "e"}
+
+
+@final
+@dataclass
+class Variable:
+    """A vector of the theorem. `equals`: the term that defines it; None for any vector."""
+
+    name: str
+    shared: bool
+    meaning: Vec
+    equals: Vector | None = None
+
+
+@final
+@dataclass
+class RoundTerms:
+    """The vectors of a round that a claim and its proof speak of, made as they are needed."""
+
+    setting: ClaimSetting
+    board: RoundBoard
+    taken: frozenset[str]
+    invariants: Mapping[str, Vector]
+    variables: dict[str, Variable] = field(default_factory=dict)
+    gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
+    made: dict[str, Vector] = field(default_factory=dict)
+
+    # ---- variables
+
+    def fresh(self, wanted: str) -> str:
+        name = name_in_rocq(wanted)
+        while name in self.variables or name in self.taken:
+            name += "_"
+        return name
+
+    def variable(self, key: str, letter: str, shared: bool, meaning: Vec, equals: Vector | None = None) -> Vector:
+        """The variable for a vector, the same one always."""
+        if key not in self.made:
+            name = self.fresh(letter)
+            self.variables[name] = Variable(name, shared, meaning, equals)
+            self.made[key] = Vector("free", (name,))
+        return self.made[key]
+
+    def meaning(self, u: Vector) -> Vec:
+        """The vector of these variables on the kernel's board."""
+        round_ = self.board.round
+        match u.head, u.args:
+            case "free", (name,):
+                return self.variables[name].meaning
+            case "gradient", (at,):
+                return round_.put(round_.gradient(self.meaning(at)))
+            case "mean", (v,):
+                return round_.mean(self.meaning(v))
+            case "drawn", (v,):
+                made: Vec = round_.drawn(self.meaning(v))
+                return made
+            case "expected", (v,):
+                return round_.expected(self.meaning(v))
+            case "named", ("selected", v):
+                return self.meaning(v).renamed({SAME: KEPT, APART: REPLACED})
+            case "+", (v, w):
+                return self.meaning(v) + self.meaning(w)
+            case "-", (v, w):
+                return self.meaning(v) - self.meaning(w)
+            case "*", (c, v):
+                return self.meaning(v) * self.board.parameters.value(c)
+            case "/", (v, c):
+                return self.meaning(v) * (1 / self.board.parameters.value(c))
+        raise Missing(f"the vector {u.head}")
+
+    # ---- terms of claims, in variables
+
+    def vector(self, term: Vector) -> Vector:
+        """The term in variables, gradients, means, sums and multiples."""
+        match term.head, term.args:
+            case "server", (0,):
+                return self.variable("w", "w", True, self.board.round.first.server)
+            case "server", (1,):
+                return self._next("w")
+            case ("shared" | "memory") as sort, (name, 0):
+                known = getattr(self.board.round.first, sort)
+                if name not in known:
+                    raise Missing(f"the {sort} {name}")
+                always = self.invariants.get(f"{sort} {name}")
+                equals = None if always is None else self.vector(always)
+                return self.variable(f"{sort} {name}", name, sort == "shared", known[name], equals)
+            case ("shared" | "memory") as sort, (name, 1):
+                return self._next(f"{sort} {name}")
+            case "answers", ():
+                return self.answers
+            case "last answers", (0,) if self.board.round.earlier is None:
+                return self.variable("last", "last", False, self.board.round.of_clients("last"))
+            case "last answers", (1,) if self.board.round.earlier is None:
+                last = self.vector(Vector("last answers", (0,)))
+                if self.setting.draws.scheme == "everyone":
+                    return self.answers
+                return last + Vector("named", ("selected", self.answers - last))
+            case "minimiser", ():
+                return self.variable("minimiser", "xs", True, self.board.round.minimiser)
+            case "free", (name,):
+                return self.variable(f"free {name}", name, True, self.board.round.basic(f"free {name}", "same"))
+            case "family", (name,):
+                return self.variable(f"family {name}", name, False, self.board.round.of_clients(f"family {name}"))
+            case "residuals", ():
+                answers = self.answers
+                return self.subproblem.add_gradients(answers, gradient(answers))  # type: ignore[no-any-return]
+            case "solutions", ():
+                return self.solutions
+            case "local step", (u,):
+                return self._local_step(self.vector(u))
+            case "gradient", (at,):
+                return gradient(self.vector(at))
+            case "named", (_, u):
+                return self.vector(u)
+            case "mean", (u,):
+                return mean(self.vector(u))
+            case ("drawn" | "expected") as head, (u,):
+                if self.setting.draws.scheme != "everyone":
+                    return Vector(head, (self.vector(u),))
+                return mean(self.vector(u)) if head == "drawn" else self.vector(u)
+            case "+", (u, v):
+                return self.vector(u) + self.vector(v)
+            case "-", (u, v):
+                return self.vector(u) - self.vector(v)
+            case "*", (c, u):
+                return Vector("*", (c, self.vector(u)))
+            case "/", (u, c):
+                return Vector("/", (self.vector(u), c))
+        raise Missing(f"the vector {term.head}")
+
+    def number(self, term: Number) -> Number:
+        """The number with its vectors in variables."""
+        match term.head, term.args:
+            case "expected", (x,):  # inner products and values are expectations
+                return self.number(x)
+            case ("sum of rounds" | "mean of rounds" | "after" | "infimum" | "exp" | "log" | "ceil") as head, _:
+                raise Missing(f"the number {head}")
+            case "named", (_, x):
+                return self.number(x)
+            case "root", (Number("inner", (u, v)),) if u == v:
+                return self._length(self.vector(u))
+            case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
+                return Number("norm", (self.vector(u),))
+            case "norm", (u,):
+                return self._length(self.vector(u))
+        return Number(term.head, tuple(
+            self.number(a) if type(a) is Number else self.vector(a) if type(a) is Vector else a for a in term.args
+        ))  # fmt: skip
+
+    def _length(self, u: Vector) -> Number:
+        """‖u‖; of a vector that depends on the draw it would be another number in every outcome."""
+        if self.meaning(u).is_random:
+            raise Missing("the length of a vector in a draw")
+        return Number("norm", (u,))
+
+    # ---- the round
+
+    @property
+    def method(self) -> Any:
+        """The method, with formulas as parameters; the kernel has made it before, with its checks of them."""
+        checked = self.board.round.method
+        made = object.__new__(type(checked))
+        for name, value in vars(checked).items():
+            given = self.setting.method_parameters.get(name)
+            object.__setattr__(made, name, value if given is None else given)
+        return made
+
+    @property
+    def state(self) -> State:
+        first = self.board.round.first
+        return State(
+            self.vector(Vector("server", (0,))),
+            {n: self.vector(Vector("shared", (n, 0))) for n in first.shared},
+            {n: self.vector(Vector("memory", (n, 0))) for n in first.memory},
+        )
+
+    @property
+    def cohort(self) -> Cohort:
+        w = self.vector(Vector("server", (0,)))
+        draws = self.setting.draws
+        everyone = draws.scheme == "everyone"
+
+        def drawn(u: Vector) -> Vector:
+            return mean(u) if everyone else Vector("drawn", (u,))
+
+        def total(u: Vector) -> Vector:
+            if draws.scheme == "independent":
+                raise Missing("a sum over clients that are drawn independently")
+            return mean(u) if everyone else (draws.active / draws.clients) * drawn(u)  # type: ignore[operator]
+
+        return Cohort(
+            points=w, population=1, everyone=everyone, communicates=True, average=drawn, gradients=lambda: gradient(w),
+            sampled_gradient=lambda: mean(gradient(w)), full_gradient=lambda: mean(gradient(w)),
+            objective=lambda: None, total=total,
+        )  # fmt: skip
+
+    @property
+    def subproblem(self) -> Any:
+        if self.setting.method not in METHODS:
+            raise Missing("a round without a method")
+        return self.method.subproblem(self.state, self.cohort)
+
+    @property
+    def answers(self) -> Vector:
+        """The clients' answers; what makes them answers is an equation for the gradient there."""
+        if "answers" in self.made:
+            return self.made["answers"]
+        own, answers = self.board.round.method.local_solver, self.board.round.answers.points
+        if self.setting.gradient_steps:
+            raise Missing("gradient steps on the subproblem")
+        if isinstance(own, GradientDescent):
+            return self._descended(own)
+        if not isinstance(own, Exact):
+            raise Missing(f"the local solver {type(own).__name__}")
+        if self.setting.answers == "error":
+            solutions = self.solutions
+            error = self.variable("e", "e", False, self.board.round.of_clients("e"))
+            return self.variable("answers", "theta", False, answers, solutions + error)
+        theta = self.variable("answers", "theta", False, answers)
+        left = None
+        if self.setting.answers == "inexact":
+            left = self.variable("left", "e", False, self.board.round.inexact[0][0])
+        self._minimised(theta, left)
+        return theta
+
+    def _minimised(self, theta: Vector, left: Vector | None) -> None:
+        """The gradients of the subproblems at these points are 0, or the vectors that are left."""
+        at = self.subproblem
+        parts = [] if at.linear is None else [at.linear]
+        parts += [] if at.center is None else [at.weight * (theta - at.center)]
+        rest = parts[0] + parts[1] if len(parts) == 2 else parts[0]
+        self.gradients.append((f"round_{theta.args[0]}", theta, -rest if left is None else left - rest))
+
+    @property
+    def solutions(self) -> Vector:
+        """The exact minimisers of the subproblems."""
+        if "solutions" not in self.made:
+            _ = self.board.round.answers
+            if self.setting.answers == "own" and not self.setting.gradient_steps:
+                self.made["solutions"] = self.answers
+            else:
+                exact = self.board.round.solutions(self.board.round.subproblem)
+                self._minimised(self.variable("solutions", "exact", False, exact), None)
+        return self.made["solutions"]
+
+    def _descended(self, own: Any) -> Vector:
+        """The answers after gradient steps on the subproblem."""
+        steps = self.setting.method_parameters.get("local_steps")
+        if steps is not None and steps.head != "constant":
+            raise Missing("any number of local steps")
+        theta = self.subproblem.start
+        count = 1 if steps is None else integer(self.board.parameters.value(steps))
+        for _ in range(count):
+            theta = theta - number_of(own.stepsize) * self.subproblem.add_gradients(theta, gradient(theta))
+        return self.variable("answers", "theta", False, self.board.round.answers.points, theta)
+
+    def _local_step(self, at: Vector) -> Vector:
+        given = self.setting.gradient_steps.get("stepsize")
+        _ = self.board.round.answers
+        own: Any = self.board.round.method.local_solver
+        stepsize = number_of(own.stepsize) if given is None else given
+        moved: Vector = at - stepsize * self.subproblem.add_gradients(at, gradient(at))
+        return moved
+
+    def _next(self, part: str) -> Vector:
+        """A part of the state after the round."""
+        if f"next {part}" not in self.made:
+            answers = self.answers
+            new = self.method.update(self.state, self.cohort, Answers(answers))
+            played = self.board.round.played
+            sort, _, name = part.partition(" ")
+            term = new.server if part == "w" else getattr(new, sort)[name]
+            if sort == "memory" and self.setting.draws.scheme != "everyone":
+                old = self.state.memory[name]
+                term = old + Vector("named", ("selected", term - old))
+            means = played.server if part == "w" else getattr(played, sort)[name]
+            self.variable(f"next {part}", f"{name or 'w'}_next", part == "w" or sort == "shared", means, term)
+        return self.made[f"next {part}"]

@@ -1,0 +1,146 @@
+"""Signs of formulas as lemmas: the kernel's substitutions, written out so that Rocq checks every one of them.
+
+A condition x ≥ b is used up by x = b + s with a slack s ≥ 0, and x ≤ b by x = b/(1 + s); what is left is a quotient of
+polynomials whose coefficients have one sign.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, permutations
+from typing import Any
+
+from fedconvex.claims.terms import Number, parts
+from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
+
+Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
+
+
+def substitutions(field: Field, value: Scalar) -> tuple[list[Used], Scalar] | None:
+    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any."""
+    for order in _orders(field):
+        made = Substitutions(field)
+        used: list[Used] = []
+        if (left := _left(field, made, value)) is not None:
+            return used, left
+        for difference, strictly in order:
+            before = len(made.steps)
+            made._use(difference, strictly)
+            if len(made.steps) > before:
+                used.append(((difference, strictly), made.steps[-1]))
+                if (left := _left(field, made, value)) is not None:
+                    return used, left
+    return None
+
+
+def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
+    symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in field.known]
+    several = [known for known, n in zip(field.known, symbols, strict=True) if n > 1]
+    single = [known for known, n in zip(field.known, symbols, strict=True) if n == 1]
+    orders = list(islice(permutations(several), MOST_ORDERS))
+    yield from orders
+    yield from ((*order, *single) for order in orders)
+    yield from ((*single[::-1], *order) for order in orders)
+
+
+def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
+    above, below = value.above, value.below
+    for step in made.steps:
+        k, _, denominator = step[:3]
+        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
+        above, below = made._put_in(above, step), made._put_in(below, step)
+        above = field.reduced(above * denominator ** max(missing, 0))
+        below = field.reduced(below * denominator ** max(-missing, 0))
+    signs = made.steps[-1][3] if made.steps else field.signs
+    for sign in (1, -1):
+        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
+            return Scalar(above * sign, below * sign, field)
+    return None
+
+
+def _degree(polynomial: Any, k: int) -> int:
+    return int(polynomial.degrees()[k]) if polynomial else 0
+
+
+def sign_lemma(
+    name: str, field: Field, formula: Number, value: Scalar, strictly: bool, names: Mapping[str, str], given: Iterable[str]
+) -> str:
+    """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold."""
+    relation = "<" if strictly else "<="
+    write = Writer({}, names)
+    text = write.number(formula)
+    hypotheses = [h for h in given if "curvature" not in h]
+    head = f"Lemma {name} : forall {' '.join(dict.fromkeys(names.values()))} : R,\n  "
+    head += " -> ".join([*(f"({h})" for h in hypotheses), f"0 {relation} {text}"]) + "."
+    lines = ["Proof.", "  intros."]
+    found = substitutions(field, value)
+    plain = not any(p.head in ("root", "max") for p in parts(formula))
+    if found is None or not plain:
+        lines.append("  sign.")
+        return "\n".join([head, *lines, "Qed."])
+    now = dict(names)
+    script = []
+    for place, ((difference, strict), step) in enumerate(found[0], 1):
+        script += _substituted(field, difference, strict, step, now, place, found[0][: place - 1])
+    left = found[1]
+    quotient = f"({_text(left.above, field, now)}) / ({_factors(left.below, field, now)})"
+    goal = "match goal with |- 0 <= ?e => replace e with" if not strictly else "match goal with |- 0 < ?e => replace e with"
+    script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
+    return "\n".join([head, *lines, *(f"  {line}" for line in script), "Qed."])
+
+
+def _substituted(
+    field: Field, difference: Scalar, strictly: bool, step: Any, names: dict[str, str], place: int, before: list[Used]
+) -> list[str]:
+    """The tactics of one substitution; `names` then has the slack in the symbol's place."""
+    k, above, below, _, _ = step
+    symbol = list(field.signs)[k]
+    made = Substitutions(field)
+    condition, denominator = difference.above, difference.below
+    for _, earlier in before:
+        condition, denominator = made._put_in(condition, earlier), made._put_in(denominator, earlier)
+    if symbol not in names or "√" in symbol:
+        raise Missing("the sign of a formula with roots")
+    old, new = names[symbol], f"{names[symbol]}_{place}"
+    (rest, linear) = made._by_power(condition, k) if condition.degrees()[k] == 1 else (None, None)
+    if linear is None:
+        raise Missing("a condition that is not linear")
+    if not has_sign(denominator, 1, field.signs):
+        rest, linear, condition = -rest, -linear, -condition
+    relation = "<" if strictly else "<="
+    text_of = lambda polynomial: _text(polynomial, field, names)  # noqa: E731
+    known = f"assert (known_{place} : 0 {relation} {text_of(condition)}) by (first [lra | sign])."
+    later = {**names, symbol: new}
+    whole = f"({_text(above, field, later)}) / ({_text(below, field, later)})"
+    if below.degrees()[k] == 0 and above:  # x = b + s
+        divisor, slack = text_of(linear), f"({text_of(condition)}) / ({text_of(linear)})"
+    elif below.degrees()[k] == 1 and above.degrees()[k] == 0:  # x = b/(1 + s)
+        divisor = f"({text_of(-linear)}) * {old}"
+        slack = f"({text_of(condition)}) / ({divisor})"
+    else:
+        raise Missing("a condition of another kind")
+    lines = [
+        known,
+        f"assert (divisor_{place} : 0 < {divisor}) by sign.",
+        f"assert (slack_{place} : exists {new}, 0 {relation} {new} /\\ {old} = {whole}).",
+        f"{{ exists ({slack}). split; [sign | field; nonzero]. }}",
+        f"destruct slack_{place} as ({new} & {new}_sign & {old}_is). subst {old}.",
+    ]
+    names[symbol] = new
+    return lines
+
+
+def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
+    """The polynomial as a product, so that each factor's sign is seen; of factors the positive multiple is written."""
+    constant, factors = polynomial.factor()
+    texts = []
+    for factor, power in factors:
+        negative = factor.leading_coefficient() < 0
+        constant = -constant if negative and int(power) % 2 else constant
+        text = _text(-factor if negative else factor, field, names)
+        texts.append(f"({text}) ^ {int(power)}" if int(power) > 1 else f"({text})")
+    whole = int(constant)
+    return " * ".join([str(whole) if whole >= 0 else f"(- {-whole})", *texts])
+
+
+def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
+    return Writer({}, names).number(number_of(Scalar(polynomial, field.one, field)))

@@ -1,0 +1,176 @@
+"""Terms of claims as text of Rocq: vectors with the operations of `FedConvex/Spaces.v`, numbers as real numbers."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.proofs_checks.kernel.scalars import Scalar
+
+# Names with a meaning in the library or in Rocq, which no variable of a theorem may take.
+_LIBRARY = (
+    "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average families space function together "
+    "vector element weight sqrt exp pow R S O E Rmax Rmin INR"
+)
+_ROCQ = (
+    "fun forall exists let in if then else match with end at as by Type Prop Set return fix cofix where using max min"
+)
+RESERVED = frozenset(f"{_LIBRARY} {_ROCQ}".split())
+
+
+class Missing(Exception):
+    """The export cannot yet write this statement: what it lacks."""
+
+
+def name_in_rocq(name: str) -> str:
+    """An identifier of Rocq for a name of a claim; the paper's letters stay as they are wherever they can."""
+    plain = re.sub(r"[^A-Za-z0-9_']", "_", name)
+    plain = plain if plain and plain[0].isalpha() else f"x{plain}"
+    return f"{plain}_" if plain in RESERVED else plain
+
+
+def constant(value: Fraction) -> str:
+    """A rational number."""
+    above = str(value.numerator) if value.numerator >= 0 else f"(- {-value.numerator})"
+    return above if value.denominator == 1 else f"({above} / {value.denominator})"
+
+
+class Writer:
+    """Writes terms. `of_vector` is the text of each variable, `of_parameter` that of each parameter."""
+
+    def __init__(
+        self,
+        of_vector: Mapping[str, str],
+        of_parameter: Mapping[str, str],
+        draws: str = "everyone",
+        root: Callable[[Number], str] | None = None,
+    ):
+        self.of_vector, self.of_parameter, self.draws, self.root = of_vector, of_parameter, draws, root
+
+    def vector(self, u: Vector) -> str:
+        """The text of a vector made of variables, gradients, means, sums and multiples."""
+        match u.head, u.args:
+            case "free", (name,):
+                return self.of_vector[name]
+            case "gradient", (at,):
+                return f"gradient F {self.operand(at)}"
+            case "mean", (v,):
+                return f"{'mean' if self.draws == 'everyone' else 'mean_of_all'} {self.operand(v)}"
+            case "drawn", (v,):
+                return f"mean_of_{'drawn' if self.draws == 'uniform' else 'picks'} d {self.operand(v)}"
+            case "expected", (v,):
+                return f"expectation {self.operand(v)}"
+            case "named", ("selected", v):
+                return f"selected d {self.operand(v)}"
+            case ("+" | "-") as sign, (v, w):
+                return f"{self._summand(v, False)} {sign} {self._summand(w, True)}"
+            case "*", (c, v):
+                return f"{self.factor(c)} * {self._factor_of(v)}"
+            case "/", (v, c):
+                return f"(1 / {self.factor(c)}) * {self._factor_of(v)}"
+        raise Missing(f"the vector {u.head}")
+
+    def operand(self, u: Vector) -> str:
+        """The vector as an argument of a function."""
+        text = self.vector(u)
+        return text if re.fullmatch(r"[\w']+", text) or _is_one(text) else f"({text})"
+
+    def _summand(self, u: Vector, last: bool) -> str:
+        text = self.vector(u)
+        return f"({text})" if last and u.head in ("+", "-") else text
+
+    def _factor_of(self, u: Vector) -> str:
+        return f"({self.vector(u)})" if u.head in ("+", "-", "*", "/") else self.vector(u)
+
+    def number(self, x: Number) -> str:
+        """The text of a number."""
+        match x.head, x.args:
+            case "constant", (c,):
+                return constant(c)
+            case "parameter", (name,):
+                return self.of_parameter[name]
+            case "named", (_, y):
+                return self.number(y)
+            case "neg", (y,):
+                return f"- {self.factor(y)}"
+            case ("+" | "-") as sign, (y, z):
+                return f"{self.number(y)} {sign} {self._right(z)}"
+            case ("*" | "/") as sign, (y, z):
+                return f"{self._left_factor(y)} {sign} {self.factor(z)}"
+            case "^", (y, Number("constant", (n,))) if n.denominator == 1:
+                power = f"{self.factor(y)} ^ {abs(n)}"
+                return power if n >= 0 else f"/ ({power})"
+            case "root", (y,):
+                return self.root(x) if self.root is not None else f"sqrt {self.factor(y)}"
+            case "max", (y, z):
+                return f"Rmax {self.factor(y)} {self.factor(z)}"
+            case "inner", (u, v):
+                return f"inner {self.operand(u)} {self.operand(v)}"
+            case "norm", (u,):
+                return f"norm {self.operand(u)}"
+            case "value", (u,):
+                return f"value F {self.operand(u)}"
+        raise Missing(f"the number {x.head}")
+
+    def factor(self, x: Number) -> str:
+        """The number as a factor or an argument."""
+        while x.head == "named":
+            x = x.args[1]
+        text = self.number(x)
+        return text if re.fullmatch(r"[\w']+", text) or _is_one(text) else f"({text})"
+
+    def _left_factor(self, x: Number) -> str:
+        while x.head == "named":
+            x = x.args[1]
+        return self.number(x) if x.head == "*" else self.factor(x)
+
+    def _right(self, x: Number) -> str:
+        while x.head == "named":
+            x = x.args[1]
+        return f"({self.number(x)})" if x.head in ("+", "-", "neg") else self.number(x)
+
+
+def _is_one(text: str) -> bool:
+    """Whether the text is one pair of parentheses with what is inside."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and place < len(text) - 1:
+            return False
+    return True
+
+
+def number_of(of: Scalar) -> Number:
+    """A rational function of parameters as a term. Raises Missing where it has symbols that are no parameters."""
+    above, below = _polynomial(of.above, of), _polynomial(of.below, of)
+    return above if of.below == of.field.one else above / below
+
+
+def _polynomial(of: Any, scalar: Scalar) -> Number:
+    terms = [
+        _monomial(int(c), zip(scalar.field.signs, map(int, powers), strict=False)) for powers, c in of.to_dict().items()
+    ]
+    found = terms[0] if terms else number(0)
+    for term in terms[1:]:
+        found = found + term
+    return found
+
+
+def _monomial(c: int, factors: Iterable[tuple[str, int]]) -> Number:
+    found: Number | None = None if c == 1 else number(c)
+    for name, power in factors:
+        if not power:
+            continue
+        if name.startswith("√") and not name[1:].startswith("["):
+            inside = number(int(name[1:])) if name[1:].isdigit() else parameter(name[1:])
+            one = Number("root", (inside,))
+        elif name.isidentifier():
+            one = parameter(name)
+        else:
+            raise Missing(f"the number {name} in a formula")
+        factor = one if power == 1 else one**power
+        found = factor if found is None else found * factor
+    return number(1) if found is None else found

@@ -1,0 +1,225 @@
+"""The theorem of a statement in Rocq: hypotheses from its setting, conclusion from its claim."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.terms import Number, Vector, gradient, mean, parts
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.replay import _terms
+from fedconvex.proofs_checks.rocq.rounds import RoundTerms
+from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
+
+AT_SERVER = ("dissimilarity", "variance", "large gradient")
+RELATIONS = {">=": "<=", ">": "<", "=": "="}
+
+
+@final
+@dataclass
+class Hypothesis:
+    """A hypothesis of a theorem: its name in the proof, its text, and what it means to a reader."""
+
+    name: str
+    text: str
+    comment: str = ""
+
+
+class TheoremText:
+    """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script."""
+
+    def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
+        if claim.of_run:
+            raise Missing("claims about a whole run")
+        if any(what == "server" for what, _ in derivation.invariants):
+            raise Missing("an invariant of the server's point")
+        if derivation.cases is not None:
+            raise Missing("Cases")
+        if setting.rests:
+            raise Missing("fixed points")
+        if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
+            raise Missing("a first round")
+        if setting.bounded_below or setting.initial_gap is not None:
+            raise Missing("an infimum")
+        self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
+        self.one = claim.of_client
+        terms = [*_terms(claim), *_terms(derivation)]
+        self.board = RoundBoard(SettingParameters(setting, terms), derivation.invariants, one_client=self.one)
+        self.draws = setting.draws.scheme
+        self.drawn = self.draws != "everyone"
+        if self.drawn and self.one:
+            raise Missing("one client in a round with drawn clients")
+        self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
+        self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
+                                dict(derivation.invariants))  # fmt: skip
+        self.left, self.right = self._side(claim.left), self._side(claim.right)
+        self.hypotheses: list[Hypothesis] = []
+        self.facts: dict[str, tuple[str, str]] = {}
+        self._assumptions()
+
+    def _side(self, side: Any) -> Any:
+        return self.round.vector(side) if type(side) is Vector else self.round.number(side)
+
+    @property
+    def writer(self) -> Writer:
+        """Writes terms as the theorem has them."""
+        return self.writer_of({name: name for name in self.round.variables})
+
+    def writer_of(self, variables: Mapping[str, str]) -> Writer:
+        """Writes terms with other texts for the vectors."""
+        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws)
+
+    def _assumptions(self) -> None:
+        """The setting's assumptions, but not what a variable of the round means, which `statement` adds."""
+        setting = self.setting
+        for name, sign in sorted(setting.signs.items()):
+            if sign != "real":
+                relation = "<" if sign == "positive" else "<="
+                self._assume(f"{name_in_rocq(name)}_sign", f"0 {relation} {self.parameters[name]}")
+        if self.draws == "independent" and setting.draws.active is not None:
+            self._assume("draws_number", f"{self.writer.number(setting.draws.active)} = INR n")
+        known: set[str] = set()
+        for place, (left, relation, right) in enumerate(setting.conditions):
+            text = f"{self.writer.number(right)} {RELATIONS[relation]} {self.writer.number(left)}"
+            if text not in known:
+                self._assume(f"condition_{place + 1}", text)
+            known.add(text)
+        for name in sorted(setting.counts):
+            if f"1 <= {self.parameters[name]}" not in known:
+                self._assume(f"{name_in_rocq(name)}_count", f"1 <= {self.parameters[name]}")
+        for place, kind in ((0, "least"), (1, "most")):
+            given, of_objective = setting.curvature[place], setting.objective[place]
+            if of_objective is not None and given is None:
+                raise Missing("a class of the objective alone")
+            if given is not None:
+                of = "f" if self.one else "(f k)"
+                every = "" if self.one else "forall k, "
+                self._assume(kind, f"{every}curvature_at_{kind} {self.writer.factor(given)} {of}")
+
+    def _assume(self, name: str, text: str, comment: str = "") -> None:
+        self.hypotheses.append(Hypothesis(name, text, comment))
+
+    def assumed(self, what: str) -> Any:
+        """The vectors in an assumption of the setting at the server's point, and its bound."""
+        server = self.round.vector(Vector("server", (0,)))
+        g = gradient(server)
+        match what:
+            case "inexactness" if self.setting.answers == "inexact":
+                _ = self.round.answers
+                return self.round.made["left"], self._start_gradient(), self.setting.inexactness
+            case "error" if self.setting.answers == "error":
+                _ = self.round.answers
+                return self.round.made["e"], None, self.setting.inexactness
+            case "dissimilarity":
+                return g, mean(g), self.setting.dissimilarity
+            case "variance":
+                return g, mean(g), self.setting.variance
+            case "large gradient":
+                return mean(g), None, self.setting.large_gradient
+        raise Missing(f"the hypothesis {what}")
+
+    def _start_gradient(self) -> Vector:
+        start = self.round.subproblem.start
+        return self.round.subproblem.add_gradients(start, gradient(start))  # type: ignore[no-any-return]
+
+    def round_hypotheses(self) -> list[Hypothesis]:
+        """What the vectors of the round are."""
+        w = self.writer
+        found: list[Hypothesis] = []
+        found += [
+            Hypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {v.name}")
+            for v in self.round.variables.values()
+            if v.shared and v.equals is None and not self.one
+        ]
+        if self.drawn:
+            free = [v for v in self.round.variables.values() if v.equals is None]
+            found += [Hypothesis(f"{v.name}_fixed", f"fixed {v.name}") for v in free]
+        if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
+            xs = self.round.made["minimiser"]
+            found.append(Hypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
+        for name, at, equals in self.round.gradients:
+            found.append(Hypothesis(name, f"gradient F {w.operand(at)} = ({w.vector(equals)})%V"))
+        if "left" in self.round.made:
+            found.append(self._inexact("inexactness"))
+        if "e" in self.round.made and self.setting.answers == "error":
+            found.append(self._inexact("error"))
+        assumed = [what for what in AT_SERVER if getattr(self.setting, what.replace(" ", "_")) is not None]
+        defined = [v for v in self.round.variables.values() if v.equals is not None]
+        return [
+            *found,
+            *map(self._at_server, assumed),
+            *(Hypothesis(f"{v.name}_is", f"{v.name} = ({w.vector(v.equals)})%V") for v in defined if v.equals),
+        ]
+
+    def _inexact(self, what: str) -> Hypothesis:
+        w = self.writer
+        left, first, bound = self.assumed(what)
+        place = "" if self.one else " o k" if self.drawn else " k"
+        right = w.factor(bound)
+        if first is not None:
+            right += f" * norm ({w.operand(first)}{place})" if place else f" * norm {w.operand(first)}"
+        of_left = f"({w.operand(left)}{place})" if place else w.operand(left)
+        return Hypothesis(what, f"{f'forall{place}, ' if place else ''}norm {of_left} <= {right}")
+
+    def _at_server(self, what: str) -> Hypothesis:
+        w = self.writer
+        u, v, bound = self.assumed(what)
+        match what:
+            case "dissimilarity":
+                square = f"inner {w.operand(v)} {w.operand(v)}"
+                text = f"inner {w.operand(u)} {w.operand(u)} <= {w.factor(bound)} ^ 2 * {square}"
+            case "variance":
+                apart = w.operand(u - v)
+                text = f"inner {apart} {apart} <= {w.number(bound)}"
+            case _:
+                text = f"{w.number(bound)} <= inner {w.operand(u)} {w.operand(u)}"
+        return Hypothesis(what.replace(" ", "_"), text)
+
+    def conclusion(self) -> str:
+        w = self.writer
+        if type(self.left) is Vector:
+            return f"({w.vector(self.left)})%V = ({w.vector(self.right)})%V"
+        return f"{w.number(self.left)} {'<=' if self.claim.relation == '<=' else '='} {w.number(self.right)}"
+
+    def statement(self) -> str:
+        """The theorem without its proof."""
+        space = "V" if self.one else "(random W C V)" if self.drawn else "(families C V)"
+        extra = self.round_hypotheses()
+        plain = sorted(self.round.variables)
+        sets = "" if self.one else " (C W : weighted_set)" if self.drawn else " (C : weighted_set)"
+        functions = "function V" if self.one else "C -> function V"
+        together = "f" if self.one else "together (fun _ : W => together f)" if self.drawn else "together f"
+        typed = " : function (random W C V)" if self.drawn else ""
+        lines = [f"Theorem {self.name} :", f"  forall (V : space){sets} (f : {functions}),", f"  let F{typed} := {together} in"]
+        if self.parameters:
+            lines.append(f"  forall {' '.join(self.parameters.values())} : R,")
+        if self.drawn:
+            lines.append(f"  forall {self._draw()},")
+        if plain:
+            lines.append(f"  forall {' '.join(plain)} : {space},")
+        lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
+        return "\n".join([*lines, f"  {self.conclusion()}."])
+
+    def _draw(self) -> str:
+        """The draw of the round."""
+        active, clients = self.setting.draws.active, self.setting.draws.clients
+        if self.draws == "independent":
+            return "(n : nat) (d : independent_draws W C n)"
+        assert active is not None
+        assert clients is not None
+        return f"d : draw_without_replacement W C {self.writer.factor(active)} {self.writer.factor(clients)}"
+
+
+def divisors(terms: Any) -> list[Number]:
+    """The divisors in these terms, each once, those inside others first."""
+    found: dict[Number, None] = {}
+    for term in terms:
+        for part in reversed(list(parts(term))):
+            match part.head, part.args:
+                case "/", (_, Number() as below):
+                    found.setdefault(below)
+                case "^", (below, Number("constant", (n,))) if n < 0:
+                    found.setdefault(below)
+    return [d for d in found if d.head != "constant"]

@@ -1,0 +1,89 @@
+"""The export to Rocq needs no Rocq: its text, what it says of statements that it cannot write, and bad input."""
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.rocq.compiling import find_rocq
+from fedconvex.proofs_checks.rocq.files import exported, library, write_theories
+from fedconvex.theory import statement
+
+TWO = ("feddyn.equation5", "fedprox.equation5")
+HASHES = {"feddyn.equation5": "8805172f001ed580", "fedprox.equation5": "31c7e03be157740c"}
+GRANTED = re.compile(
+    r"\b(Axiom|Axioms|Parameter|Parameters|Admitted|admit|Conjecture|Abort|Unset|bypass_check|give_up)\b"
+)
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"\(\*.*?\*\)", "", text, flags=re.S)
+
+
+def granted(text: str) -> list[str]:
+    """The words that would grant something without proof."""
+    return GRANTED.findall(without_comments(text))
+
+
+@pytest.mark.parametrize("identifier", TWO)
+def test_the_text_of_a_theorem_is_the_stored_one(identifier: str) -> None:
+    """Rocq has checked this very text; whoever changes the export checks the new one and stores its hash."""
+    text = exported(statement(identifier)).text
+    assert sha256(text.encode()).hexdigest()[:16] == HASHES[identifier]
+
+
+def test_the_theorem_has_the_hypotheses_and_the_claim_of_its_statement() -> None:
+    text = exported(statement("feddyn.equation5")).text
+    theorem = text[text.index("Theorem") : text.index("Proof.")]
+    for hypothesis in ("(0 < L)", "curvature_at_most L (f k)", "curvature_at_least 0 (f k)"):
+        assert hypothesis in theorem
+    assert "mean (gradient F xs) = zero" in theorem
+    assert theorem.rstrip().endswith("/ (2 * L) <= value F x - value F xs.")
+
+
+def test_nothing_is_granted() -> None:
+    for text in (*library().values(), *(exported(statement(name)).text for name in TWO)):
+        assert granted(text) == []
+
+
+def test_a_granted_lemma_would_be_noticed() -> None:
+    assert granted("Lemma a : 1 = 2.\nAdmitted.") == ["Admitted"]
+    assert granted("(* no Axiom *) Axiom a : False.") == ["Axiom"]
+
+
+def test_a_folder_has_library_theorems_and_what_to_read(tmp_path: Path) -> None:
+    found = write_theories(tmp_path / "new", [statement(name) for name in (*TWO, "feddyn.theorem1")])
+    names = {str(path.relative_to(tmp_path / "new")) for path in (tmp_path / "new").rglob("*") if path.is_file()}
+    assert {"Makefile", "_CoqProject", "README.md", "Assumptions.v", "FedConvex/Spaces.v"} <= names
+    assert {name for name in names if name.startswith("Statements")} == {
+        "Statements/feddyn_equation5.v", "Statements/fedprox_equation5.v"
+    }  # fmt: skip
+    assert [one.identifier for one in found if one.missing] == ["feddyn.theorem1"]
+    readme = (tmp_path / "new" / "README.md").read_text()
+    assert "`feddyn.theorem1`: it has no" in readme
+    assumptions = (tmp_path / "new" / "Assumptions.v").read_text()
+    assert assumptions.count("Print Assumptions") == 2
+
+
+def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    with pytest.raises(InvalidInput, match="not an empty folder"):
+        write_theories(tmp_path, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_without_rocq_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InvalidInput, match="apt install coq"):
+        find_rocq()
+
+
+@pytest.mark.beyond_core
+def test_an_old_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "coqc").write_text("#!/bin/sh\necho The Coq Proof Assistant, version 8.9.1\n")
+    (tmp_path / "coqc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(InvalidInput, match=r"8\.16 is the oldest"):
+        find_rocq()
