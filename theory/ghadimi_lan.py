@@ -58,8 +58,8 @@ def _bound(square: Any, N: Any, L: Any, sigma2: Any, D: Any) -> Any:
 
 STOCHASTIC_STEPS = (
     Runs("FedGD", local_steps=1), SampledIID(), SmoothObjective(), BoundedVarianceEverywhere(),
-    Condition("stepsize", "<=", lambda L: 1 / L),
-    Condition("stepsize", ">=", lambda L, sigma2, N, D: 1 / (L + sqrt(sigma2 * N) / D)),
+    Condition("L", "<=", lambda stepsize: 1 / stepsize),
+    Condition("L", ">=", lambda stepsize, sigma2, N, D: 1 / stepsize - sqrt(sigma2 * N) / D),
     Condition("D", ">=", lambda stepsize, sigma2, N: stepsize * sqrt(sigma2 * N)),
 )  # fmt: skip
 

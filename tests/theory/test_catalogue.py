@@ -126,7 +126,7 @@ def test_a_missing_statement_would_be_noticed() -> None:
 # Conditions that a calculator cannot refuse, since it is not told one of their letters: on the method or the scheme,
 # which are no argument of the formula. Those on an argument itself are only these.
 LONG_AND_SHORT = {
-    "stepsize <= 1/L", "stepsize >= 1/(L + sqrt(N)*sqrt(sigma2)/D)", "D >= sqrt(N)*sqrt(sigma2)*stepsize",
+    "L <= 1/stepsize", "L >= 1/stepsize - sqrt(N)*sqrt(sigma2)/D", "D >= sqrt(N)*sqrt(sigma2)*stepsize",
 }  # fmt: skip
 NOT_TOLD = {
     "feddyn.equation13": {"mu <= L"},  # mu is no argument
