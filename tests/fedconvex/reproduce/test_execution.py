@@ -89,6 +89,7 @@ def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
     assert not list(cells[1].checkpoint.parent.glob(".*fedconvex*"))
 
 
+@pytest.mark.slow
 def test_a_long_run_goes_on_from_its_middle(
     written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

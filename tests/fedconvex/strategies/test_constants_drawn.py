@@ -55,6 +55,7 @@ def test_those_that_cannot_be_are_listed() -> None:
         strategies.satisfying(fedsplit.equation8)
 
 
+@pytest.mark.slow
 @given(strategies.satisfying(feddyn.theorem3), st.sampled_from(["alpha", "mu", "num_active"]))
 def test_constants_that_are_a_little_off_are_noticed(values: dict[str, Any], name: str) -> None:
     statement, least = (

@@ -52,11 +52,13 @@ def test_the_seed_matters(here: pandas.DataFrame) -> None:
     assert last["value"].nunique() == len(last)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_to_the_last_bit(here: pandas.DataFrame) -> None:
     make.assert_identical(sweep(**make.grid(), jobs=2), here)
     make.assert_identical(sweep(**make.grid()), here)
 
 
+@pytest.mark.slow
 def test_exact_data_and_large_data_survive_the_way() -> None:
     """Fractions, flint numbers, problems that have been used, and arrays large enough to be mapped into memory."""
     thirds = fc.LeastSquares(A=[[[Fraction(1, 3), 2]], [[1, Fraction(2, 7)]]], b=[[1], [Fraction(1, 9)]])
@@ -130,6 +132,7 @@ def test_the_file_holds_the_table_and_is_read_where_it_is_there(tmp_path: Path, 
     assert out.read_bytes() == content
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "changes",
     [

@@ -38,7 +38,7 @@ def test_these_have_claims() -> None:
     assert all(builder_of(s) is not None for s in ROUNDS)
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
 def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     proved = theorem_of(statement)

@@ -61,6 +61,7 @@ def test_false_variants_have_no_proof(name: str) -> None:
     assert proved(setting, at_most(left * Fraction(8, 7), right)) is None
 
 
+@pytest.mark.slow
 def test_a_class_that_is_too_large_has_no_proof() -> None:
     """Cocoercivity needs convexity, and the descent lemma smoothness."""
     _, left, right = LEMMAS["cocoercivity"]

@@ -62,6 +62,7 @@ def test_no_federation_of_three_is_above_the_proved_end(participation):
     assert 0 < most <= found.upper
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("rounds", [2, 6, 20, 60])
 @pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: type(method).__name__)
 def test_everyone(method, rounds):
