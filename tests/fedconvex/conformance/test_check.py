@@ -159,7 +159,7 @@ def overwriting(problem: Any, x0: Any) -> Any:
 NOISE = itertools.count()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("implementation", "said"),
     [

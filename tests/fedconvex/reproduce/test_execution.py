@@ -166,6 +166,7 @@ def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_
     assert summary["seeds"] == 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "key", [k for k, e in experiments(quick=True).items() if e.runner == "partition" and not e.needs]
 )

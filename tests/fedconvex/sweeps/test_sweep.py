@@ -182,6 +182,7 @@ def test_somebody_elses_table_is_refused(tmp_path: Path) -> None:
 SADDLE = fc.Quadratic(H=[[[-2]], [[1]]], c=[[0], [0]])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_run_stops_no_other_and_is_named(jobs: int) -> None:
     problems = {"saddle": SADDLE, "squares": make.least_squares(d=1)}
@@ -211,6 +212,7 @@ def test_all_runs_may_fail_and_messages_stay_short() -> None:
     assert str(stopped.value).endswith("  … and 20 more, see the error's `failures`")
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_named_and_the_next_sweep_goes_on(tmp_path: Path, here: pandas.DataFrame) -> None:
     methods = {"killer": make.KillsItsProcess(stepsize=1), **make.grid()["methods"]}
     with pytest.raises(SweepFailed, match="a worker process was killed before this run was finished") as stopped:
@@ -286,6 +288,7 @@ def test_what_cannot_be_sent_is_refused_where_it_must_be_sent() -> None:
     assert len(sweep(**arguments, jobs=1)) == 24
 
 
+@pytest.mark.slow
 def test_an_error_of_the_disk_ends_the_sweep_and_keeps_what_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: pandas.DataFrame
 ) -> None:

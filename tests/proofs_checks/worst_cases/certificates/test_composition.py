@@ -35,6 +35,7 @@ def happens(method, problem, start, participation, rounds, G):
     return total / (start @ start + G * sum(p @ p for p in pulls) / len(pulls))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("participation", DRAWS, ids=str)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_what_is_attained_happens_when_all_sequences_are_drawn(method, participation):
