@@ -29,8 +29,9 @@ from run import record
 ROOT = Path(__file__).resolve().parent.parent
 SUBJECTS = ("theory", "fedconvex/methods", "fedconvex/data")
 LAYERS = {"default": "not slow and not exhaustive", "slow": "slow or exhaustive"}
-MOST_FILES = 12  # of tests; more mention the common names, and what fails there only is counted as not noticed
-TIMEOUT = 900  # seconds; a fault that makes a test hang is noticed
+EVERY_STATEMENT = re.compile(r"\bpapers\(\)|\bREFERENCES\b|\bCATALOGUE\b")  # tests of all need not name any
+MOST_FILES = 20  # of tests; more mention the common names, and what fails there only is counted as not noticed
+TIMEOUT = 900  # seconds for the tests of one layer
 COUNTERPART: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt,
     ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.And: ast.Or, ast.Or: ast.And,
@@ -109,27 +110,32 @@ def faults(file: Path, root: Path = ROOT) -> list[Fault]:
 
 
 def touching(file: str, root: Path) -> list[str]:
-    """The files of tests that mention a module, or what it defines: those of its own folder first."""
+    """The files of tests that mention what a module defines, or go through all statements; the nearest first."""
     path = Path(file)
-    names = {path.stem if path.stem != "__init__" else path.parent.name}
-    names |= {n.name for n in ast.parse((root / file).read_text("utf-8")).body if isinstance(n, ast.ClassDef)}
+    formula = path.parts[0] == "theory"
+    own = path.parent.name if formula and len(path.parts) > 2 else path.stem  # a paper is a folder, or one file
+    defined = ast.parse((root / file).read_text("utf-8")).body
+    names = {n.name for n in defined if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name[0] != "_"} | {own}
     word = re.compile(rf"\b({'|'.join(sorted(names))})\b")
-    own, mentions = root / "tests" / path.parent, {}
+    found = {}
     for test in (root / "tests").rglob("test_*.py"):
-        if number := len(word.findall(test.read_text("utf-8"))):
-            mentions[str(test.relative_to(root))] = (path.stem in test.stem, own in test.parents, number)
-    return sorted(mentions, key=lambda name: mentions[name], reverse=True)[:MOST_FILES]
+        text = test.read_text("utf-8")
+        distinct, every = len(set(word.findall(text))), formula and EVERY_STATEMENT.search(text) is not None
+        if distinct or every:
+            near = own in f"{test.parent.name} {test.stem}" or path.parent.name == test.parent.name
+            found[str(test.relative_to(root))] = (path.stem in test.stem, near, every, distinct)
+    return sorted(found, key=lambda name: found[name], reverse=True)[:MOST_FILES]
 
 
-def fails(tests: list[str], expression: str, root: Path) -> bool:
-    """Whether one of the tests that the expression selects fails, or does not end."""
-    command = [sys.executable, "-m", "pytest", "-n0", "-xq", "-p", "no:cacheprovider", "-m", expression, *tests]
+def outcome(tests: list[str], layer: str, root: Path) -> str:
+    """The layer if one of its tests fails, "timeout" if they do not end, and nothing if they pass."""
+    command = [sys.executable, "-m", "pytest", "-n0", "-xq", "-p", "no:cacheprovider", "-m", LAYERS[layer], *tests]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     try:
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode not in (0, 5)  # 5: none is selected
+        return "timeout"
+    return "" if done.returncode in (0, 5) else layer  # 5: none is selected
 
 
 def noticed(fault: Fault, root: Path) -> Fault:
@@ -139,8 +145,8 @@ def noticed(fault: Fault, root: Path) -> Fault:
     tests = touching(fault.file, root)
     write(file, right[: fault.begin] + fault.after.encode() + right[fault.end :])
     try:
-        layers = (name for name, expression in LAYERS.items() if tests and fails(tests, expression, root))
-        return replace(fault, noticed_by=next(layers, "none"))
+        outcomes = (outcome(tests, layer, root) for layer in LAYERS if tests)
+        return replace(fault, noticed_by=next(filter(None, outcomes), "none"))
     finally:
         write(file, right)
 

@@ -16,7 +16,7 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("document", "block"), BLOCKS)
 def test_example_runs(document: Path, block: str, capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # examples may write files

@@ -197,7 +197,7 @@ def broken(tmp_path: Path, other: str) -> subprocess.CompletedProcess[str]:
     return build(settings, tmp_path / "site")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("other", "complaint"),
     [

@@ -39,7 +39,7 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
     return task, Simulator.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "model", [NETWORK, Wrapped(NETWORK), CONVOLUTIONS], ids=["layered", "functional", "convolutions"]
 )

@@ -141,7 +141,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_is_found(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     assert off(monkeypatch, fault) > 1e-6

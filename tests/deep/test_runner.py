@@ -65,7 +65,7 @@ def as_parameters(point: np.ndarray) -> np.ndarray:
     return np.concatenate([matrix[:, :-1].ravel(), matrix[:, -1]])
 
 
-@pytest.mark.sample(17)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize(
     ("method", "scheme"),
     [(m, s) for m in METHODS for s in SCHEMES if s == SCHEMES[0] or not isinstance(m, NEEDS_EVERYONE)],
@@ -119,7 +119,7 @@ def distance(first: nn.Module, second: nn.Module) -> float:
     return float(np.abs(vector(first) - vector(second)).max())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("by", ["hand", "autograd"])
 @pytest.mark.parametrize("solver", [SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH], ids=str)
 @pytest.mark.parametrize("ridge", [0.0, 0.1])

@@ -198,7 +198,7 @@ def attack(which: str, count: int) -> None:
     run()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("which", ATTACKED)
 @counts
 def test_mutated_files_are_shown_or_refused(which: str, count: int) -> None:

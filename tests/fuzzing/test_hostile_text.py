@@ -124,7 +124,7 @@ def test_pictures_of_sweeps_and_their_legends_show_the_name(name: str) -> None:
     assert not any(unsafe(text.get_text(), lines=False) for text in axes.get_legend().get_texts())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @names("terminal", "markup", "undecodable", "lines", "a brace")
 def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Path) -> None:
     path = file_named(tmp_path, name)
@@ -144,7 +144,7 @@ def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Pa
         assert len(err) < 6000
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @every_name
 def test_results_of_experiments_with_hostile_texts_are_listed(
     name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

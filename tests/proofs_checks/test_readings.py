@@ -193,6 +193,7 @@ def loaded_by(identifier: str) -> set[str]:
     return set(ran.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.beyond_core  # starts processes
 def test_a_statement_loads_no_other_papers_proofs() -> None:
     others = {

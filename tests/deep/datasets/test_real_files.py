@@ -12,6 +12,7 @@ from fedconvex.deep.datasets import characters, leaf, libsvm, load_dataset, read
 pytestmark = pytest.mark.beyond_core  # reads whole data sets, where they are
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("split", "stem", "count"), [("train", "train", 60000), ("test", "t10k", 10000)])
 def test_mnist(split: str, stem: str, count: int) -> None:
     folder = real("mnist")

@@ -95,6 +95,7 @@ def test_wrong_input_is_exit_status_two(run, arguments, says):
     assert not out
 
 
+@pytest.mark.slow
 @pytest.mark.beyond_core
 def test_thousands_of_digits_are_written(run):
     """More than Python turns into text by itself."""

@@ -27,7 +27,7 @@ def suspects_of(method: Method, solver: LocalSolver | None) -> Suspects:
     return Suspects(setup, references, 53, clients_only=False)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("method", "solver"), SETUPS)
 def test_names_are_unique_and_every_fault_shows(method: Method, solver: LocalSolver | None) -> None:
     """But for those that the method's parameters make invisible, which are said."""

@@ -67,6 +67,7 @@ def test_two_faults_at_once_are_both_named() -> None:
     assert set(names(report)) == {"the proximal gradient has the wrong sign", "the average is not weighted"}
 
 
+@pytest.mark.slow
 def test_an_unknown_fault_is_not_given_a_name() -> None:
     """The deviation is shown with its numbers, and what still agrees is said."""
 
@@ -158,7 +159,7 @@ def overwriting(problem: Any, x0: Any) -> Any:
 NOISE = itertools.count()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("implementation", "said"),
     [

@@ -113,6 +113,7 @@ def test_the_gradient_that_the_server_sends() -> None:
         assert check(method, local_solver=STEPS, local_update=local_update).passed
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

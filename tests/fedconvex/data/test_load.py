@@ -150,6 +150,7 @@ def test_built_in_problems_depend_on_the_seed_alone() -> None:
     assert np.allclose(one, other)  # the same data, dealt in another way
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not A9A.exists(), reason="the real file a9a.gz is not beside the checkout")
 def test_a9a() -> None:
     data = load(A9A, clients=80)

@@ -87,7 +87,7 @@ def test_a_mode_that_the_server_never_sees_does_not_count() -> None:
 METHODS = [fc.FedGD(stepsize=0.2, local_steps=1), fc.FedGD(stepsize=0.1, local_steps=4), fc.FedProx(mu=3.0)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("method", [*METHODS, fc.FedSplit(stepsize=0.5)], ids=repr)
 @pytest.mark.parametrize("kind", ["quadratic", "logistic"])

@@ -106,7 +106,7 @@ def test_no_proof_where_rounds_diverge() -> None:
     assert abs(run.points[-1]).max() > 1e6
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.beyond_core
 @pytest.mark.parametrize("method", RIGHT, ids=repr)
 def test_larger_problems_are_decided_in_time(method) -> None:

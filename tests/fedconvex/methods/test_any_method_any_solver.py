@@ -78,7 +78,7 @@ class TestAnyMethodWithAnySolver:
         assert isinstance(instance(name).local_solver, LocalSolver)
         assert getattr(METHODS[name], "__final__", False)
 
-    @pytest.mark.sample(9)
+    @pytest.mark.sample(6)
     @pytest.mark.beyond_core  # takes seconds
     @every_pair
     def test_runs_or_says_why_not(self, name, kind, monkeypatch) -> None:
@@ -137,7 +137,7 @@ class TestAnyMethodWithAnySolver:
                 with pytest.raises(InvalidInput):
                     points(name, kind, SOLVERS[solver], scheme, "ball")
 
-    @pytest.mark.sample(6)
+    @pytest.mark.sample(4)
     @pytest.mark.beyond_core  # takes seconds
     @every_pair
     def test_accurate_solvers_agree(self, name, kind) -> None:
@@ -155,7 +155,7 @@ class TestAnyMethodWithAnySolver:
             assert all(near(points(name, kind, solver, scheme), right, 1e-8) for solver in ways)
             assert not near(wrong, right, 1e-8)  # two steps are not enough
 
-    @pytest.mark.sample(18)
+    @pytest.mark.sample(12)
     @pytest.mark.parametrize("arithmetic", ["exact", *FLOATS])
     @pytest.mark.parametrize("name", METHODS)
     def test_batches_of_everything_are_gradient_steps(self, name, arithmetic) -> None:

@@ -144,6 +144,7 @@ class TestArithmetics:
             expected = [float(entry) for entry in entries_of(exact.state)]
             assert entries_of(found.state) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
+    @pytest.mark.sample(3)
     def test_torch_does_what_floats_do(self, scheme) -> None:
         problem = fc.Logistic(make.A, [[1, -1], [1], [-1, 1], [-1]], ridge=QUARTER, weights=[1, 2, 3, 2])
         for name in METHODS:

@@ -37,6 +37,7 @@ def wide_pair(
 
 
 class TestDataThatAreKept:
+    @pytest.mark.sample(6)
     @pytest.mark.parametrize("arithmetic", FLOATS)
     @pytest.mark.parametrize(
         ("sizes", "d"), [([2, 5, 1, 3, 3, 4], 7), ([1], 1), ([3], 8), ([1, 1, 1], 2), ([9, 1, 6], 4)], ids=repr

@@ -89,6 +89,7 @@ def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
     assert not list(cells[1].checkpoint.parent.glob(".*fedconvex*"))
 
 
+@pytest.mark.slow
 def test_a_long_run_goes_on_from_its_middle(
     written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +166,7 @@ def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_
     assert summary["seeds"] == 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "key", [k for k, e in experiments(quick=True).items() if e.runner == "partition" and not e.needs]
 )

@@ -48,7 +48,7 @@ def pretended(experiment: Any) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("experiment", [p for p in ALL if p.values[0].runner != "partition"])  # tested with their runs
 def test_formulas_and_labels_fit(experiment: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("floor", "distance", "constant", "contraction", "official"):

@@ -37,7 +37,7 @@ def everything(found: Any) -> dict[str, Any]:
 
 
 class TestGoingOn:
-    @pytest.mark.sample(7)
+    @pytest.mark.sample(5)
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
     def test_after_every_round(self, name, arithmetic, tmp_path, played) -> None:

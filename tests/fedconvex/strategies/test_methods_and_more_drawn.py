@@ -36,7 +36,7 @@ def test_numbers_of_methods(method: Any) -> None:
     assert Fraction(1, 3) <= asked <= 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_drawn_stepsizes_converge(name: str) -> None:
     """A second route: the eigenvalues of one round, decided exactly."""

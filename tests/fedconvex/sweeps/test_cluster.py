@@ -127,6 +127,7 @@ def test_failures_are_named(client: Any) -> None:
     make.assert_identical(stopped.value.finished, sweep(**make.grid(), jobs=1))
 
 
+@pytest.mark.slow
 def test_a_run_that_kills_every_worker_is_named() -> None:
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
@@ -149,6 +150,7 @@ def test_threads_of_one_process_take_turns(here: pandas.DataFrame) -> None:
         make.assert_identical(sweep(**make.grid(), client=client), here)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_goes_away_leaves_what_is_finished(turnstile: make.Turnstile, tmp_path: Path) -> None:
     arguments, expected = waiting(turnstile, tmp_path)
     turnstile.admit(6 * make.ROUNDS)
@@ -182,6 +184,7 @@ def test_an_address_where_nobody_answers_is_refused(address: str, monkeypatch: p
         sweep(**make.grid(), client=address)
 
 
+@pytest.mark.slow
 def test_without_dask_the_error_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['distributed'] = None\n"

@@ -137,6 +137,7 @@ def rename(folder: Path) -> Path:
 DAMAGES = [shorten, empty, exchange, rename, *(flip(i / 10) for i in range(11))]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_part_is_refused_by_its_name(
     tmp_path: Path, parts: PartFiles, damage: Callable[[Path], Path]

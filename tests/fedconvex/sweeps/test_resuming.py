@@ -34,6 +34,7 @@ sweep(**make.grid(), out=sys.argv[1], jobs=int(sys.argv[2]))
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_after_kill_9_only_what_is_missing_is_run(tmp_path: Path, jobs: int) -> None:
     out = tmp_path / "sweep.parquet"

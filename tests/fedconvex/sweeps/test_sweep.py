@@ -52,11 +52,13 @@ def test_the_seed_matters(here: pandas.DataFrame) -> None:
     assert last["value"].nunique() == len(last)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_to_the_last_bit(here: pandas.DataFrame) -> None:
     make.assert_identical(sweep(**make.grid(), jobs=2), here)
     make.assert_identical(sweep(**make.grid()), here)
 
 
+@pytest.mark.slow
 def test_exact_data_and_large_data_survive_the_way() -> None:
     """Fractions, flint numbers, problems that have been used, and arrays large enough to be mapped into memory."""
     thirds = fc.LeastSquares(A=[[[Fraction(1, 3), 2]], [[1, Fraction(2, 7)]]], b=[[1], [Fraction(1, 9)]])
@@ -130,6 +132,7 @@ def test_the_file_holds_the_table_and_is_read_where_it_is_there(tmp_path: Path, 
     assert out.read_bytes() == content
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -179,6 +182,7 @@ def test_somebody_elses_table_is_refused(tmp_path: Path) -> None:
 SADDLE = fc.Quadratic(H=[[[-2]], [[1]]], c=[[0], [0]])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_run_stops_no_other_and_is_named(jobs: int) -> None:
     problems = {"saddle": SADDLE, "squares": make.least_squares(d=1)}
@@ -208,6 +212,7 @@ def test_all_runs_may_fail_and_messages_stay_short() -> None:
     assert str(stopped.value).endswith("  … and 20 more, see the error's `failures`")
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_named_and_the_next_sweep_goes_on(tmp_path: Path, here: pandas.DataFrame) -> None:
     methods = {"killer": make.KillsItsProcess(stepsize=1), **make.grid()["methods"]}
     with pytest.raises(SweepFailed, match="a worker process was killed before this run was finished") as stopped:
@@ -283,6 +288,7 @@ def test_what_cannot_be_sent_is_refused_where_it_must_be_sent() -> None:
     assert len(sweep(**arguments, jobs=1)) == 24
 
 
+@pytest.mark.slow
 def test_an_error_of_the_disk_ends_the_sweep_and_keeps_what_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: pandas.DataFrame
 ) -> None:

@@ -45,7 +45,7 @@ def refused(statement: Statement, claim: Claim, proof: Derivation) -> bool:
     return False
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("statement", PROVED, ids=IDS)
 def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     assert theorem_of(statement).claim == statement.claim
@@ -93,7 +93,7 @@ def test_every_claim_that_differs_in_one_place_is_refused(statement: Statement) 
     assert not accepted_mutants(statement, every=1)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("statement", [s for s in PROVED if s.identifier not in VECTORS], ids=IDS)
 def test_a_proof_that_differs_in_one_multiplier_is_refused(statement: Statement) -> None:
     """So every fact and every square in it is needed."""

@@ -51,6 +51,7 @@ def proof_of(statement: Statement) -> Derivation:
     return builder_of(statement)(statement.claim)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("statement", RUNS, ids=IDS)
 def test_the_kernel_proves_the_theorem(statement: Statement) -> None:
     assert statement.claim.of_run

@@ -53,7 +53,7 @@ def test_the_kernel_accepts_what_is_found_for_a_users_lemma() -> None:
         assert time.monotonic() - begun < 30, name
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [name for name in LEMMAS if name not in LOOSE])
 def test_false_variants_have_no_proof(name: str) -> None:
     setting, left, right = LEMMAS[name]
@@ -61,6 +61,7 @@ def test_false_variants_have_no_proof(name: str) -> None:
     assert proved(setting, at_most(left * Fraction(8, 7), right)) is None
 
 
+@pytest.mark.slow
 def test_a_class_that_is_too_large_has_no_proof() -> None:
     """Cocoercivity needs convexity, and the descent lemma smoothness."""
     _, left, right = LEMMAS["cocoercivity"]
@@ -69,6 +70,7 @@ def test_a_class_that_is_too_large_has_no_proof() -> None:
     assert proved(replace(SMOOTH, curvature=(-L, 2 * L)), at_most(left, right)) is None
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("identifier", QUICK)
 def test_statements_of_the_catalogue(identifier: str) -> None:
     _check(identifier)

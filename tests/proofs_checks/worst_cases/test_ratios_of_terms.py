@@ -147,7 +147,7 @@ def test_every_draw_is_enumerated_where_functions_are_evaluated_after_it() -> No
     assert not moved.question.enumerated
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("m", "active"), [(2, 1), (3, 2)])
 @pytest.mark.parametrize(
     "kept",

@@ -87,6 +87,7 @@ def first_option(sign: float, buffered: bool) -> Report:
     return check(method, init=init, round=play, server_model=lambda state: state[0])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("sign", "buffered", "expected"),
     [

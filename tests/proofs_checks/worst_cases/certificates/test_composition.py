@@ -35,6 +35,7 @@ def happens(method, problem, start, participation, rounds, G):
     return total / (start @ start + G * sum(p @ p for p in pulls) / len(pulls))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("participation", DRAWS, ids=str)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_what_is_attained_happens_when_all_sequences_are_drawn(method, participation):
@@ -62,6 +63,7 @@ def test_no_federation_of_three_is_above_the_proved_end(participation):
     assert 0 < most <= found.upper
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("rounds", [2, 6, 20, 60])
 @pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: type(method).__name__)
 def test_everyone(method, rounds):

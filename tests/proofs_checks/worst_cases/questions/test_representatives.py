@@ -93,6 +93,7 @@ METHODS = {
 }
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("metric", ["distance", "gap", "gradient_norm"])
 def test_symmetry_changes_nothing(name, metric):
