@@ -3,8 +3,10 @@
     python benchmarks/worst_cases.py --pepit /path/to/a/python/with/PEPit
 
 PEPit runs in an environment of its own (or FEDCONVEX_PEERS=pepit=…) and is timed there, building and solving; ours
-includes the proof and the federation that attains it. Both report their least time, since the machine is shared. An
-upper end below the truth counts as missed, whatever its distance.
+includes the proof and the federation that attains it. Both report their least time, since the machine is shared. The
+fastest of PEPit's solvers counts, even where its value is below the truth. Such a value is no bound, however near: a
+federation attains the truth, so that what the value promises is false. A certified upper end below the truth would
+count as missed.
 """
 
 import argparse
@@ -21,8 +23,8 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, discover, worst_case
 
 REPETITIONS, SWEEP = 30, 1000
-PEPIT_REPETITIONS = {2: 10, 10: 3, 30: 1}
-RATIOS = {2: 10, 10: 100, 30: 5000}
+PEPIT_REPETITIONS = {2: 20, 10: 10, 30: 5}
+RATIOS = {2: 15, 10: 100, 30: 1000}
 
 
 def fedsplit(clients: int | str) -> Any:
@@ -88,17 +90,17 @@ def interpreter() -> str | None:
     return chosen
 
 
-def best_of(theirs: dict[str, Any], truth: Any) -> tuple[str, float]:
-    """The fastest of PEPit's solvers whose value is not below the truth; where all are, the fastest."""
-    bounds = [name for name, value in theirs["values"].items() if value >= truth] or list(theirs["values"])
-    name = min(bounds, key=lambda solver: theirs["seconds"][solver])
+def fastest(theirs: dict[str, Any]) -> tuple[str, float]:
+    """The fastest of PEPit's solvers, and its milliseconds."""
+    name = min(theirs["seconds"], key=lambda solver: theirs["seconds"][solver])
     return name, theirs["seconds"][name] * 1e3
 
 
 def told(theirs: dict[str, Any], truth: Any) -> str:
-    """Each solver's seconds and error."""
+    """Each solver's seconds and error, and whether its value is a bound at all."""
     return ", ".join(
         f"{solver} {theirs['seconds'][solver]:.3g} s and {(value - float(truth)) / float(truth):+.1e}"
+        + " (below the truth: no bound)" * (value < truth)
         for solver, value in theirs["values"].items()
     )
 
@@ -114,10 +116,12 @@ def speed(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
     for m, target in RATIOS.items():
         theirs = pepit(python, "fedsplit", m, PEPIT_REPETITIONS[m])
         if theirs is not None:
-            solver, taken = best_of(theirs, Fraction(1, 9))
+            solver, taken = fastest(theirs)
             ratio = taken / ours[str(m)]
-            rows.append(row(f"FedSplit, {m} clients: times faster than PEPit", ratio, target, "×", at_least=True,
-                            peer=f"PEPit with {solver}", peer_value=taken, peer_unit="ms", ratio=ratio))  # fmt: skip
+            every = {name: found * 1e3 / ours[str(m)] for name, found in theirs["seconds"].items()}
+            rows.append(row(f"FedSplit, {m} clients: times faster than PEPit's fastest solver", ratio, target, "×",
+                            at_least=True, peer=f"PEPit with {solver}", peer_value=taken, peer_unit="ms", ratio=ratio,
+                            ratio_by_solver=every, pepit=theirs))  # fmt: skip
             notes.append(
                 f"PEPit, {m} clients, seconds and value relative to the truth: {told(theirs, Fraction(1, 9))}."
             )
