@@ -26,6 +26,7 @@ WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is
 LARGEST = 10**6  # the largest factor by which V may grow
 NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
 SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
+NOISE = 1e-10  # margins that the solver does not tell from 0
 NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof
 MOST_TRIALS = 40  # rates that are tried
 FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
@@ -82,7 +83,9 @@ def lyapunov(
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
-    slow = attaining[0] if _is_tight(found, attaining[0]) else refined(posed.coordinates, spec.solver, attaining[0])
+    slow = attaining[0]
+    if not _is_tight(found, slow):
+        slow = refined(posed.coordinates, spec.solver, slow, num_clients)
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
 
 
@@ -137,7 +140,8 @@ def _best(
 
 def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:
     """A Lyapunov function whose rate is nearly where the proofs' largest margin changes its sign, above `low`."""
-    below, high = _margin(posed, low), min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate)
+    below = _margin(posed, low)
+    high = min(max(1.0, 2 * low), LARGEST) if known is None else float(known.rate * (1 - WORTHWHILE))
     while (over := _margin(posed, high)) <= 0:
         if high >= LARGEST or known is not None:
             return None
@@ -145,11 +149,11 @@ def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) ->
     if below > 0:  # a proof is near, only the rounding failed
         high = low
     for step in range(MOST_TRIALS):
-        if high - low <= NEARLY * high / 2:
+        if high - low <= NEARLY * high or over < NOISE:
             break
-        # By turns the secant, slightly beyond its zero, and the middle: the margin is nearly linear in the rate.
+        # A secant, slightly beyond its zero, then middles twice: the margin is often linear in the rate, but may jump.
         guess = low + (high - low) * -below / (over - below)
-        middle = (low + high) / 2 if step % 3 == 2 else min(guess * (1 + NEARLY / 4), (guess + 9 * high) / 10)
+        middle = (low + high) / 2 if step % 3 else min(guess * (1 + NEARLY / 4), (guess + 9 * high) / 10)
         margin = _margin(posed, middle)
         if margin > 0:
             high, over = middle, margin

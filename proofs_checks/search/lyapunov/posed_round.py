@@ -88,7 +88,9 @@ def pose_round(
     if twice:
         count = len(board.evaluations)
         answered(method, solver, board, found.state(after))
-        pairs = list(zip(board.evaluations[1:count], board.evaluations[count:], strict=False))
+        first, second = board.evaluations[1:count], board.evaluations[count:]
+        # A point of the second round that was seen in the first is not evaluated again: then none correspond.
+        pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
         for part in found.parts:
             for j, both in enumerate(pairs):
                 one, other = (_only(e.gradient, part.part) for e in both)

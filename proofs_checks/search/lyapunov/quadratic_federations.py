@@ -34,7 +34,7 @@ class QuadraticFederation(ABC):
     @property
     @abstractmethod
     def fewest(self) -> int:
-        """The fewest clients; other numbers are its multiples."""
+        """The fewest clients."""
 
     @abstractmethod
     def problem(self, clients: int) -> Quadratic:
@@ -76,10 +76,11 @@ class OnALine(QuadraticFederation):
 @final
 @dataclass(frozen=True)
 class InAPlane(QuadraticFederation):
-    """Half of the clients have curvatures low and high in two directions of a plane, the others in their mirror images.
+    """Clients with curvatures low and high in two directions of a plane, turned around an axis by a full circle.
 
-    The direction of `low` has the slope 2t/(1 − t²) to the mirror line, with t the `tilt`. Means stay on this line, and
-    deviations on the line across.
+    The direction of `low` has the slope 2t/(1 − t²) to the axis, with t the `tilt`. Means stay on the axis, and the m
+    clients' deviations on m lines across it, of which each client's is turned by 2π/m against the next; across its
+    plane a client has curvature `low`. Two clients are mirror images, in one plane.
     """
 
     low: Fraction
@@ -98,12 +99,19 @@ class InAPlane(QuadraticFederation):
         return 2
 
     def problem(self, clients: int) -> Quadratic:
+        """Exact for even numbers, of which half are alike; else in floating point."""
         (a, b), (_, d) = self.action
-        mirrored = [_array([[a, b], [b, d]]), _array([[a, -b], [-b, d]])] * (clients // 2)
-        return Quadratic(mirrored, [_array([Fraction(0), Fraction(sign)]) for sign in (1, -1)] * (clients // 2))
+        if clients % 2 == 0:
+            mirrored = [_array([[a, b], [b, d]]), _array([[a, -b], [-b, d]])] * (clients // 2)
+            return Quadratic(mirrored, [_array([Fraction(0), Fraction(sign)]) for sign in (1, -1)] * (clients // 2))
+        flat = np.array([[a, b, 0], [b, d, 0], [0, 0, self.low]], dtype=float)
+        angles = [2 * np.pi * k / clients for k in range(clients)]
+        turns = [np.array([[1, 0, 0], [0, np.cos(x), -np.sin(x)], [0, np.sin(x), np.cos(x)]]) for x in angles]
+        hessians = [turn @ flat @ turn.T for turn in turns]
+        return Quadratic([(H + H.T) / 2 for H in hessians], [turn[:, 1] for turn in turns])
 
     def __str__(self) -> str:
-        return f"quadratics in a plane, of curvatures {self.low} and {self.high} tilted by ±{self.tilt}"
+        return f"quadratics of curvatures {self.low} and {self.high} in planes, tilted by {self.tilt}"
 
 
 def _array(rows: Any) -> np.ndarray:
@@ -126,6 +134,6 @@ def trial_federations(functions: FunctionClass, num_clients: int | str) -> Itera
         shares = {Fraction(i, num_clients) for i in few}
     for share in sorted(shares):
         yield OnALine(low, high, share)
-    if num_clients == "any" or int(num_clients) % 2 == 0:
+    if num_clients != 1:
         for i in range(1, TILTS):
             yield InAPlane(low, high, Fraction(i, TILTS))

@@ -19,8 +19,10 @@ from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
+    SHARES,
     TILTS,
     InAPlane,
+    OnALine,
     QuadraticFederation,
     trial_federations,
 )
@@ -30,6 +32,7 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answer
 
 DIGITS = 10**15  # of a spectral radius that is irrational
 REFINEMENTS = 24  # of the direction in a plane
+FINER_SHARES = 3  # halvings of the step between shares, which make more clients
 
 
 @final
@@ -173,14 +176,24 @@ def slowest(
     return [one for one in tried if one.squared == most]
 
 
-def refined(found: Coordinates, solver: LocalSolver, best: Attained) -> Attained:
-    """A federation in a plane whose direction is nearly the slowest; the given one where it is not in a plane."""
-    step = Fraction(1, TILTS)
-    for _ in range(REFINEMENTS):
-        around = best.federation
-        if not isinstance(around, InAPlane):
-            break
-        step /= 2
-        beside = [replace(around, tilt=t) for t in (around.tilt - step, around.tilt + step) if 0 < t < 1]
+def refined(found: Coordinates, solver: LocalSolver, best: Attained, num_clients: int | str) -> Attained:
+    """A federation beside the best one that is slower still: in another direction of the plane, or with other shares.
+
+    The given one where all clients are alike, or their number leaves no choice.
+    """
+    around = best.federation
+    if isinstance(around, InAPlane):
+        step, times = Fraction(1, TILTS), REFINEMENTS
+    elif isinstance(around, OnALine) and around.first != around.second and num_clients == "any":
+        step, times = Fraction(1, SHARES), FINER_SHARES
+    else:
+        return best
+    for _ in range(times):
+        step, around = step / 2, best.federation
+        if isinstance(around, InAPlane):
+            beside: list[Any] = [replace(around, tilt=t) for t in (around.tilt - step, around.tilt + step) if 0 < t < 1]
+        else:
+            assert isinstance(around, OnALine)
+            beside = [replace(around, share=p) for p in (around.share - step, around.share + step) if 0 < p < 1]
         best = max(best, *(attained(found, solver, one, best.sign) for one in beside), key=lambda one: one.squared)
     return best

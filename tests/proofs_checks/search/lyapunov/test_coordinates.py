@@ -13,6 +13,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
+from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
 from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 
 CLASS = SmoothStronglyConvex(1, 4)
@@ -115,3 +116,12 @@ def test_the_map_is_restricted_to_what_the_starts_reach():
     mean = Part("mean", ("a", "b"), [[1, 0], [0, 1]], [], [fmpq(1), fmpq(0)])
     deviation = Part("deviation", ("c",), [[1]], [], [fmpq(1)])
     assert _restricted(rows, Coordinates(None, mean, deviation)) == [[fmpq(1, 2), 1], [0, fmpq(1, 4)]]
+
+
+def test_gradients_are_measured_only_where_the_points_of_two_rounds_correspond():
+    """A single client of DANE with mu = 0 goes to its minimiser, where the next round begins: seen already."""
+    two, one = in_rationals(fc.DANE(mu=1)), in_rationals(fc.DANE(mu=0, eta=F(1, 2)))
+    assert len(pose_round(two, two.local_solver, CLASS, 2, twice=True).names) == 1 + 2 * 2
+    posed = pose_round(one, one.local_solver, CLASS, 1, twice=True)
+    assert list(posed.names.values()) == ["server"]
+    assert posed.values == ()

@@ -13,6 +13,8 @@ from lyapunov_values import fractions_of, parts_of
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -172,6 +174,26 @@ def test_runs_on_the_slowest_federation_contract_as_it_says(method):
     ]
     slowest = (np.linalg.norm(changes[1]) / np.linalg.norm(changes[0])) ** (2 / 100)
     assert slowest == pytest.approx(float(found.lower), rel=0.02)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_tilted_quadratics_are_in_the_class_and_contract_as_it_says(m):
+    """For odd numbers of clients, turned around an axis in space."""
+    method = fc.Scaffold(stepsize=F(1, 5), local_steps=3, option=1)
+    found = lyapunov(method, SmoothStronglyConvex(1, 9), m)
+    assert isinstance(found.slowest.federation, InAPlane) or m == 2
+    tilted = InAPlane(F(1), F(9), F(5, 12))
+    problem = tilted.problem(m)
+    assert problem.mu == pytest.approx(1)
+    assert pytest.approx(9) == problem.L
+    play = rounds_of(method, problem, "float")
+    states = [play.start(np.ones(problem.dim))]
+    for _ in range(60):
+        states.append(play.advance(states[-1]))
+    sizes = [np.linalg.norm(states[t + 1].flat() - states[t].flat()) for t in (10, 50)]
+    coordinates = found.function.posed.coordinates
+    expected = float(attained(coordinates, coordinates.method.local_solver, tilted).squared)
+    assert (sizes[1] / sizes[0]) ** (2 / 40) == pytest.approx(expected, rel=0.03)
 
 
 def one_round_of_scaffold(a, s, e):
