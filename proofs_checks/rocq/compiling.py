@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -82,6 +82,16 @@ def check_folder(rocq: Rocq, folder: Path, theorems: Iterable[Exported], jobs: i
             raise InvalidInput(
                 "--kernel", f"rocq {rocq.version}", f"it refuses the library: {found.problem[:300]}", CURE
             )
-    names = [f"Statements/{one.module}" for one in theorems if one.text]
+    waiting: dict[str, Future[Checked]] = {}
+
+    def check(one: Exported) -> Checked:
+        for identifier in one.cited:  # earlier in the list, so it has begun
+            waiting[identifier].result()
+        return rocq.compile(folder, f"Statements/{one.module}")
+
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda name: rocq.compile(folder, name), names)
+        for one in theorems:
+            if one.text:
+                waiting[one.identifier] = pool.submit(check, one)
+        for found_one in waiting.values():
+            yield found_one.result()

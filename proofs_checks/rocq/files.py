@@ -9,15 +9,24 @@ from typing import final
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.claims import builder_of
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing
-from fedconvex.proofs_checks.rocq.theorems import TheoremText
+from fedconvex.proofs_checks.rocq.theorems import theorem_of_statement
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
+from fedconvex.theory import statement as statement_of
 
-LIBRARY = ("Spaces", "Families", "Functions", "Normal", "Steps", "Draws", "Random")  # in the order in which they are compiled
+LIBRARY = (
+    "Spaces",
+    "Families",
+    "Functions",
+    "Normal",
+    "Steps",
+    "Draws",
+    "Random",
+)  # in the order in which they are compiled
 HEAD = """From Coq Require Import Reals List Lra.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
@@ -52,6 +61,7 @@ class Exported:
     identifier: str
     text: str = ""
     missing: str = ""
+    cited: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -68,13 +78,15 @@ def exported(statement: Statement) -> Exported:
     if builder_of(statement) is None:
         return Exported(identifier, missing="it has no proof as data")
     try:
-        theorem = TheoremText(Exported(identifier).module, statement.setting, statement.claim, derivation_of(statement))
-        text = Script(theorem).whole()
+        script = Script(theorem_of_statement(identifier))
+        text = script.whole()
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
     except Refused as error:
         return Exported(identifier, missing=f"no proof to export: {error}")
-    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}\n{text}\n")
+    cited = tuple(script.cited)
+    needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
+    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}{needed}\n{text}\n", cited=cited)
 
 
 @cache
@@ -96,7 +108,7 @@ def write_theories(folder: Path, statements: Iterable[Statement]) -> list[Export
     Raises InvalidInput for a folder that is not empty. What cannot be exported is in the answer, with the reason.
     """
     require_empty(folder)
-    found = [exported(statement) for statement in statements]
+    found = _with_cited(statements)
     written = [one for one in found if one.text]
     contents = {f"FedConvex/{name}.v": text for name, text in library().items()}
     contents |= {f"Statements/{one.module}.v": one.text for one in written}
@@ -109,6 +121,26 @@ def write_theories(folder: Path, statements: Iterable[Statement]) -> list[Export
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
     return found
+
+
+def _with_cited(statements: Iterable[Statement]) -> list[Exported]:
+    """The exported statements, those that others cite before these."""
+    found: dict[str, Exported] = {}
+
+    def add(statement: Statement) -> None:
+        if statement.identifier in found:
+            return
+        made = exported(statement)
+        for identifier in made.cited:
+            add(statement_of(identifier))
+        lost = [identifier for identifier in made.cited if found[identifier].missing]
+        found[made.identifier] = (
+            Exported(made.identifier, missing=f"it cites {lost[0]}: {found[lost[0]].missing}") if lost else made
+        )
+
+    for statement in statements:
+        add(statement)
+    return list(found.values())
 
 
 def _assumptions(written: list[Exported]) -> str:
@@ -134,6 +166,9 @@ def _makefile(written: list[Exported]) -> str:
     for before, name in zip(("", *LIBRARY[:-1]), LIBRARY, strict=True):
         needed = f" FedConvex/{before}.vo" if before else ""
         lines += [f"FedConvex/{name}.vo: FedConvex/{name}.v{needed}", compile_it]
+    lines += [
+        f"Statements/{one.module}.vo: Statements/{Exported(name).module}.vo" for one in written for name in one.cited
+    ]
     return "\n".join([*lines, ".PHONY: all", ""])
 
 

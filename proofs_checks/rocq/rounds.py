@@ -90,6 +90,28 @@ class RoundTerms:
                 return self.meaning(v) * (1 / self.board.parameters.value(c))
         raise Missing(f"the vector {u.head}")
 
+    def same_as(self, other: "RoundTerms", name: str) -> str:
+        """The variable here that is the other round's variable of this name."""
+        key = next(key for key, made in other.made.items() if made == Vector("free", (name,)))
+        sort, _, rest = key.partition(" ")
+        match sort:
+            case "w" | "server":
+                found = self.vector(Vector("server", (0,)))
+            case "minimiser" | "answers" | "solutions":
+                found = self.vector(Vector(sort))
+            case "last":
+                found = self.vector(Vector("last answers", (0,)))
+            case "free" | "family":
+                found = self.vector(Vector(sort, (rest,)))
+            case "shared" | "memory":
+                found = self.vector(Vector(sort, (rest, 0)))
+            case "next":
+                found = self._next(rest)
+            case _:
+                _ = self.answers
+                found = self.made[key]
+        return str(found.args[0])
+
     # ---- terms of claims, in variables
 
     def vector(self, term: Vector) -> Vector:

@@ -4,161 +4,27 @@ What the kernel's board knows, such as which two points are one, only chooses wh
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parts, value
-from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, parts, value
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.kernel.scalars import Refused
-from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Vec
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
 from fedconvex.proofs_checks.rocq.signs import sign_lemma
+from fedconvex.proofs_checks.rocq.steps import Step, Steps
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
 @final
-@dataclass
-class Fact:
-    """difference >= 0, or = 0 where exact, and the tactic that proves it."""
-
-    difference: Number
-    proof: str
-    exact: bool = False
-
-
-@final
-@dataclass
-class Step:
-    """A line of the proof with its terms in variables: what it says, and what it rests on."""
-
-    name: str
-    left: Any
-    right: Any
-    relation: str
-    facts: list[tuple[Number, Fact]] = field(default_factory=list)
-    squares: list[tuple[Number, Vector]] = field(default_factory=list)
-    root_of: str = ""
-
-    @property
-    def numbers(self) -> Iterator[Number]:
-        """All numbers in the step."""
-        if type(self.left) is Number:
-            yield from (self.left, self.right)
-        for multiplier, fact in self.facts:
-            yield from (multiplier, fact.difference)
-        for weight, vector in self.squares:
-            yield from (weight, inner(vector, vector))
-
-
 class Script:
-    """The script of one theorem. `text` is the whole of it."""
+    """The script of one theorem. `whole` has the theorem, too."""
 
     def __init__(self, theorem: TheoremText):
         self.theorem, self.round, self.board = theorem, theorem.round, theorem.board
-        self.names: dict[str, str] = {}  # of lines, in Rocq
-        self.steps: list[Step] = []
-        for line in theorem.derivation.lines:
-            self.steps.append(self._step(line, len(self.steps) + 1))
-        theorem.statement()  # makes the variables in the assumptions, too
+        self.read = Steps(theorem)
+        self.steps, self.cited = self.read.steps, self.read.cited
         self.out: list[str] = []
-
-    # ---- lines and facts, in variables
-
-    def _step(self, line: Any, place: int) -> Step:
-        name = f"line_{place}"
-        match line:
-            case proofs.Combine(left, right, facts, squares, relation, called):
-                made = Step(name, self._term(left), self._term(right), relation)
-                made.facts = [(self.round.number(m), self._fact(f)) for m, f in facts]
-                made.squares = [(self.round.number(c), self.round.vector(u)) for c, u in squares]
-            case proofs.Root(left, right, of, called):
-                made = Step(name, self._term(left), self._term(right), "<=", root_of=self.names[of])
-            case _:
-                raise Missing(type(line).__name__)
-        self.names[called or f"line {place}"] = name
-        return made
-
-    def _term(self, term: Any) -> Any:
-        return self.round.vector(term) if type(term) is Vector else self.round.number(term)
-
-    def _fact(self, fact: Any) -> Fact:
-        match fact:
-            case proofs.Lower(b, a, least):
-                return self._quadratic(b, a, 0, least)
-            case proofs.Upper(b, a, most):
-                return self._quadratic(b, a, 1, most)
-            case proofs.Between(b, a, least, most):
-                return self._between(self.round.vector(b), self.round.vector(a), least, most)
-            case proofs.CauchySchwarz(u, v, sign):
-                x, y = self.round.vector(u), self.round.vector(v)
-                which = "plus" if sign == 1 else "minus"
-                return Fact(norm(x) * norm(y) - inner(x, y) * number(sign), f"apply cauchy_schwarz_{which}")
-            case proofs.Nonnegative(of):
-                return Fact(self.round.number(of), "sign")
-            case proofs.Earlier(line):
-                earlier = next(s for s in self.steps if s.name == self.names[line])
-                if type(earlier.left) is Vector:
-                    raise Missing("an earlier line about vectors")
-                exact = earlier.relation == "="
-                proof = f"exact ({'no_' if exact else ''}difference _ _ {earlier.name})"
-                return Fact(earlier.right - earlier.left, proof, exact)
-            case proofs.Hypothesis(what):
-                return self._assumed(what)
-        raise Missing(type(fact).__name__)
-
-    def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
-        known = self.theorem.setting.curvature[end]
-        if known is None:
-            raise Missing("a class of the objective alone")
-        return known, known if given is None else given
-
-    def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
-        b, a = self.round.vector(to), self.round.vector(at)
-        _, c = self._curvature(end, given)
-        tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
-        if end == 0:
-            return Fact(value(b) - value(a) - tangent - square, "apply (lower F _ _ _ _ F_least); order")
-        return Fact(value(a) + tangent + square - value(b), "apply (upper F _ _ _ _ F_most); order")
-
-    def _between(self, b: Vector, a: Vector, least: Number | None, most: Number | None) -> Fact:
-        _, low = self._curvature(0, least)
-        _, high = self._curvature(1, most)
-        g, d = gradient(b) - gradient(a), b - a
-        difference = inner(g - low * d, high * d - g)
-        return Fact(difference, "apply (between F _ _ _ _ _ _ F_least F_most); order")
-
-    def _scale(self) -> Fact:
-        """The equation of the number that multiplies variances."""
-        draws = self.theorem.setting.draws
-        assert draws.active is not None
-        assert draws.clients is not None
-        sg, active, clients = Number("parameter", ("σ",)), draws.active, draws.clients
-        value_of = self.board.parameters.value
-        if self.board.field.is_nonnegative(1 - value_of(clients)):
-            return Fact(sg * active - clients + active, "apply draw_scale_one; lra", exact=True)
-        return Fact(sg * active * (clients - 1) - clients + active, "exact draw_scale", exact=True)
-
-    def _assumed(self, what: str) -> Fact:
-        if what == "scale":
-            return self._scale()
-        u, v, bound = self.theorem.assumed(what)
-        c = number(bound)
-        one = self.theorem.one
-        match what:
-            case "inexactness":
-                lemma = "length_bound" if one else "random_lengths" if self.theorem.drawn else "mean_of_lengths"
-                return Fact(inner(v, v) * c**2 - inner(u, u), f"apply {lemma}; [sign | exact inexactness]")
-            case "error":
-                lemma = "error_bound" if one else "mean_of_errors"
-                return Fact(c**2 - inner(u, u), f"apply {lemma}; [sign | exact error]")
-            case "dissimilarity":
-                return Fact(c**2 * inner(v, v) - inner(u, u), "exact (difference _ _ dissimilarity)")
-            case "variance":
-                return Fact(c - inner(u - v, u - v), "exact (difference _ _ variance)")
-        return Fact(inner(u, u) - c, "exact (difference _ _ large_gradient)")
-
-    # ---- the script
 
     @property
     def numbers(self) -> list[Number]:
@@ -190,6 +56,7 @@ class Script:
         names = ["V", *self._sets, "f", "F", *self.theorem.parameters.values(), *self._draw,
                  *sorted(variables), *(h.name for h in hypotheses)]  # fmt: skip
         self.out = [f"  intros {' '.join(names)}."]
+        self._citations()
         self._class()
         self._parameters()
         self._basis()
@@ -216,6 +83,24 @@ class Script:
 
     def say(self, line: str) -> None:
         self.out.append(f"  {line}")
+
+    def _citations(self) -> None:
+        """The cited theorems, at the vectors of this round."""
+        for identifier, other in self.cited.items():
+            name = identifier.replace(".", "_")
+            left, right = self.read.term(other.claim.left), self.read.term(other.claim.right)
+            draws = list(self._draw)
+            arguments = ["V", *self._sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
+            arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
+            relation = "=" if other.claim.relation == "=" else "<="
+            claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
+            self.say(f"assert ({name}_here : {claim}).")
+            weaker = (
+                "intros; eapply curvature_weaker_least; [eauto | order]",
+                "intros; eapply curvature_weaker_most; [eauto | order]",
+            )
+            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}]"
+            self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
 
     def _class(self) -> None:
         """The class of the function of all clients."""
@@ -286,7 +171,10 @@ class Script:
             given += ["0 <= sg", "sg <= 1"]
         given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
         value_of = self.board.parameters.value(formula)
-        self.lemmas.append(sign_lemma(name, self.board.field, formula, value_of, strictly, names, given))
+        try:
+            self.lemmas.append(sign_lemma(name, self.board.field, formula, value_of, strictly, names, given))
+        except Missing:
+            return "sign"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
 
     def _basis(self) -> None:
@@ -434,7 +322,7 @@ class Script:
 
     def _lengths(self) -> None:
         """A name for every length; those of multiples of one vector are multiples of one length."""
-        self.lengths: list[tuple[Vec, str, Vector]] = []
+        self.lengths: list[Length] = []
         self.length_names: list[str] = []
         texts: set[str] = set()
         self.length_of: dict[Vector, tuple[int, Any]] = {}
@@ -450,7 +338,7 @@ class Script:
                 self.say(f"{{ apply norm_of_zero. {self._canonical()} {self._same}; identity. }}")
                 continue
             multiple = next(
-                ((k, c) for k, (v, _, _) in enumerate(self.lengths) if (c := _ratio(u, v)) is not None), None
+                ((k, c) for k, (v, _, _) in enumerate(self.lengths) if (c := ratio(u, v)) is not None), None
             )
             if multiple is None:
                 self.lengths.append((u, name, of))
@@ -539,7 +427,7 @@ class Script:
         """Multiples of n² − ⟨u, u⟩ = 0, for lengths n = ‖u‖, that the identity of this line needs."""
         if not self.lengths:
             return []
-        reader = _FreeProducts(self)
+        reader = FreeProducts(self.board, self.round.meaning, self.lengths)
         rest = reader.number(step.right) - reader.number(step.left)
         for multiplier, fact in step.facts:
             rest = rest - reader.product(reader.number(multiplier), reader.number(fact.difference))
@@ -586,65 +474,6 @@ class Script:
 
     def _inline(self) -> str:
         return "".join(f"{t[:-1]}; " for t in (self._plain(), self._canonical()) if t)
-
-
-class _FreeProducts:
-    """Numbers as polynomials in which the square of a length stays one."""
-
-    def __init__(self, script: Script):
-        self.script, self.board = script, script.board
-
-    def number(self, x: Number) -> Quantity:
-        board, script = self.board, self.script
-        match x.head, x.args:
-            case "norm", (of,):
-                u = board.round.put(script.round.meaning(of))
-                for place, (v, _, _) in enumerate(script.lengths):
-                    c = _ratio(u, v)
-                    if c is not None:
-                        size = c if board.field.is_nonnegative(c) else -c
-                        return Quantity({(("‖", str(place)),): size})
-                return Quantity()
-            case "inner", (u, v):
-                return board.inner(script.round.meaning(u), script.round.meaning(v))
-            case "value", (u,):
-                return board.value(script.round.meaning(u))
-            case ("+" | "-") as sign, (y, z):
-                return self.number(y) + self.number(z) * (1 if sign == "+" else -1)
-            case "neg", (y,):
-                return self.number(y) * -1
-            case "*", (y, z):
-                return self.product(self.number(y), self.number(z))
-            case "/", (y, z) if not is_of_parameters(x):
-                return self.number(y) * (1 / board.parameters.value(z))
-            case "^", (y, Number("constant", (n,))) if not is_of_parameters(x):
-                found, base = board.constant(1), self.number(y)
-                for _ in range(int(n)):
-                    found = self.product(found, base)
-                return found
-            case "named", (_, y):
-                return self.number(y)
-        return board.constant(board.parameters.value(x))
-
-    def product(self, a: Quantity, b: Quantity) -> Quantity:
-        terms: dict[Monomial, Any] = {}
-        for m, c in a.terms.items():
-            for n, d in b.terms.items():
-                key = tuple(sorted((*m, *n)))
-                terms[key] = terms.get(key, 0) + c * d
-        return Quantity(terms)
-
-
-def _ratio(u: Vec, v: Vec) -> Any:
-    """c with u = cv, or None."""
-    if u.parts.keys() != v.parts.keys():
-        return None
-    key = min(u.parts)
-    try:
-        c = u.parts[key] / v.parts[key]
-    except Refused:
-        return None
-    return c if (u - v * c).key == frozenset() else None
 
 
 def _depth(u: Vector) -> int:

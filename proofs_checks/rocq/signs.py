@@ -62,7 +62,13 @@ def _degree(polynomial: Any, k: int) -> int:
 
 
 def sign_lemma(
-    name: str, field: Field, formula: Number, value: Scalar, strictly: bool, names: Mapping[str, str], given: Iterable[str]
+    name: str,
+    field: Field,
+    formula: Number,
+    value: Scalar,
+    strictly: bool,
+    names: Mapping[str, str],
+    given: Iterable[str],
 ) -> str:
     """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold."""
     relation = "<" if strictly else "<="
@@ -83,7 +89,11 @@ def sign_lemma(
         script += _substituted(field, difference, strict, step, now, place, found[0][: place - 1])
     left = found[1]
     quotient = f"({_text(left.above, field, now)}) / ({_factors(left.below, field, now)})"
-    goal = "match goal with |- 0 <= ?e => replace e with" if not strictly else "match goal with |- 0 < ?e => replace e with"
+    goal = (
+        "match goal with |- 0 <= ?e => replace e with"
+        if not strictly
+        else "match goal with |- 0 < ?e => replace e with"
+    )
     script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
     return "\n".join([head, *lines, *(f"  {line}" for line in script), "Qed."])
 
@@ -101,13 +111,16 @@ def _substituted(
     if symbol not in names or "√" in symbol:
         raise Missing("the sign of a formula with roots")
     old, new = names[symbol], f"{names[symbol]}_{place}"
-    (rest, linear) = made._by_power(condition, k) if condition.degrees()[k] == 1 else (None, None)
-    if linear is None:
+    if condition.degrees()[k] != 1:
         raise Missing("a condition that is not linear")
+    linear = made._by_power(condition, k)[1]
     if not has_sign(denominator, 1, field.signs):
-        rest, linear, condition = -rest, -linear, -condition
+        linear, condition = -linear, -condition
     relation = "<" if strictly else "<="
-    text_of = lambda polynomial: _text(polynomial, field, names)  # noqa: E731
+
+    def text_of(polynomial: Any) -> str:
+        return _text(polynomial, field, names)
+
     known = f"assert (known_{place} : 0 {relation} {text_of(condition)}) by (first [lra | sign])."
     later = {**names, symbol: new}
     whole = f"({_text(above, field, later)}) / ({_text(below, field, later)})"

@@ -10,8 +10,8 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 
 # Names with a meaning in the library or in Rocq, which no variable of a theorem may take.
 _LIBRARY = (
-    "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average families space function together "
-    "vector element weight sqrt exp pow R S O E Rmax Rmin INR"
+    "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average "
+    "families space function together vector element weight sqrt exp pow R S O E Rmax Rmin INR"
 )
 _ROCQ = (
     "fun forall exists let in if then else match with end at as by Type Prop Set return fix cofix where using max min"

@@ -6,12 +6,15 @@ from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, gradient, mean, parts
+from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
+from fedconvex.proofs_checks.verification import load
+from fedconvex.theory import statement
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
 RELATIONS = {">=": "<=", ">": "<", "=": "="}
@@ -43,6 +46,7 @@ class TheoremText:
             raise Missing("a first round")
         if setting.bounded_below or setting.initial_gap is not None:
             raise Missing("an infimum")
+        self.cited: dict[str, TheoremText] = {}  # by identifier, as it is found
         self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
         self.one = claim.of_client
         terms = [*_terms(claim), *_terms(derivation)]
@@ -192,7 +196,11 @@ class TheoremText:
         functions = "function V" if self.one else "C -> function V"
         together = "f" if self.one else "together (fun _ : W => together f)" if self.drawn else "together f"
         typed = " : function (random W C V)" if self.drawn else ""
-        lines = [f"Theorem {self.name} :", f"  forall (V : space){sets} (f : {functions}),", f"  let F{typed} := {together} in"]
+        lines = [
+            f"Theorem {self.name} :",
+            f"  forall (V : space){sets} (f : {functions}),",
+            f"  let F{typed} := {together} in",
+        ]
         if self.parameters:
             lines.append(f"  forall {' '.join(self.parameters.values())} : R,")
         if self.drawn:
@@ -210,6 +218,15 @@ class TheoremText:
         assert active is not None
         assert clients is not None
         return f"d : draw_without_replacement W C {self.writer.factor(active)} {self.writer.factor(clients)}"
+
+
+def theorem_of_statement(identifier: str) -> TheoremText:
+    """The theorem of a statement."""
+    of = statement(identifier)
+    load(of.paper.name)
+    if of.claim is None:
+        raise Missing(f"{identifier} has no claim")
+    return TheoremText(identifier.replace(".", "_"), of.setting, of.claim, derivation_of(of))
 
 
 def divisors(terms: Any) -> list[Number]:

@@ -152,3 +152,9 @@ Lemma together_at_most {S : weighted_set} {V} (f : S -> function V) L :
 Proof.
   intros H a b. simpl. rewrite <- average_scale, <- !average_add. apply average_le. intro k. apply H.
 Qed.
+
+Lemma curvature_weaker_least {V} (f : function V) l c : curvature_at_least l f -> c <= l -> curvature_at_least c f.
+Proof. intros H Hc a b. pose proof (lower f l c a b H Hc). lra. Qed.
+
+Lemma curvature_weaker_most {V} (f : function V) L c : curvature_at_most L f -> L <= c -> curvature_at_most c f.
+Proof. intros H Hc a b. pose proof (upper f L c a b H Hc). lra. Qed.

@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.rocq.files import exported, library, write_theories
 from fedconvex.theory import statement
 
 TWO = ("feddyn.equation5", "fedprox.equation5")
-HASHES = {"feddyn.equation5": "8805172f001ed580", "fedprox.equation5": "31c7e03be157740c"}
+HASHES = {"feddyn.equation5": "74789d98402c2d3f", "fedprox.equation5": "d7c26b5ebdaf6b33"}
 GRANTED = re.compile(
     r"\b(Axiom|Axioms|Parameter|Parameters|Admitted|admit|Conjecture|Abort|Unset|bypass_check|give_up)\b"
 )

@@ -1,0 +1,74 @@
+"""Lengths as unknown numbers whose squares stay as they are: what an identity needs to know of n² = ⟨u, u⟩."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from fedconvex.claims.terms import Number, Vector
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Vec
+
+Length = tuple[Vec, str, Vector]  # a vector on the kernel's board, the name of its length, and its term
+
+
+@final
+class FreeProducts:
+    """Numbers as polynomials in which the square of a length stays one."""
+
+    def __init__(self, board: RoundBoard, meaning: Callable[[Vector], Vec], lengths: Sequence[Length]):
+        self.board, self.meaning, self.lengths = board, meaning, lengths
+
+    def number(self, x: Number) -> Quantity:
+        """The number. Raises Refused."""
+        board = self.board
+        match x.head, x.args:
+            case "norm", (of,):
+                u = board.round.put(self.meaning(of))
+                for place, (v, _, _) in enumerate(self.lengths):
+                    c = ratio(u, v)
+                    if c is not None:
+                        size = c if board.field.is_nonnegative(c) else -c
+                        return Quantity({(("‖", str(place)),): size})
+                return Quantity()
+            case "inner", (u, v):
+                return board.inner(self.meaning(u), self.meaning(v))
+            case "value", (u,):
+                return board.value(self.meaning(u))
+            case ("+" | "-") as sign, (y, z):
+                return self.number(y) + self.number(z) * (1 if sign == "+" else -1)
+            case "neg", (y,):
+                return self.number(y) * -1
+            case "*", (y, z):
+                return self.product(self.number(y), self.number(z))
+            case "/", (y, z) if not is_of_parameters(x):
+                return self.number(y) * (1 / board.parameters.value(z))
+            case "^", (y, Number("constant", (n,))) if not is_of_parameters(x):
+                found, base = board.constant(1), self.number(y)
+                for _ in range(int(n)):
+                    found = self.product(found, base)
+                return found
+            case "named", (_, y):
+                return self.number(y)
+        return board.constant(board.parameters.value(x))
+
+    def product(self, a: Quantity, b: Quantity) -> Quantity:
+        """The product."""
+        terms: dict[Monomial, Any] = {}
+        for m, c in a.terms.items():
+            for n, d in b.terms.items():
+                key = tuple(sorted((*m, *n)))
+                terms[key] = terms.get(key, 0) + c * d
+        return Quantity(terms)
+
+
+def ratio(u: Vec, v: Vec) -> Any:
+    """c with u = cv, or None."""
+    if u.parts.keys() != v.parts.keys():
+        return None
+    key = min(u.parts)
+    try:
+        c = u.parts[key] / v.parts[key]
+    except Refused:
+        return None
+    return c if (u - v * c).key == frozenset() else None
