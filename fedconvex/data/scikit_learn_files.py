@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Samples(NamedTuple):
+class BundledSamples(NamedTuple):
     """Features (n, p), the p names of the features, and targets (n,)."""
 
     features: np.ndarray
@@ -19,7 +19,7 @@ class Samples(NamedTuple):
     targets: np.ndarray
 
 
-def read(name: str) -> Samples | None:
+def read(name: str) -> BundledSamples | None:
     """The data set that `sklearn.datasets.load_{name}` returns; None if it is not known here, or has no file there."""
     folder = _folder()
     if folder is None or name not in _READERS:
@@ -36,12 +36,12 @@ def _folder() -> Path | None:
     return Path(places[0]) / "datasets" / "data" if places else None
 
 
-def _diabetes(folder: Path) -> Samples:
+def _diabetes(folder: Path) -> BundledSamples:
     raw = np.loadtxt(folder / "diabetes_data_raw.csv.gz")
     features = (raw - raw.mean(axis=0)) / raw.std(axis=0)
     features /= raw.shape[0] ** 0.5
     names = ("age", "sex", "bmi", "bp", *(f"s{i}" for i in range(1, 7)))
-    return Samples(features, names, np.loadtxt(folder / "diabetes_target.csv.gz"))
+    return BundledSamples(features, names, np.loadtxt(folder / "diabetes_target.csv.gz"))
 
 
 CELLS = (
@@ -50,19 +50,19 @@ CELLS = (
 )  # fmt: skip
 
 
-def _breast_cancer(folder: Path) -> Samples:
+def _breast_cancer(folder: Path) -> BundledSamples:
     rows = np.loadtxt(folder / "breast_cancer.csv", delimiter=",", skiprows=1)
     names = tuple(pattern.format(cell) for pattern in ("mean {}", "{} error", "worst {}") for cell in CELLS)
-    return Samples(rows[:, :-1].copy(), names, rows[:, -1].astype(int))
+    return BundledSamples(rows[:, :-1].copy(), names, rows[:, -1].astype(int))
 
 
-def _digits(folder: Path) -> Samples:
+def _digits(folder: Path) -> BundledSamples:
     rows = np.loadtxt(folder / "digits.csv.gz", delimiter=",")
     names = tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8))
-    return Samples(rows[:, :-1], names, rows[:, -1].astype(int))
+    return BundledSamples(rows[:, :-1], names, rows[:, -1].astype(int))
 
 
-_READERS: dict[str, Callable[[Path], Samples]] = {
+_READERS: dict[str, Callable[[Path], BundledSamples]] = {
     "breast_cancer": _breast_cancer,
     "diabetes": _diabetes,
     "digits": _digits,

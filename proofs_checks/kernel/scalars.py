@@ -13,7 +13,7 @@ from itertools import product as choices
 from math import comb
 from typing import Any, final
 
-from flint import fmpz_mpoly, fmpz_mpoly_ctx
+from flint import fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from fedconvex.arithmetic.rationals import ExactNumber
 
@@ -373,8 +373,9 @@ class Substitutions:
         if not has_sign(below, 1, self.signs):
             return
         numbers = {place for place, _ in self.field.primes}  # √2 keeps its value, which `reduced` counts on
+        degrees = above.degrees()
         for k, (name, sign) in enumerate(self.signs.items()):
-            if sign == "real" or above.degrees()[k] != 1 or k in numbers:
+            if sign == "real" or degrees[k] != 1 or k in numbers:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
             pairs = tuple(pair for pair in self.pairs if name not in pair)
@@ -411,9 +412,9 @@ class Substitutions:
 
     def _by_power(self, of: fmpz_mpoly, k: int) -> list[fmpz_mpoly]:
         """The coefficients of the powers of the k-th symbol."""
-        found: list[dict[tuple[int, ...], int]] = [{} for _ in range(int(of.degrees()[k]) + 1 if of else 1)]
+        found: list[dict[tuple[int, ...], fmpz]] = [{} for _ in range(int(of.degrees()[k]) + 1 if of else 1)]
         for powers, c in of.to_dict().items():
-            found[int(powers[k])][tuple(0 if j == k else int(n) for j, n in enumerate(powers))] = int(c)
+            found[int(powers[k])][(*powers[:k], 0, *powers[k + 1 :])] = c
         return [self.field.context.from_dict(terms) for terms in found]
 
     def _put_in(self, of: fmpz_mpoly, step: Any) -> fmpz_mpoly:
@@ -429,14 +430,18 @@ class Substitutions:
 
 def has_sign(of: fmpz_mpoly, sign: int, signs: Mapping[str, str]) -> bool:
     """Whether sign · polynomial ≥ 0, visibly: symbols that may be negative occur in even powers only."""
+    if not all(c * sign > 0 for c in of.coeffs()):  # first: the powers take longer
+        return False
     real = [k for k, s in enumerate(signs.values()) if s == "real"]
-    return all(int(c) * sign > 0 and all(int(n[k]) % 2 == 0 for k in real) for n, c in of.to_dict().items())
+    return not real or all(int(n[k]) % 2 == 0 for n in of.monoms() for k in real)
 
 
 def is_positive(of: fmpz_mpoly, signs: Mapping[str, str]) -> bool:
     """Whether polynomial > 0, visibly: besides, some monomial consists of positive symbols."""
+    if not has_sign(of, 1, signs):
+        return False
     weak = [k for k, s in enumerate(signs.values()) if s != "positive"]
-    return has_sign(of, 1, signs) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
+    return any(not any(n[k] for k in weak) for n in of.monoms())
 
 
 def is_positive_anyway(of: fmpz_mpoly, signs: Mapping[str, str], pairs: Pairs) -> bool:
@@ -460,4 +465,4 @@ def power(of: fmpz_mpoly, n: int) -> fmpz_mpoly:
 
 def bits(of: fmpz_mpoly) -> int:
     """The length of the longest coefficient."""
-    return max((int(c.bit_length()) for c in of.coeffs()), default=0)
+    return max(map(fmpz.bit_length, of.coeffs()), default=0)

@@ -41,12 +41,12 @@ def from_scikit_learn(name: str, scaled: Callable[[np.ndarray], np.ndarray] = st
     return Table(scaled(samples.features), samples.names, as_targets(samples.targets), None)
 
 
-def _loaded(name: str) -> scikit_learn_files.Samples:
+def _loaded(name: str) -> scikit_learn_files.BundledSamples:
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")()
     features = np.asarray(bunch.data, dtype=np.float64)
-    return scikit_learn_files.Samples(features, tuple(map(str, bunch.feature_names)), bunch.target)
+    return scikit_learn_files.BundledSamples(features, tuple(map(str, bunch.feature_names)), bunch.target)
 
 
 def as_problem(name: str, clients: int, partition: str, seed: int, options: dict[str, Any]) -> "Problem":

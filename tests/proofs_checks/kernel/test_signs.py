@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar
+from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, Substitutions, bits, has_sign, is_positive
 
 SIGNS = ("positive", "nonnegative", "real")
 GRID = {"positive": [Fraction(1, 3), Fraction(1), Fraction(2), Fraction(7)]}
@@ -302,3 +302,34 @@ def test_a_condition_whose_denominator_has_no_sign_says_nothing() -> None:
     assert not field.is_nonnegative(bound - 2)
     assert not field.is_nonnegative(2 - bound)
     assert not field.is_nonnegative(x - y)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_visible_signs_are_those_of_the_terms(seed: int) -> None:
+    random, names = Random(seed), ["x", "y", "z"]
+    field = Field({n: random.choice(SIGNS) for n in names})
+    signs = dict(zip(names, field.signs.values(), strict=False))
+    of = field.scalar(Formula(polynomial(random, names)).on({n: field.parameter(n) for n in names})).above
+    terms = {tuple(map(int, powers)): int(c) for powers, c in of.to_dict().items()}
+    for sign in (1, -1):
+        even = all(powers[k] % 2 == 0 for powers in terms for k, n in enumerate(names) if signs[n] == "real")
+        assert has_sign(of * sign, 1, signs) is (even and all(c * sign > 0 for c in terms.values()))
+        inside = any(all(signs[n] == "positive" or not powers[k] for k, n in enumerate(names)) for powers in terms)
+        assert is_positive(of * sign, signs) is (has_sign(of, sign, signs) and inside)
+    assert bits(of) == max((abs(c).bit_length() for c in terms.values()), default=0)
+    for k in range(len(names)):
+        x, parts = field.symbols[names[k]], Substitutions(field)._by_power(of, k)
+        assert sum((part * x**n for n, part in enumerate(parts)), field.one * 0) == of
+        assert all(part.degrees()[k] <= 0 for part in parts)
+
+
+@pytest.mark.parametrize(("sign", "strict"), [("real", False), ("nonnegative", False), ("positive", True)])
+def test_an_odd_power_or_a_symbol_that_may_be_0_shows_less(sign: str, strict: bool) -> None:
+    field = Field({"x": sign})
+    x, signs = field.symbols["x"], {"x": sign}
+    assert has_sign(x, 1, signs) is (sign != "real")
+    assert has_sign(x**2, 1, signs)
+    assert is_positive(x, signs) is strict
+    assert is_positive(x**2 + 1, signs)
+    assert not is_positive(0 * x, signs)
+    assert not has_sign(x**2 - 1, 1, signs)
