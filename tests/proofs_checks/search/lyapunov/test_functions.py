@@ -6,7 +6,10 @@ from fractions import Fraction as F
 import pytest
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.worst_cases.certificates.search import Target, certify
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +69,15 @@ def test_what_is_not_positive_definite_is_no_lyapunov_function(found):
 def test_a_function_is_written_with_its_coordinates():
     text = str(lyapunov(fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4)).function)
     assert text == "‖(server + 1/2·server's h)‖² + 1/4·mean‖gradient_k − mean‖²"
+
+
+@pytest.mark.parametrize(("kappa", "e"), [(30, 3), (100, 5), (100, 10)])
+def test_the_theorems_own_function_contracts_by_the_same_rate(kappa, e):
+    """V = ‖w‖² + mean‖D_k‖² with D_k = (e/κ)(c_k − c − ∇F_k(x*)), certified by the search of `worst_case`."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa))
+    posed = found.function.posed
+    program = posed.program({pair: to_fmpq(1 if pair[0][0] == "mean" else F(e, kappa) ** 2) for pair in posed.pairs})
+    vectors = [program.coordinates(zero) for zero in attained_vectors(posed, found.slowest)]
+    target = Target(to_fmpq((1 - F(1, kappa)) ** (2 * e)), vectors)
+    certificate = certify(program, target, lambda _: True).certificate
+    assert certificate.t == found.upper == (1 - F(1, kappa)) ** (2 * e)
