@@ -39,7 +39,8 @@ def main() -> None:
     ratio = min(times["rebuilt"]) / min(times["kept"])
     limit = min(times["rebuilt"]) / min(times["alone"])
     note = (
-        f"The two products with the design, which every Hessian product needs, take {min(times['alone']) * 1e3:.3g} ms: "
+        "The two products with the design, which every Hessian product needs, take "
+        f"{min(times['alone']) * 1e3:.3g} ms: "
         f"beside them, rebuilding curvatures cannot be beaten by more than {limit:.3g} times here."
     )
     record(

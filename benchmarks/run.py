@@ -27,6 +27,7 @@ SCRIPTS = (
     "local_sgd",
     "measuring",
     "many_clients",
+    "reading",
     "bounds",
     "verify",
     "worst_cases",

@@ -104,7 +104,10 @@ def float_array(values: Any) -> np.ndarray:
     """A float64 array of the same shape, each entry rounded to nearest; balls give their midpoints."""
     values = np.asarray(values)
     if values.dtype == object:
-        values = np.array([nearest_float(v) for v in values.ravel()]).reshape(values.shape)
+        flat = values.ravel().tolist()
+        if flat and all(v is flat[0] for v in flat):  # equal weights of very many clients
+            return np.full(values.shape, nearest_float(flat[0]))
+        values = np.array([nearest_float(v) for v in flat]).reshape(values.shape)
     return np.asarray(values, dtype=np.float64)
 
 

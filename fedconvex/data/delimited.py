@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from fedconvex.data import table as tables
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import Table, bad_file, check_size, roles
 from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
+from fedconvex.memory import NUMBER
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 BOOLEANS = {"true": 1.0, "false": 0.0}
+CHECKED = 2**18  # bytes of features; asking the system what memory is left takes as long as reading dozens of rows
 MISSING_CURE = "fill it in or remove the row"
 
 
@@ -28,6 +31,7 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
     names = [name.strip() for name in header]
     target, client, chosen = roles(path, names, target_column, client_column)
+    most, between_checks = (max(1, size // (NUMBER * len(chosen))) for size in (tables.MAX_BYTES, CHECKED))
     features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
     targets: list[str] = []
     clients: list[str] = []
@@ -49,7 +53,9 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         if client is not None:
             clients.append(row[client].strip())
         lines.append(number)
-        check_size(path, len(lines), len(chosen))
+        if len(lines) > most or len(lines) % between_checks == 0:
+            check_size(path, len(lines), len(chosen))
+    check_size(path, len(lines), len(chosen))
     if not lines:
         raise bad_file(path, "has a header but no rows", "give one line per sample")
     if client is not None:

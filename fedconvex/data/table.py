@@ -10,7 +10,7 @@ from typing import NamedTuple, final, overload
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.memory import NUMBER, readable, require
+from fedconvex.memory import FREE, NUMBER, readable, require
 from fedconvex.sparse import Features, dense
 
 TARGET_COLUMNS = ("target", "label", "y")
@@ -85,10 +85,11 @@ def default_names(num_features: int) -> NumberedNames:
 def check_size(path: str | os.PathLike[str], rows: int, columns: int, copies: int = 1) -> None:
     """Raises InvalidInput for a dense table of more than `MAX_BYTES`, or of which `copies` do not fit into memory."""
     needed = rows * columns * NUMBER
-    size = f"{rows} rows by {columns} features take {readable(needed)} as a dense table"
     if needed > MAX_BYTES:
+        size = f"{rows} rows by {columns} features take {readable(needed)} as a dense table"
         raise bad_file(path, f"{size}, the limit is {readable(MAX_BYTES)}", FEWER)
-    require(copies * needed, "path", Path(path), f"{copies} times its {rows} rows by {columns} features", FEWER)
+    if needed * copies > FREE:  # readers call this for growing tables: words and paths only where they are needed
+        require(copies * needed, "path", Path(path), f"{copies} times its {rows} rows by {columns} features", FEWER)
 
 
 def standardized(features: Features, like: Features | None = None) -> np.ndarray:

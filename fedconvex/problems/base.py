@@ -206,7 +206,8 @@ class Problem(ABC):
         arithmetic = arithmetics.get(arithmetic)
         # factors are exact, so that rational problems stay rational after scaling
         factors = (Fraction(1),) * self.num_clients if scale is None else self._factors(scale)
-        key = (arithmetic.name, arithmetic.settings, factors)  # settings: clients of 53 and 500 bits differ
+        # settings: clients of 53 and 500 bits differ; None: a million Fractions would take seconds to hash
+        key = (arithmetic.name, arithmetic.settings, None if _all_one(factors) else factors)
         if key not in self._built:
             with arithmetic.context():
                 built = self.build_clients(arithmetic, factors)
@@ -307,3 +308,8 @@ class Problem(ABC):
         arithmetic = arithmetics.of(X)
         with arithmetic.context():
             return self.clients(arithmetic), arithmetic.array(X), arithmetic.array(self.exact_weights_array)
+
+
+def _all_one(factors: Sequence[Fraction]) -> bool:
+    first = factors[0]  # `is` first: comparing a million equal Fractions would take seconds
+    return first == 1 and all(factor is first or factor == 1 for factor in factors)

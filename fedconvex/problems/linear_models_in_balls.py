@@ -10,6 +10,7 @@ import numpy as np
 
 from fedconvex.arithmetic.balls import square_root_upper, unbounded
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.exact_products import SplitMatrix
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
@@ -48,6 +49,7 @@ class BallLinearModelClients(Clients):
         self.exact_ridge, self.ridge, self.scale, self.floats = ridge, arithmetic.scalar(ridge), scale, floats
         self.num_clients, self.dim = len(designs), outputs * int(designs[0].shape[1])
         self._designs: dict[int, tuple[np.ndarray, Any]] = {}
+        self._last_split: tuple[int, np.ndarray, SplitMatrix | None] | None = None
         self._keep = sum(A.size for A in designs) <= KEEP_ENTRIES
 
     def subset(self, members: np.ndarray) -> "BallLinearModelClients":
@@ -117,10 +119,13 @@ class BallLinearModelClients(Clients):
     def _gradient(self, k: int, x: Array) -> Array:
         labels = self.labels[k]
         derivatives = [self._derivative(z, int(y)) for z, y in zip(self._scores(k, x), labels, strict=True)]
-        rows = flint.arb_mat(self.outputs, len(labels), [d[c] for c in range(self.outputs) for d in derivatives])
-        columns, design = self._design(k)
         found = np.full((self.outputs, self.dim // self.outputs), flint.arb(0), dtype=object)
-        found[:, columns] = np.array((rows * design).entries(), dtype=object).reshape(self.outputs, -1)
+        columns, split = self._split(k)
+        product = None if split is None else split.T.times(np.array(derivatives, dtype=object))
+        if product is None:
+            rows = flint.arb_mat(self.outputs, len(labels), [d[c] for c in range(self.outputs) for d in derivatives])
+            product = np.array((rows * self._design(k)[1]).entries(), dtype=object).reshape(self.outputs, -1).T
+        found[:, columns] = product.T
         total = found.ravel()
         return self.scale[k] * (total / len(labels) + self.ridge * x)
 
@@ -146,12 +151,21 @@ class BallLinearModelClients(Clients):
         return result
 
     def _scores(self, k: int, x: Array) -> list[list[Any]]:
-        columns, design = self._design(k)
+        columns, split = self._split(k)
         W = x.reshape(self.outputs, -1)[:, columns]
-        scores: list[list[Any]] = (
-            design * flint.arb_mat(self.outputs, len(columns), W.ravel().tolist()).transpose()
-        ).tolist()
+        product = None if split is None else split.times(W.T)
+        if product is None:
+            rows = flint.arb_mat(self.outputs, len(columns), W.ravel().tolist())
+            product = self._design(k)[1] * rows.transpose()
+        scores: list[list[Any]] = product.tolist()
         return scores
+
+    def _split(self, k: int) -> tuple[np.ndarray, SplitMatrix | None]:
+        """The columns of client k's design that are not all 0, and these columns for products; None: take `_design`."""
+        if self._last_split is None or self._last_split[0] != k:
+            columns, design = occupied(self.designs[k])
+            self._last_split = k, columns, SplitMatrix.of(design)
+        return self._last_split[1:]
 
     def _design(self, k: int) -> tuple[np.ndarray, Any]:
         """The columns of client k's design that are not all 0, as indices and as a matrix."""

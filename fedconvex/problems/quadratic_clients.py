@@ -135,13 +135,18 @@ class QuadraticProblem(Problem):
         """The functions scale_k · f_k with their matrices scale_k · H_k computed."""
         arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=2)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow raises InvalidInput below
-            terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
+            H, c, factors = self.scaled_terms(arithmetic, scale)
+        if arithmetic.certainty is Certainty.NUMERIC and not np.isfinite(arithmetic.to_float(H)).all():
+            raise InvalidInput("data", self, "has squares beyond the range of float64", "rescale, or use exact numbers")
+        return QuadraticClients(arithmetic, self, H, c, factors, np.arange(self.num_clients))
+
+    def scaled_terms(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> tuple[Batch, Array, Array]:
+        """scale_k · H_k, scale_k · c_k and scale_k of all clients in that arithmetic."""
+        terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
         factors = [arithmetic.scalar(s) for s in scale]
         H = arithmetic.stack([s * H for s, (H, _) in zip(factors, terms, strict=True)])
         c = arithmetic.rows([s * c for s, (_, c) in zip(factors, terms, strict=True)])
-        if arithmetic.certainty is Certainty.NUMERIC and not np.isfinite(arithmetic.to_float(H)).all():
-            raise InvalidInput("data", self, "has squares beyond the range of float64", "rescale, or use exact numbers")
-        return QuadraticClients(arithmetic, self, H, c, arithmetic.array(factors), np.arange(self.num_clients))
+        return H, c, arithmetic.array(factors)
 
     @cached_property
     def kernel(self) -> list[Array]:

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite, largest_eigenvalue_bound, null_space, rank
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.certainty import Certainty
@@ -97,6 +97,18 @@ class LeastSquares(QuadraticProblem):
         A = arithmetic.matrix(dense(self.A[k], "A"))
         transposed = arithmetic.transpose(A)
         return arithmetic.product(transposed, A), arithmetic.apply(transposed, arithmetic.array(self.b[k]))
+
+    def scaled_terms(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> tuple[Batch, Array, Array]:
+        if not isinstance(self.A, np.ndarray) or arithmetic.certainty is not Certainty.NUMERIC:
+            return super().scaled_terms(arithmetic, scale)
+        # clients of one size in one array: one call for all of them
+        factors = arithmetic.array(np.array(scale, dtype=object))
+        A, b = arithmetic.array(self.A), arithmetic.array(self.b)
+        transposed = A.swapaxes(1, 2)
+        H, c = arithmetic.products(transposed, A), arithmetic.matvec(transposed, b)
+        if (factors != 1).any():
+            H, c = H * factors[:, None, None], c * factors[:, None]
+        return H, c, factors
 
     def samples_of(self, numbers: np.ndarray, scale: Array, arithmetic: Arithmetic) -> Samples:
         blocks, targets = [dense(self.A[k], "A") for k in numbers], [self.b[k] for k in numbers]

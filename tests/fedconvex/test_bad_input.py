@@ -137,7 +137,7 @@ CALLS = [
     (fixed_point(LEAST, PROX), "method", "LeastSquares", "FedProx(mu=1)"),
     (simulate(PROX, "diabetes"), "problem", "diabetes", "LeastSquares("),
     (lambda: fc.ground_truth(PROX), "problem", "FedProx(mu=1)", "LeastSquares("),
-    (lambda: fc.ground_truth(LEAST, solver="sgd"), "solver", "sgd", "clarabel or newton"),
+    (lambda: fc.ground_truth(LEAST, solver="sgd"), "solver", "sgd", "newton or cvxpy"),
     (lambda: fc.dissimilarity(np.zeros(2), LEAST), "problem", "array([0., 0.])", "LeastSquares("),
     (lambda: fc.dissimilarity(LEAST, np.zeros(3)), "x", "(3,)", "reshape"),
     (lambda: fc.gradient_variance(LEAST, np.zeros((2, 2))), "x", "(2, 2)", "reshape"),
