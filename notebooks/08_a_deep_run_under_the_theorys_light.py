@@ -40,8 +40,8 @@ frame[["round", "value", "accuracy", *constants]].iloc[::8].round(3)
 
 # %% [markdown]
 # The theorem's constants were measured in the run: B and the gradients of all clients at the server's model, γ that
-# each reached, and the extreme eigenvalues of every client's Hessian (Lanczos), at the models and the clients' answers. Where the assumptions hold, by
-# measurement, it promises $\rho\,\|\nabla f\|^2$.
+# each reached, and the extreme eigenvalues of every client's Hessian (Lanczos), at the models and the clients' answers.
+# Where the assumptions hold, by measurement, it promises $\rho\,\|\nabla f\|^2$.
 
 # %%
 bounds = result.bounds()
@@ -74,7 +74,7 @@ assert 0.37 < sharper.min() < 0.40
 assert 0.83 < sharper.max() < 0.88
 
 # %% [markdown]
-# **Answer.** In seven of the first 8 of 40 rounds it says so, and promises 11 % of the decrease at most. Then the network's
-# curvature has grown, and with $\mu = 4$ its ρ is negative: it promises nothing, while the loss falls in every round.
-# The bound by curvature applies in all 40 rounds, and promises between 38 % and 85 % of what happened. (By
+# **Answer.** In seven of the first 8 of 40 rounds it says so, and promises 11 % of the decrease at most. Then the
+# network's curvature has grown, and with $\mu = 4$ its ρ is negative: it promises nothing, while the loss falls in
+# every round. The bound by curvature applies in all 40 rounds, and promises between 38 % and 85 % of what happened. (By
 # measurement at the run's points: nothing is proved of the points in between.)

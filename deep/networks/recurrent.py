@@ -2,6 +2,9 @@
 
 Autograd adds the gradient of the hidden weights up position after position. Here the errors of all positions are kept,
 and their product with the hidden states is one product for the whole sequence, as is that with the inputs.
+
+Milliseconds a client's step on one thread of a CPU (7 clients, batch 10, 80 characters): 45 in float32, 117 in float64.
+With the kernel of `nn.LSTM`, which takes one client at a time, 28 and 191: each type has its faster route.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,8 +35,12 @@ class RecurrentNetwork(Network):
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         found = theta.new_zeros(len(batch.targets), self.layout.dim)
-        with torch.no_grad():
-            self._differentiate(self.layout.views(theta.expand(len(found), -1)), batch, self.layout.views(found))
+        parameters, into = self.layout.views(theta.expand(len(found), -1)), self.layout.views(found)
+        if theta.device.type == "cpu" and theta.dtype == torch.float32 and torch.backends.mkldnn.is_available():
+            self._by_kernel(parameters, batch, into)
+        else:
+            with torch.no_grad():
+                self._differentiate(parameters, batch, into)
         return found
 
     def step_function(
@@ -50,6 +57,23 @@ class RecurrentNetwork(Network):
                 changing.add_(push)
 
         return step
+
+    def _by_kernel(self, parameters: Views, batch: Batch, into: Views) -> None:
+        """The same, client after client, by the kernel of `nn.LSTM`: oneDNN has one for float32 alone."""
+        layers = self.module.lstm.layers
+        names = [f"lstm.{name}_l{layer}" for layer in range(layers) for name in NAMES]
+        for k in range(len(batch.targets)):
+            own = {name: value[k].detach().requires_grad_() for name, value in parameters.items()}
+            with torch.enable_grad():
+                values = own.get("vectors", self.module.vectors)[batch.inputs[k]]
+                zero = values.new_zeros(layers, len(values), own["lstm.weight_hh_l0"].shape[1])
+                weights = [own[name] for name in names]
+                states: Tensor = torch.lstm(values, (zero, zero), weights, True, layers, 0.0, True, False, True)[0]
+                outputs = torch.addmm(own["output.bias"], states[:, -1], own["output.weight"].mT)
+                total = (self.loss.values(outputs, batch.targets[k]) * batch.shares[k]).sum()
+                gradients = torch.autograd.grad(total, tuple(own.values()))
+            for name, gradient in zip(own, gradients, strict=True):
+                into[name][k] = gradient
 
     def _differentiate(self, parameters: Views, batch: Batch, into: Views) -> None:
         """Write the gradients of Σ shares·loss into zeros, (K, *shape) for each parameter."""

@@ -66,6 +66,23 @@ def test_gradients(kind: str, layers: int, clients: int, length: int) -> None:
     torch.testing.assert_close(by_hand.losses(theta, batch), by_autograd.losses(theta, batch))
 
 
+@pytest.mark.parametrize("kind", ["character", "sentiment"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_gradients_in_float32(kind: str, layers: int) -> None:
+    """By torch's kernel, where oneDNN has one; and by hand, where it has none."""
+    module, batch = model(kind, layers).float(), sequences()
+    batch = Batch(batch.inputs, batch.targets, batch.shares.float())
+    by_hand, by_autograd = both(module)
+    theta = points(by_hand, module.double(), 3).float()
+    module.float()
+    expected = by_autograd.gradients(theta, batch)
+    torch.testing.assert_close(by_hand.gradients(theta, batch), expected, rtol=1e-4, atol=1e-6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+        patch.setattr(RecurrentNetwork, "_by_kernel", None)
+        torch.testing.assert_close(by_hand.gradients(theta, batch), expected, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("keep", [1.0, 0.9, torch.tensor([[0.8], [0.9], [1.0]], dtype=torch.float64)], ids=repr)
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_steps(keep: Any, elsewhere: bool) -> None:
