@@ -46,10 +46,12 @@ To believe a theorem, read
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
-   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2.
+   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2. In rounds with
+   drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too.
 
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
-a round exist is a hypothesis of each theorem.
+a round exist is a hypothesis of each theorem, and so is what a method's memory always satisfies, such as FedDyn's
+h = the mean of the memories; that it always does is not among these theorems.
 """
 
 
