@@ -27,6 +27,21 @@ LIBRARY = (
     "Draws",
     "Random",
 )  # in the order in which they are compiled
+# Statements whose generated proofs Rocq refuses: its tactics do not find the sign of a formula. Whoever mends the signs
+# takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
+REFUSED_BY_ROCQ = frozenset(
+    (
+        "feddyn.lemma8",
+        "feddyn.lemma10",
+        "feddyn.lemma10assummed",
+        "fedprox.theorem4sharper",
+        "fedprox.theorem4byvariance",
+        "fedprox.theorem4bycurvature",
+        "fedprox.theorem4convex",
+        "fedprox.theorem4convexeveryone",
+        "fedprox.corollary7sharper",
+    )
+)
 HEAD = """From Coq Require Import Reals List Lra.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
@@ -79,6 +94,8 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing="it has no claim as data")
     if builder_of(statement) is None:
         return Exported(identifier, missing="it has no proof as data")
+    if identifier in REFUSED_BY_ROCQ:
+        return Exported(identifier, missing="Rocq refuses the generated proof: the sign of a formula")
     try:
         script = Script(theorem_of_statement(identifier))
         text = script.whole()

@@ -68,6 +68,11 @@ def test_a_folder_has_library_theorems_and_what_to_read(tmp_path: Path) -> None:
     assert assumptions.count("Print Assumptions") == 2
 
 
+def test_what_rocq_refuses_is_not_exported() -> None:
+    of = exported(statement("feddyn.lemma8"))
+    assert (of.text, of.missing) == ("", "Rocq refuses the generated proof: the sign of a formula")
+
+
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(InvalidInput, match="not an empty folder"):
