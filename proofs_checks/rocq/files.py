@@ -27,6 +27,21 @@ LIBRARY = (
     "Draws",
     "Random",
 )  # in the order in which they are compiled
+# Statements whose generated proofs Rocq refuses: its tactics do not find the sign of a formula. Whoever mends the signs
+# takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
+REFUSED_BY_ROCQ = frozenset(
+    (
+        "feddyn.lemma8",
+        "feddyn.lemma10",
+        "feddyn.lemma10assummed",
+        "fedprox.theorem4sharper",
+        "fedprox.theorem4byvariance",
+        "fedprox.theorem4bycurvature",
+        "fedprox.theorem4convex",
+        "fedprox.theorem4convexeveryone",
+        "fedprox.corollary7sharper",
+    )
+)
 HEAD = """From Coq Require Import Reals List Lra.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
@@ -46,10 +61,12 @@ To believe a theorem, read
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
-   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2.
+   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2. In rounds with
+   drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too.
 
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
-a round exist is a hypothesis of each theorem.
+a round exist is a hypothesis of each theorem, and so is what a method's memory always satisfies, such as FedDyn's
+h = the mean of the memories; that it always does is not among these theorems.
 """
 
 
@@ -77,6 +94,8 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing="it has no claim as data")
     if builder_of(statement) is None:
         return Exported(identifier, missing="it has no proof as data")
+    if identifier in REFUSED_BY_ROCQ:
+        return Exported(identifier, missing="Rocq refuses the generated proof: the sign of a formula")
     try:
         script = Script(theorem_of_statement(identifier))
         text = script.whole()

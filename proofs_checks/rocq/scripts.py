@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
 from fedconvex.proofs_checks.rocq.signs import sign_lemma
-from fedconvex.proofs_checks.rocq.steps import Step, Steps
+from fedconvex.proofs_checks.rocq.steps import Step, TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
@@ -22,7 +22,7 @@ class Script:
 
     def __init__(self, theorem: TheoremText):
         self.theorem, self.round, self.board = theorem, theorem.round, theorem.board
-        self.read = Steps(theorem)
+        self.read = TheoremSteps(theorem)
         self.steps, self.cited = self.read.steps, self.read.cited
         self.out: list[str] = []
 

@@ -45,7 +45,7 @@ class Step:
 
 
 @final
-class Steps:
+class TheoremSteps:
     """The lines of a theorem's proof, read in order; `cited` are the theorems that they rest on."""
 
     def __init__(self, theorem: TheoremText):
@@ -107,7 +107,7 @@ class Steps:
         name = identifier.replace(".", "_")
         if identifier not in self.cited:
             other = theorem_of_statement(identifier)
-            Steps(other)
+            TheoremSteps(other)
             if (
                 other.claim.of_run
                 or other.one != self.theorem.one

@@ -22,7 +22,7 @@ RELATIONS = {">=": "<=", ">": "<", "=": "="}
 
 @final
 @dataclass
-class Hypothesis:
+class TheoremHypothesis:
     """A hypothesis of a theorem: its name in the proof, its text, and what it means to a reader."""
 
     name: str
@@ -59,7 +59,7 @@ class TheoremText:
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
                                 dict(derivation.invariants))  # fmt: skip
         self.left, self.right = self._side(claim.left), self._side(claim.right)
-        self.hypotheses: list[Hypothesis] = []
+        self.hypotheses: list[TheoremHypothesis] = []
         self.facts: dict[str, tuple[str, str]] = {}
         self._assumptions()
 
@@ -103,7 +103,7 @@ class TheoremText:
                 self._assume(kind, f"{every}curvature_at_{kind} {self.writer.factor(given)} {of}")
 
     def _assume(self, name: str, text: str, comment: str = "") -> None:
-        self.hypotheses.append(Hypothesis(name, text, comment))
+        self.hypotheses.append(TheoremHypothesis(name, text, comment))
 
     def assumed(self, what: str) -> Any:
         """The vectors in an assumption of the setting at the server's point, and its bound."""
@@ -128,23 +128,23 @@ class TheoremText:
         start = self.round.subproblem.start
         return self.round.subproblem.add_gradients(start, gradient(start))  # type: ignore[no-any-return]
 
-    def round_hypotheses(self) -> list[Hypothesis]:
+    def round_hypotheses(self) -> list[TheoremHypothesis]:
         """What the vectors of the round are."""
         w = self.writer
-        found: list[Hypothesis] = []
+        found: list[TheoremHypothesis] = []
         found += [
-            Hypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {v.name}")
+            TheoremHypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {v.name}")
             for v in self.round.variables.values()
             if v.shared and v.equals is None and not self.one
         ]
         if self.drawn:
             free = [v for v in self.round.variables.values() if v.equals is None]
-            found += [Hypothesis(f"{v.name}_fixed", f"fixed {v.name}") for v in free]
+            found += [TheoremHypothesis(f"{v.name}_fixed", f"fixed {v.name}") for v in free]
         if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
             xs = self.round.made["minimiser"]
-            found.append(Hypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
+            found.append(TheoremHypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
         for name, at, equals in self.round.gradients:
-            found.append(Hypothesis(name, f"gradient F {w.operand(at)} = ({w.vector(equals)})%V"))
+            found.append(TheoremHypothesis(name, f"gradient F {w.operand(at)} = ({w.vector(equals)})%V"))
         if "left" in self.round.made:
             found.append(self._inexact("inexactness"))
         if "e" in self.round.made and self.setting.answers == "error":
@@ -154,10 +154,10 @@ class TheoremText:
         return [
             *found,
             *map(self._at_server, assumed),
-            *(Hypothesis(f"{v.name}_is", f"{v.name} = ({w.vector(v.equals)})%V") for v in defined if v.equals),
+            *(TheoremHypothesis(f"{v.name}_is", f"{v.name} = ({w.vector(v.equals)})%V") for v in defined if v.equals),
         ]
 
-    def _inexact(self, what: str) -> Hypothesis:
+    def _inexact(self, what: str) -> TheoremHypothesis:
         w = self.writer
         left, first, bound = self.assumed(what)
         place = "" if self.one else " o k" if self.drawn else " k"
@@ -165,9 +165,9 @@ class TheoremText:
         if first is not None:
             right += f" * norm ({w.operand(first)}{place})" if place else f" * norm {w.operand(first)}"
         of_left = f"({w.operand(left)}{place})" if place else w.operand(left)
-        return Hypothesis(what, f"{f'forall{place}, ' if place else ''}norm {of_left} <= {right}")
+        return TheoremHypothesis(what, f"{f'forall{place}, ' if place else ''}norm {of_left} <= {right}")
 
-    def _at_server(self, what: str) -> Hypothesis:
+    def _at_server(self, what: str) -> TheoremHypothesis:
         w = self.writer
         u, v, bound = self.assumed(what)
         match what:
@@ -179,7 +179,7 @@ class TheoremText:
                 text = f"inner {apart} {apart} <= {w.number(bound)}"
             case _:
                 text = f"{w.number(bound)} <= inner {w.operand(u)} {w.operand(u)}"
-        return Hypothesis(what.replace(" ", "_"), text)
+        return TheoremHypothesis(what.replace(" ", "_"), text)
 
     def conclusion(self) -> str:
         w = self.writer

@@ -36,7 +36,8 @@ def test_the_text_of_a_theorem_is_the_stored_one(identifier: str) -> None:
 
 def test_the_theorem_has_the_hypotheses_and_the_claim_of_its_statement() -> None:
     text = exported(statement("feddyn.equation5")).text
-    theorem = text[text.index("Theorem") : text.index("Proof.")]
+    begin = text.index("Theorem")
+    theorem = text[begin : text.index("Proof.", begin)]
     for hypothesis in ("(0 < L)", "curvature_at_most L (f k)", "curvature_at_least 0 (f k)"):
         assert hypothesis in theorem
     assert "mean (gradient F xs) = zero" in theorem
@@ -65,6 +66,11 @@ def test_a_folder_has_library_theorems_and_what_to_read(tmp_path: Path) -> None:
     assert "`feddyn.theorem1`: it has no" in readme
     assumptions = (tmp_path / "new" / "Assumptions.v").read_text()
     assert assumptions.count("Print Assumptions") == 2
+
+
+def test_what_rocq_refuses_is_not_exported() -> None:
+    of = exported(statement("feddyn.lemma8"))
+    assert (of.text, of.missing) == ("", "Rocq refuses the generated proof: the sign of a formula")
 
 
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,27 @@
+"""`fedconvex verify --rocq` and `--kernel rocq`: files that need no Rocq, and errors before any work."""
+
+from pathlib import Path
+
+import pytest
+
+from fedconvex.commands.verify_rocq import write_and_check
+from fedconvex.errors import InvalidInput
+from fedconvex.theory import statement
+
+
+def test_it_writes_theorems_and_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [statement("feddyn.equation4"), statement("fedsplit.theorem1"), statement("fedprox.definition1")]
+    write_and_check(tmp_path / "theories", chosen, compiled=False)
+    said = capsys.readouterr().out
+    assert "fedsplit.theorem1: not exported: the export does not know yet: claims about a whole run" in said
+    assert "fedprox.definition1: not exported: it has no claim as data" in said
+    assert "1 of 3 statements exported" in said
+    assert "checked by Rocq" not in said
+    assert (tmp_path / "theories" / "Statements" / "feddyn_equation4.v").is_file()
+
+
+def test_without_rocq_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InvalidInput, match="apt install coq"):
+        write_and_check(tmp_path / "theories", [statement("feddyn.equation4")], compiled=True)
+    assert not (tmp_path / "theories").exists()
