@@ -182,9 +182,14 @@ class QuadraticProblem(Problem):
         """A rigorous lower bound of the smallest and upper bound of the largest eigenvalue of every H_k, as balls."""
         bounds = []
         for k, (low, high) in enumerate(zip(self.mu, self.L, strict=True)):
+            formed: dict[Any, Matrix] = {}  # with many samples, forming AᵀA in balls costs more than all that follows
 
-            def hessian(numbers: Arithmetic, k: int = k) -> Matrix:
-                return self.client_terms(k, numbers)[0]
+            # the defaults bind this iteration's client
+            def hessian(numbers: Arithmetic, k: int = k, formed: dict[Any, Matrix] = formed) -> Matrix:
+                key = (numbers.name, numbers.settings)
+                if key not in formed:
+                    formed[key] = self.client_terms(k, numbers)[0]
+                return formed[key]
 
             smallest = smallest_eigenvalue_bound(hessian, low, semidefinite=self.is_convex)
             bounds.append((smallest, largest_eigenvalue_bound(hessian, high)))

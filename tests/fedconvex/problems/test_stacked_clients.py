@@ -52,3 +52,20 @@ def test_scales_of_one_are_no_scales() -> None:
     stacked = fc.LeastSquares(A=A, b=b)
     assert stacked.clients("float", [1] * 6) is stacked.clients("float")
     assert stacked.clients("float", [1] * 5 + [2]) is not stacked.clients("float")
+
+
+def test_bounds_of_curvature_form_each_matrix_once() -> None:
+    problem = fc.LeastSquares(A=list(A), b=b)
+    bounds = fc.LeastSquares(A=list(A), b=b).client_bounds
+    with patch.object(
+        fc.LeastSquares, "client_terms", autospec=True, side_effect=fc.LeastSquares.client_terms
+    ) as terms:
+        again = problem.client_bounds
+    assert terms.call_count == len(A)
+    for k, (low, high) in enumerate(again):
+        values = np.linalg.eigvalsh(A[k].T @ A[k])
+        assert float(low) <= values[0] * (1 + 1e-12)
+        assert float(high) >= values[-1] * (1 - 1e-12)
+        assert (float(low), float(high)) == tuple(map(float, bounds[k]))
+        assert float(low) > 0.99 * values[0]
+        assert float(high) < 1.01 * values[-1]
