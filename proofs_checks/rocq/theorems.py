@@ -42,6 +42,8 @@ class TheoremText:
             raise Missing("Cases")
         if setting.rests:
             raise Missing("fixed points")
+        if setting.single_client:
+            raise Missing("a single client")
         if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
             raise Missing("a first round")
         if setting.bounded_below or setting.initial_gap is not None:

@@ -73,6 +73,12 @@ def test_what_rocq_refuses_is_not_exported() -> None:
     assert (of.text, of.missing) == ("", "Rocq refuses the generated proof: the sign of a formula")
 
 
+def test_what_a_round_of_many_clients_does_not_say_is_not_exported() -> None:
+    """A proximal step contracts for a single client alone: without that the theorem would be another."""
+    of = exported(statement("rockafellar.proximalstep"))
+    assert (of.text, of.missing) == ("", "the export does not know yet: a single client")
+
+
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(InvalidInput, match="not an empty folder"):
