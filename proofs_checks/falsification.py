@@ -69,6 +69,7 @@ def falsify_claim(
 ) -> Counterexample | None:
     """The same for a claim in a setting."""
     seconds = in_floats(positive(seconds, "seconds"), "seconds")
+    seed = integer_at_least(seed, 0, "seed")
     most = None if tries is None else integer_at_least(tries, 1, "tries")
     if unknown := sorted(claim.parameters - set(setting.signs)):
         raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")

@@ -101,7 +101,7 @@ def _sizes(sizes: Sequence[int] | np.ndarray | None, clients: int, seed: int) ->
     if sizes is None:
         # int() rounds down, as the released code does
         return [50 + int(stream(seed, GeneratorStream.SIZE, k).lognormal(4, 2)) for k in range(clients)]
-    if np.ndim(sizes) != 1 or len(sizes) != clients:
+    if not isinstance(sizes, Sequence | np.ndarray) or len(np.shape(sizes[:1])) != 1 or len(sizes) != clients:
         problem = f"must have one entry for each of the {clients} clients"
         raise InvalidInput("sizes", sizes, problem, "correct its length, or clients")
     return [integer_at_least(size, 1, f"sizes[{k}]") for k, size in enumerate(sizes)]

@@ -22,10 +22,10 @@ class BundledSamples(NamedTuple):
 def read(name: str) -> BundledSamples | None:
     """The data set that `sklearn.datasets.load_{name}` returns; None if it is not known here, or has no file there."""
     folder = _folder()
-    if folder is None or name not in _READERS:
+    if folder is None or name not in READERS:
         return None
     try:
-        return _READERS[name](folder)
+        return READERS[name](folder)
     except FileNotFoundError:  # another release keeps it elsewhere
         return None
 
@@ -62,7 +62,7 @@ def _digits(folder: Path) -> BundledSamples:
     return BundledSamples(rows[:, :-1], names, rows[:, -1].astype(int))
 
 
-_READERS: dict[str, Callable[[Path], BundledSamples]] = {
+READERS: dict[str, Callable[[Path], BundledSamples]] = {
     "breast_cancer": _breast_cancer,
     "diabetes": _diabetes,
     "digits": _digits,

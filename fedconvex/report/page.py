@@ -81,11 +81,11 @@ def _summary(entries: list[StatementEntry], changed: Sequence[str]) -> Html:
         tag("li", tag("b", str(n)), " ", tag("span", verdict, class_=f"verdict {verdict}"))
         for verdict, n in sums["statements"].items() if n or verdict in ("proved", "refuted")
     ]  # fmt: skip
-    # statements of earlier papers that ours rest on: listed, but not counted, since nothing here proves them
+    # listed, but not counted, since nothing here proves them
     earlier = len(entries) - len(records)
     said = f"{len(records)} statements of {len({r.source.partition(',')[0] for r in records})} papers. "
     said += f"{summary(records)}. "
-    said += f"{earlier} more come from earlier papers and have no proof here. " if earlier else ""
+    said += f"{earlier} more have no proof here. " if earlier else ""
     parts = [tag("ul", *counts, class_="counts"), tag("p", said), tag("p", *_origins(entries), class_="small")]
     if changed:
         items = [tag("li", line) for line in changed]

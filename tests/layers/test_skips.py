@@ -18,6 +18,7 @@ LACKING = {
     "fedconvex/report/test_browser.py": "a browser",
     "fuzzing/test_memory.py": "Linux's limits of memory",
     "proofs_checks/reporting/test_line_breaks.py": "pdflatex",
+    "proofs_checks/rocq/test_compiling.py": "Rocq",
     "test_adding.py": "a git checkout",
     "test_guide.py": "a browser",
     "test_packaging.py": "symlinks",

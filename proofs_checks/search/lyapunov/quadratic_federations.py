@@ -130,8 +130,8 @@ def trial_federations(functions: FunctionClass, num_clients: int | str) -> Itera
         shares = {Fraction(i, n) for n in range(2, SHARES + 1) for i in range(1, n)}
     else:
         assert isinstance(num_clients, int)
-        few = {1, 2, num_clients // 2, num_clients - 2, num_clients - 1} & {*range(1, num_clients)}
-        shares = {Fraction(i, num_clients) for i in few}
+        few = (1, 2, num_clients // 2, num_clients - 2, num_clients - 1)
+        shares = {Fraction(i, num_clients) for i in few if 0 < i < num_clients}
     for share in sorted(shares):
         yield OnALine(low, high, share)
     if num_clients != 1:

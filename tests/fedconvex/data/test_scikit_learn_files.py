@@ -9,8 +9,10 @@ from sklearn import datasets
 
 from fedconvex.data import builtin, scikit_learn_files
 
+KNOWN = tuple(scikit_learn_files.READERS)
 
-@pytest.mark.parametrize("name", builtin.names())
+
+@pytest.mark.parametrize("name", KNOWN)
 def test_the_samples_are_those_of_the_loader(name: str) -> None:
     samples, bunch = scikit_learn_files.read(name), getattr(datasets, f"load_{name}")()
     assert samples is not None
@@ -37,7 +39,7 @@ PROGRAM = (
 
 
 @pytest.mark.beyond_core  # starts processes
-@pytest.mark.parametrize(("names", "loaded"), [(builtin.names(), "False"), (("wine",), "True")])
+@pytest.mark.parametrize(("names", "loaded"), [(KNOWN, "False"), (("wine",), "True")])
 def test_scikit_learn_is_loaded_only_for_what_is_not_known_here(names: tuple[str, ...], loaded: str) -> None:
     program = PROGRAM.format(names).replace("builtin.table(n)", "builtin.from_scikit_learn(n)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -32,7 +32,8 @@ def test_the_map_is_the_formed_hessian(outputs: int, size: float) -> None:
 
 @pytest.mark.parametrize("outputs", [1, 4])
 def test_the_map_is_the_derivative_of_the_gradient(outputs: int) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     problem, rng = problem_of(outputs), np.random.default_rng(2)
     x, v = rng.standard_normal(problem.dim), rng.standard_normal(problem.dim)
     clients = problem.clients("torch")

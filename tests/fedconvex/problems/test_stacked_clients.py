@@ -18,8 +18,6 @@ WEIGHTS = [1, 2, 3, 4, 5, 0]
 def test_one_array_gives_what_the_clients_give(weights, name) -> None:
     stacked, single = (fc.LeastSquares(A=data, b=b, weights=weights) for data in (A, list(A)))
     scale = None if weights is None else fc.FedSplit(stepsize=1).scale(stacked)
-    if name == "torch":
-        pytest.importorskip("torch")
     here, there = (problem.clients(name, scale) for problem in (stacked, single))
     for one, other in ((here.H, there.H), (here.c, there.c), (here.scale, there.scale)):
         assert abs(np.asarray(one) - np.asarray(other)).max() < 1e-14
