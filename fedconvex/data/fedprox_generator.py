@@ -1,6 +1,7 @@
 """FedProx's synthetic data: Synthetic(α, β) and Synthetic-IID."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def synthetic_iid(
     )
 
 
-def _sizes(sizes: Sequence[int] | np.ndarray | None, clients: int, seed: int) -> list[int]:
+def _sizes(sizes: Any, clients: int, seed: int) -> list[int]:
     if sizes is None:
         # int() rounds down, as the released code does
         return [50 + int(stream(seed, GeneratorStream.SIZE, k).lognormal(4, 2)) for k in range(clients)]

@@ -134,10 +134,10 @@ class Condition:
         """
         import numpy as np
 
-        left, others = to_float(value), {k: to_float(v) for k, v in involved.items()}
+        left, others = _float_or_nan(value), {k: to_float(v) for k, v in involved.items()}
         with np.errstate(all="ignore"):
             try:
-                right = to_float(self.bound_at(others))
+                right = _float_or_nan(self.bound_at(others))
             except (ArithmeticError, ValueError):
                 right = float("nan")
             holds = np.asarray(RELATIONS[self.relation](left, right))
@@ -157,6 +157,15 @@ class Condition:
             if offence is not None:
                 return Offence(name, offence.value, offence.bound, index=index, shape=np.shape(left))
         return None
+
+
+def _float_or_nan(value: Any) -> Any:
+    """The value in floats; an integer that no float holds as NaN, of which every comparison is decided exactly."""
+    found = to_float(value)
+    try:
+        return float(found) if isinstance(found, int) else found
+    except OverflowError:
+        return float("nan")
 
 
 _OPPOSITE = {">": "<=", ">=": "<", "<=": ">", "<": ">="}

@@ -6,6 +6,7 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import float_at_least
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.memory import require
 from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
@@ -14,6 +15,7 @@ from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCer
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
 INFINITE = float("inf")
+CLIENT = 1000  # bytes that a quadratic client takes, or less
 TIGHT = Fraction(1, 10**6)  # relative distance at which the bounds are said to meet
 
 
@@ -85,7 +87,9 @@ class Rate:
         """
         count = self.num_clients if isinstance(self.num_clients, int) else None
         fewest = self.slowest.federation.fewest
-        return self.slowest.federation.problem(count or max(2, fewest))
+        clients = count or max(2, fewest)
+        require(CLIENT * clients, "num_clients", clients, "a list of so many clients", "give fewer, or 'any'")
+        return self.slowest.federation.problem(clients)
 
     def __repr__(self) -> str:
         return f"<contraction of {self.method} per round: [{_down(self.lower)}, {_up(self.upper)}]>"

@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Form, Key
 
 Matrix = list[list[Any]]  # of flint's rationals
@@ -85,7 +86,18 @@ class Program:
 
     @cached_property
     def floats(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """In floating point: the forms' matrices, (forms, n, n) for every block, and the coefficients of values."""
+        """In floating point: the forms' matrices, (forms, n, n) for every block, and the coefficients of values.
+
+        Raises:
+            InvalidInput: a coefficient that no float holds.
+        """
+        try:
+            return self._in_floats()
+        except OverflowError:
+            raise InvalidInput("parameters", "some", "give coefficients that are too large for the solver's floats",
+                               "give numbers of less extreme sizes") from None  # fmt: skip
+
+    def _in_floats(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         blocks = tuple(np.zeros((len(self.forms), n, n)) for n in self.sizes)
         for k, form in enumerate(self.matrices):
             for dense, sparse in zip(blocks, form, strict=True):

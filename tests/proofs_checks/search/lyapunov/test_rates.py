@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import pytest
 
 import fedconvex as fc
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, TooLarge
 from fedconvex.participation import Weighted
 from fedconvex.proofs_checks import (
     ClientGroup,
@@ -138,3 +138,10 @@ def test_what_is_not_analysed_is_refused(arguments, words):
 def test_a_single_client_of_a_biased_method_is_analysed():
     found = lyapunov(fc.FedGD(stepsize=F(1, 8), local_steps=2), CLASS, 1)
     assert found.lower == found.upper == F(7, 8) ** 4
+
+
+def test_a_federation_that_memory_does_not_hold_is_refused() -> None:
+    found = lyapunov(fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4), num_clients=10**400)
+    assert found.upper == F(4, 9)
+    with pytest.raises(TooLarge, match="num_clients"):
+        found.federation()
