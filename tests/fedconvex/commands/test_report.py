@@ -122,6 +122,9 @@ def test_a_kept_result_is_taken_and_told(run, tmp_path, monkeypatch):
 
 
 def test_a_statement_of_a_paper_without_proofs_has_no_verdict_to_change(run, tmp_path, monkeypatch):
+    nothing = tmp_path / "verdicts.json"
+    nothing.write_text("{}")
+    monkeypatch.setattr(recorded, "PATH", nothing)
     for place in ("verification", "reporting.results"):
         monkeypatch.setattr(f"fedconvex.proofs_checks.{place}.papers_with_proofs", lambda: ("fedprox",))
     assert run("nesterov.gradientstep")[0] == 0
