@@ -16,6 +16,7 @@ from fedconvex.owners import Owner, is_running, take
 
 SUFFIX = ".fedconvex-lock"
 SECONDS_OF_PATIENCE = 1.0  # a process that only reads a finished result has it for less
+SECONDS_FOR_A_NAME = 5.0  # an owner writes its name at once, but a busy machine may stop it before
 LONGEST = 4096  # bytes of the file
 
 
@@ -71,7 +72,7 @@ def lock_of(path: Path) -> Path:
 
 def _acquired(place: Path, path: Path, argument: str) -> int:
     """The lock's file, open and locked, with this process's name in it."""
-    refused_at = time.monotonic() + SECONDS_OF_PATIENCE
+    begun = time.monotonic()
     while True:
         try:
             handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
@@ -91,7 +92,7 @@ def _acquired(place: Path, path: Path, argument: str) -> int:
             os.close(handle)
             raise
         os.close(handle)
-        if time.monotonic() > refused_at:
+        if time.monotonic() - begun > (SECONDS_OF_PATIENCE if content else SECONDS_FOR_A_NAME):
             raise _in_use(content, place, path, argument)
         time.sleep(0.02)
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def test_it_ends_with_an_error(tmp_path: Path) -> None:
         raise KeyError
     with locked(tmp_path, "out"):
         pass
+
+
+def test_an_owner_that_has_not_written_its_name_yet_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with locked(tmp_path, "out"):
+        name = lock_of(tmp_path).read_bytes()
+        lock_of(tmp_path).write_bytes(b"")
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", lambda _: lock_of(tmp_path).write_bytes(name))
+            with pytest.raises(InUse, match=f"process {os.getpid()} on"), locked(tmp_path, "out"):
+                pass
+        lock_of(tmp_path).write_bytes(b"")
+        monkeypatch.setattr(locks, "SECONDS_FOR_A_NAME", 0.0)
+        with pytest.raises(InUse, match="another process works on it; wait"), locked(tmp_path, "out"):
+            pass
 
 
 @pytest.mark.beyond_core

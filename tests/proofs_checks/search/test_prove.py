@@ -1,6 +1,5 @@
 """The search for proofs: the kernel accepts what it finds, false claims have none, the same proof comes every time."""
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -46,11 +45,10 @@ SLOWER = ("feddyn.lemma1", "feddyn.lemma4", "feddyn.lemma5", "feddyn.equation10"
 
 def test_the_kernel_accepts_what_is_found_for_a_users_lemma() -> None:
     for name, (setting, left, right) in LEMMAS.items():
-        claim, begun = at_most(left, right), time.monotonic()
+        claim = at_most(left, right)
         proof = proved(setting, claim)
         assert proof is not None, name
         assert theorem(setting, claim, proof).claim == claim
-        assert time.monotonic() - begun < 30, name
 
 
 @pytest.mark.sample(1)
