@@ -11,6 +11,7 @@ from fedconvex.claims.terms import Number, Vector, number
 
 ZERO, ONE = number(0), number(1)
 ROUND = "τ"  # in a proof about a run: the parameter that is the number of rounds before any one round
+STEP = "ι"  # in a proof about clients' gradient steps: the parameter that is the number of steps before any one step
 
 
 @final
@@ -238,7 +239,24 @@ class LocalSteps:
     name: str = ""
 
 
-Line = Combine | Root | Telescope | Iterate | LocalSteps
+@final
+@dataclass(frozen=True)
+class AlongSteps:
+    """V_{e−1}(u_{e−1}) ≤ V_0(u_0) for the clients' e gradient steps from u_0, where u_{e−1} is `before_last_step`,
+    because V_{ι+1}(u⁺) ≤ V_ι(u) for the step u⁺ from any points u: the family of this name.
+
+    V may depend on `STEP`, the number ι of the steps before, on u, and on the gradients and values there. `start` is u_0.
+    """
+
+    potential: Number
+    family: str
+    start: Vector
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate | LocalSteps | AlongSteps
 
 
 @final
