@@ -124,6 +124,14 @@ class SettingParameters:
                 return larger
         raise Refused(f"{term.head} has no meaning in a formula that depends on parameters only")
 
+    def bernoulli(self, ratio: Number, order: int) -> Scalar:
+        """What Bernoulli's inequality, or the next partial sum of the binomial series, says is ≥ 0."""
+        r, T = self.value(ratio), self.field.parameter(self.powers.count)
+        require(order in (1, 2), f"{order} is no order of Bernoulli's inequality")
+        require(self.field.is_nonnegative(r) and self.field.is_nonnegative(1 - r), f"{ratio} may lie outside [0, 1]")
+        gap = self.powers.power(r) - 1 + T * (1 - r)
+        return gap if order == 1 else (1 - r) ** 2 * T * (T - 1) / 2 - gap
+
     def _power_of_rounds(self, r: Scalar, exponent: Scalar) -> Scalar:
         """r^n, r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n; the same with `STEP` for T."""
         if exponent.above.total_degree() <= 0 and self.powers_of_step.count:

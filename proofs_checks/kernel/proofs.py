@@ -120,6 +120,26 @@ class Earlier:
 
 @final
 @dataclass(frozen=True)
+class Product:
+    """(right − left)(right′ − left′) ≥ 0 of two earlier lines, by name."""
+
+    line: str
+    other: str
+
+
+@final
+@dataclass(frozen=True)
+class Bernoulli:
+    """1 − T(1 − r) ≤ r^T, of order 1; r^T ≤ 1 − T(1 − r) + (1 − r)²T(T − 1)/2, of order 2: for 0 ≤ r ≤ 1 and the number T
+    of rounds or of local steps.
+    """
+
+    ratio: Number
+    order: int
+
+
+@final
+@dataclass(frozen=True)
 class Proved:
     """The claim of another statement, by identifier, whose setting must follow from this one."""
 
@@ -160,6 +180,8 @@ Fact = (
     | Infimum
     | Nonnegative
     | Earlier
+    | Product
+    | Bernoulli
     | Proved
     | During
     | Jensen
