@@ -130,8 +130,8 @@ class Product:
 @final
 @dataclass(frozen=True)
 class Bernoulli:
-    """1 − T(1 − r) ≤ r^T, of order 1; r^T ≤ 1 − T(1 − r) + (1 − r)²T(T − 1)/2, of order 2: for 0 ≤ r ≤ 1 and the number T
-    of rounds or of local steps.
+    """1 − T(1 − r) ≤ r^T, of order 1; r^T ≤ 1 − T(1 − r) + (1 − r)²T(T − 1)/2, of order 2: for 0 ≤ r ≤ 1 and the
+    number T of rounds or of local steps.
     """
 
     ratio: Number
@@ -267,7 +267,8 @@ class AlongSteps:
     """V_{e−1}(u_{e−1}) ≤ V_0(u_0) for the clients' e gradient steps from u_0, where u_{e−1} is `before_last_step`,
     because V_{ι+1}(u⁺) ≤ V_ι(u) for the step u⁺ from any points u: the family of this name.
 
-    V may depend on `STEP`, the number ι of the steps before, on u, and on the gradients and values there. `start` is u_0.
+    V may depend on `STEP`, the number ι of the steps before, on u, and on the gradients and values there. `start` is
+    u_0.
     """
 
     potential: Number
