@@ -72,7 +72,7 @@ ENOUGH_ROOM = Condition("local_steps", ">=", least_steps, cure="give fewer local
 
 
 @PAPER.statement(
-    "Any number of local steps", ClaimType.UPPER, symbol=r"\rho", relation="=", units=NUMBER, ours=True,
+    "Local steps", ClaimType.UPPER, symbol=r"\rho", relation="=", units=NUMBER, ours=True,
     states=contracts, assumes=(
         *OPTION_II, Condition("stepsize", "<", lambda mu: 1 / mu), ENOUGH_ROOM,
     ),
@@ -88,7 +88,7 @@ def contraction(*, stepsize: Any, local_steps: Any, mu: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Up to sqrt(3 kappa/4) local steps", ClaimType.UPPER, symbol=r"\rho", relation="=", units=NUMBER, ours=True,
+    "Acceleration", ClaimType.UPPER, symbol=r"\rho", relation="=", units=NUMBER, ours=True,
     states=contracts, assumes=(
         *OPTION_II, Condition("mu", "<=", lambda stepsize, local_steps: 3 / (4 * stepsize * local_steps**2)),
     ),
@@ -96,8 +96,8 @@ def contraction(*, stepsize: Any, local_steps: Any, mu: Any, L: Any) -> Any:
 def accelerated(*, stepsize: Any, local_steps: Any, mu: Any, L: Any) -> Any:
     """One round contracts V by ρ = (1 − sμ)^{2e} if 4e²sμ ≤ 3; V as in `contraction`, whose condition follows.
 
-    Use it to choose e: with s = 1/L and e = ⌊√(3κ/4)⌋, V falls to ε times its first value in about √(κ/3) ln(1/ε) rounds,
-    where one local step a round takes (κ/2) ln(1/ε). Both evaluate about as many gradients: communication is saved.
+    Use it to choose e: with s = 1/L and e = ⌊√(3κ/4)⌋, V falls to ε times its first value in about √(κ/3) ln(1/ε)
+    rounds; one local step a round takes (κ/2) ln(1/ε). Both evaluate about as many gradients: communication is saved.
     """
     return power(1 - stepsize * mu, local_steps) ** 2
 

@@ -126,8 +126,9 @@ class SettingParameters:
 
     def bernoulli(self, ratio: Number, order: int) -> Scalar:
         """What Bernoulli's inequality, or the next partial sum of the binomial series, says is ≥ 0."""
-        r, T = self.value(ratio), self.field.parameter(self.powers.count)
         require(order in (1, 2), f"{order} is no order of Bernoulli's inequality")
+        require(self.powers.count, "Bernoulli's inequality, where nothing counts")
+        r, T = self.value(ratio), self.field.parameter(self.powers.count)
         require(self.field.is_nonnegative(r) and self.field.is_nonnegative(1 - r), f"{ratio} may lie outside [0, 1]")
         gap = self.powers.power(r) - 1 + T * (1 - r)
         return gap if order == 1 else (1 - r) ** 2 * T * (T - 1) / 2 - gap

@@ -17,7 +17,7 @@ from fedconvex.verdicts import Verdict
 
 KERNEL = "kernel"
 # In proofs alone: the factor of variances of averages over a draw, and the number of rounds before.
-OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau", proofs.STEP: r"\iota"})
+OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau", proofs.STEP: "i"})
 
 
 @final
