@@ -135,7 +135,7 @@ class SettingParameters:
 
     def _power_of_rounds(self, r: Scalar, exponent: Scalar) -> Scalar:
         """r^n, r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n; the same with `STEP` for T."""
-        if exponent.above.total_degree() <= 0 and self.powers_of_step.count:
+        if exponent.above.total_degree() <= 0:
             return r ** integer(exponent)  # ι + 1 at the first step
         require(self.powers.count, "an exponent that is no constant")
         for powers in (self.powers, self.powers_of_step):

@@ -99,7 +99,9 @@ def contracted(power: Any, weight: Any = 1) -> tuple[Claim, Derivation]:
 
     left = (q**e / q ** (i + 1)) ** 2
     parts = weight * left * step(u)
-    along = AlongSteps((q**e / q**i) ** 2 * square(u - minimiser), "u", w, parts.facts, parts.squares, "steps")
+    along = AlongSteps(
+        (q ** (e + 1) / q ** (i + 1)) ** 2 * square(u - minimiser), "u", w, parts.facts, parts.squares, "steps"
+    )
     return claim, Derivation((along, concluding(claim, cited("steps") + step(last))))
 
 
