@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.claims.on_runs.draw_dependence import DrawDependence
 from fedconvex.claims.on_runs.draws import Outcomes
 from fedconvex.claims.on_runs.evaluation import Path, StateOnPath, Values
@@ -65,13 +65,15 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
         # As `rounds_of`, without checking again that subproblems have one solution: `pose` did.
         run = Rounds(spec.method, spec.solver, problem, problem.clients(exact, spec.method.scale(problem)), exact)
         start = _start(spec, run, instance.start)
-        lowest = 0 * instance.start[0] if question.board.minimiser or not spec.infimum else _lowest(problem)
-        if start is None or lowest is None:
+        if start is None:
+            return None
+        lowest = 0 * start.state.server if question.board.minimiser or not spec.infimum else _lowest(problem)
+        if lowest is None:
             return None
         paths, metric = _played(question, run, instance, start)
         parameters = {name: exact.scalar(x) for name, x in spec.parameters.items()}
         values = Values(
-            paths, run.clients, run.weights, exact, parameters, lambda: run.arithmetic.array(lowest), {},
+            paths, run.clients, run.weights, exact, parameters, lambda: lowest, {},
             DrawDependence(of_run=spec.rounds > 1),
         )  # fmt: skip
         # Kept until the end, as `Values` knows terms by identity.
@@ -146,7 +148,7 @@ def _start(spec: Specification, run: Rounds, starts: np.ndarray) -> StateOnPath 
         own = [x for H, c in zip(problem.H, problem.c, strict=True) if (x := _stationary(H, c)) is not None]
         if len(own) < problem.num_clients:
             return None
-        models = run.arithmetic.array(np.stack(own))
+        models = np.stack(own)
     return StateOnPath(state, models)
 
 
@@ -239,17 +241,17 @@ def _expected_square(run: Rounds, ways: Outcomes, rounds: int, first: np.ndarray
     return Fraction(second.trace())
 
 
-def _lowest(problem: Quadratic) -> np.ndarray | None:
+def _lowest(problem: Quadratic) -> Array | None:
     """The minimiser of the objective; None for means that are flat, though these may have a minimum, too."""
     H, c = _mean(problem.H), _mean(problem.c)
     return _stationary(H, c) if is_positive_semidefinite(H.tolist()) else None
 
 
-def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+def _stationary(H: np.ndarray, c: np.ndarray) -> Array | None:
     """The solution of Hx = c; None where there is not exactly one."""
     exact = arithmetics.get("exact")
     try:
-        return np.asarray(exact.publish(exact.solve(exact.matrix(H), exact.array(c))))
+        return exact.solve(exact.matrix(H), exact.array(c))
     except ZeroDivisionError:
         return None
 
