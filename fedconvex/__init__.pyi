@@ -20,7 +20,10 @@ from fedconvex.local_solvers.newton_steps import Newton as Newton
 from fedconvex.local_solvers.sgd import SGD as SGD
 from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
+from fedconvex.methods.fedadam import FedAdam as FedAdam
 from fedconvex.methods.fedavg import FedAvg as FedAvg
+from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
 from fedconvex.methods.feddane import FedDANE as FedDANE
 from fedconvex.methods.feddyn import FedDyn as FedDyn
 from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
@@ -30,6 +33,7 @@ from fedconvex.methods.fedpd import FedPD as FedPD
 from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.fedyogi import FedYogi as FedYogi
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
@@ -53,7 +57,10 @@ __all__ = [
     "AdaptiveFedProx",
     "Certainty",
     "Exact",
+    "FedAdagrad",
+    "FedAdam",
     "FedAvg",
+    "FedAvgM",
     "FedDANE",
     "FedDyn",
     "FedDynOneGD",
@@ -63,6 +70,7 @@ __all__ = [
     "FedProx",
     "FedSGD",
     "FedSplit",
+    "FedYogi",
     "FedconvexError",
     "FixedPoint",
     "GradientDescent",

@@ -7,7 +7,10 @@ from fedconvex.methods.base import Cohort as Cohort
 from fedconvex.methods.base import Method as Method
 from fedconvex.methods.base import State as State
 from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
+from fedconvex.methods.fedadam import FedAdam as FedAdam
 from fedconvex.methods.fedavg import FedAvg as FedAvg
+from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
 from fedconvex.methods.feddane import FedDANE as FedDANE
 from fedconvex.methods.feddyn import FedDyn as FedDyn
 from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
@@ -17,6 +20,7 @@ from fedconvex.methods.fedpd import FedPD as FedPD
 from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.fedyogi import FedYogi as FedYogi
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 
@@ -26,7 +30,10 @@ __all__ = [
     "METHODS",
     "AdaptiveFedProx",
     "Cohort",
+    "FedAdagrad",
+    "FedAdam",
     "FedAvg",
+    "FedAvgM",
     "FedDANE",
     "FedDyn",
     "FedDynOneGD",
@@ -36,6 +43,7 @@ __all__ = [
     "FedProx",
     "FedSGD",
     "FedSplit",
+    "FedYogi",
     "Method",
     "RegularizedFedSplit",
     "Scaffold",

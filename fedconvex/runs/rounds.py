@@ -128,6 +128,8 @@ class Rounds:
             full_gradient=Once(lambda: self._gradient(state.server, EVERYONE)),
             objective=Once(lambda: self.objective(state.server)),
             total=lambda stack: self._total(stack.sum(0)),
+            square_root=self.arithmetic.square_root,
+            sign=self.arithmetic.sign,
         )
         seen = state.of(places)
         subproblem = self.method.subproblem(seen, cohort)
@@ -280,8 +282,9 @@ def rounds_of(
         share: with several processes, the clients that this one holds.
 
     Raises:
-        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss in exact
-            arithmetic, a local solver without step sizes for a method that divides by them (SCAFFOLD, FedNova).
+        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss or a method with
+            square roots in exact arithmetic, a local solver without step sizes for a method that divides by them
+            (SCAFFOLD, FedNova).
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
@@ -298,6 +301,9 @@ def rounds_of(
             f"takes no steps of known size, which {type(method).__name__} divides by",
             "give fedconvex.GradientDescent(…) or fedconvex.SGD(…)",
         )
+    if method.takes_square_roots and arithmetic.certainty is Certainty.EXACT:
+        problem_text = f"has no square roots, which {type(method).__name__} takes"
+        raise InvalidInput("arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'")
     exact = in_arithmetic(method, arithmetics.get("exact"))
     solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)

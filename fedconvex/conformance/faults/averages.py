@@ -17,6 +17,7 @@ from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.server_optimizer import ServerOptimizer
 
 
 def averages(setup: Setup) -> bool:
@@ -37,7 +38,8 @@ def plain(setup: Setup) -> bool:
 
 def of_models(setup: Setup) -> bool:
     """Whether the average is one of the clients' models, not of steps or of z_k."""
-    return isinstance(setup.method, Averaging | DynamicRegularization) and not isinstance(setup.method, FedNova)
+    averages_models = isinstance(setup.method, Averaging | DynamicRegularization)
+    return averages_models and not isinstance(setup.method, FedNova | ServerOptimizer)
 
 
 def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, State, Cohort], Array]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import plain_methods as plain
+import plain_servers as servers
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check
@@ -29,6 +30,18 @@ def random_report(seed: int) -> Report:
         (fc.FedAvg(stepsize=stepsize, epochs=steps, batch_size=None), plain.FedProx, descent, None),
         (fc.FedSGD(stepsize=stepsize), plain.FedProx, {"stepsize": stepsize}, None),
         (fc.FedNova(stepsize=stepsize, local_steps=steps), plain.FedNova, descent, None),
+        (
+            fc.FedAvgM(stepsize=stepsize, local_steps=steps, momentum=0.5),
+            servers.HeavyServer,
+            {**descent, "momentum": 0.5},
+            None,
+        ),
+        (
+            fc.FedAdam(stepsize=stepsize, local_steps=steps),
+            servers.AdaptiveServer,
+            {**descent, "server_stepsize": 0.1},
+            None,
+        ),
         (fc.FedProx(mu=strength), plain.FedProx, {"mu": strength, **work}, solver),
         (fc.FedDANE(mu=strength), plain.Dane, {"mu": strength, **work}, solver),
         (fc.DANE(mu=strength), plain.Dane, {"mu": strength, "all_gradients": True, **work}, solver),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pseudo_code as paper
+import pseudo_code_servers as servers
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from problem_makers import POSITIVE, Draw, entries, fractions, identity, terms_of
@@ -51,6 +52,11 @@ class Case(NamedTuple):
 # How each method's parameters are called in the papers.
 CASES = {
     "FedGD": Case(lambda p, e: fc.FedGD(stepsize=p, local_steps=e), paper.fedavg, lambda p, e: {"s": p, "e": e}),
+    "FedAvgM": Case(
+        lambda p, e: fc.FedAvgM(stepsize=p, local_steps=e, momentum=Fraction(2, 3), server_stepsize=Fraction(3, 2)),
+        servers.fedavgm,
+        lambda p, e: {"s": p, "e": e, "beta": Fraction(2, 3), "eta": Fraction(3, 2)},
+    ),
     "FedNova": Case(lambda p, e: fc.FedNova(stepsize=p, local_steps=e), paper.fednova, lambda p, e: {"s": p, "tau": e}),
     "FedDynOneGD": Case(lambda p, e: fc.FedDynOneGD(alpha=p), paper.feddyn_one_gd, lambda p, e: {"alpha": p}),
     "SCAFFOLD, option 1": Case(
@@ -101,7 +107,13 @@ PROXIMAL = {
     "FedPD": Case(lambda p, e: fc.FedPD(eta=p), paper.fedpd, lambda p, e: {"eta": p}, needs_everybody=True),
 }
 # These count local steps, of which clients may do different numbers; the keyword is the papers' number of steps.
-STEPPING = {"FedGD": "e", "FedNova": "tau", "SCAFFOLD, option 1": "steps", "SCAFFOLD, option 2": "steps"}
+STEPPING = {
+    "FedGD": "e",
+    "FedAvgM": "e",
+    "FedNova": "tau",
+    "SCAFFOLD, option 1": "steps",
+    "SCAFFOLD, option 2": "steps",
+}
 PARTIAL_CASES = [name for name, case in (CASES | PROXIMAL).items() if not case.needs_everybody]
 
 

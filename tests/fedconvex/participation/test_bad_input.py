@@ -81,7 +81,8 @@ SCHEMES = [
     (partial(Schedule, [[NAN]]), "clients[0]", "nan", "finite"),
 ]
 
-ZERO_ALLOWED = {"mu", "weight_decay", "momentum"}
+ZERO_ALLOWED = {"mu", "weight_decay", "momentum", "beta1", "beta2", "initial"}
+NONE_ALLOWED = {"initial"}
 
 
 def numbers_of(kind: type) -> list[tuple]:
@@ -91,7 +92,8 @@ def numbers_of(kind: type) -> list[tuple]:
     required |= {"steps": 1} if kind in (fc.SGD, fc.GradientDescent) else {}
     cases = []
     for name in names:
-        cases += each(kind, name, NEGATIVE if name in ZERO_ALLOWED else NOT_POSITIVE, **required)
+        bad = NEGATIVE if name in ZERO_ALLOWED else NOT_POSITIVE
+        cases += each(kind, name, [case for case in bad if case[0] is not None or name not in NONE_ALLOWED], **required)
     return cases
 
 
