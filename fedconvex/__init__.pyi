@@ -22,6 +22,7 @@ from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedPro
 from fedconvex.methods.dane import DANE as DANE
 from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
 from fedconvex.methods.fedadam import FedAdam as FedAdam
+from fedconvex.methods.fedadmm import FedADMM as FedADMM
 from fedconvex.methods.fedavg import FedAvg as FedAvg
 from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
 from fedconvex.methods.feddane import FedDANE as FedDANE
@@ -57,6 +58,7 @@ __all__ = [
     "AdaptiveFedProx",
     "Certainty",
     "Exact",
+    "FedADMM",
     "FedAdagrad",
     "FedAdam",
     "FedAvg",

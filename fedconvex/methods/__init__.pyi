@@ -9,6 +9,7 @@ from fedconvex.methods.base import State as State
 from fedconvex.methods.dane import DANE as DANE
 from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
 from fedconvex.methods.fedadam import FedAdam as FedAdam
+from fedconvex.methods.fedadmm import FedADMM as FedADMM
 from fedconvex.methods.fedavg import FedAvg as FedAvg
 from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
 from fedconvex.methods.feddane import FedDANE as FedDANE
@@ -30,6 +31,7 @@ __all__ = [
     "METHODS",
     "AdaptiveFedProx",
     "Cohort",
+    "FedADMM",
     "FedAdagrad",
     "FedAdam",
     "FedAvg",

@@ -44,6 +44,7 @@ METHODS = [
     fc.Scaffold(stepsize=0.05, local_steps=3),
     fc.FedNova(stepsize=0.05, local_steps=3),
     fc.FedPD(eta=1, skip=0.5),
+    fc.FedADMM(rho=1),
 ]
 SCHEMES = [
     participation.Full(),

@@ -31,7 +31,7 @@ def instance(name: str, value: Any = QUARTER) -> Method:
     return METHODS[name](**dict.fromkeys(numbers, value))
 
 
-REMEMBERING = ["FedDyn", "FedDynOneGD", "FedPD", "FedSplit", "RegularizedFedSplit", "Scaffold"]
+REMEMBERING = ["FedADMM", "FedDyn", "FedDynOneGD", "FedPD", "FedSplit", "RegularizedFedSplit", "Scaffold"]
 IRRATIONAL = [name for name in METHODS if METHODS[name].takes_square_roots]
 WEIGHTED = [name for name in METHODS if not METHODS[name].plain]
 

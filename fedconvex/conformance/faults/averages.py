@@ -13,6 +13,7 @@ from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit
@@ -23,7 +24,8 @@ from fedconvex.methods.server_optimizer import ServerOptimizer
 def averages(setup: Setup) -> bool:
     """Whether the server's step contains an average over the active clients."""
     method = setup.method
-    return not (isinstance(method, FedSplit) and method.server == "all") and not isinstance(method, RegularizedFedSplit)
+    of_all = (isinstance(method, FedSplit) and method.server == "all") or isinstance(method, RegularizedFedSplit)
+    return not of_all and not (isinstance(method, FedADMM) and method.server_stepsize is None)
 
 
 def weighted(setup: Setup) -> bool:

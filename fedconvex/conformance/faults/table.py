@@ -9,6 +9,7 @@ from fedconvex.methods.base import Method
 from fedconvex.methods.dane import DANE
 from fedconvex.methods.fedadagrad import FedAdagrad
 from fedconvex.methods.fedadam import FedAdam
+from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.fedavg import FedAvg
 from fedconvex.methods.fedavgm import FedAvgM
 from fedconvex.methods.feddane import FedDANE
@@ -42,6 +43,8 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedDyn", FedDyn(alpha=0.5), STEPS),
     ("FedDynOneGD", FedDynOneGD(alpha=2), None),
     ("FedPD", FedPD(eta=0.5), STEPS),
+    ("FedADMM", FedADMM(rho=2), STEPS),
+    ("FedADMM", FedADMM(rho=2, server_stepsize=0.5), STEPS),
     ("FedSplit", FedSplit(stepsize=0.5), STEPS),
     ("FedSplit", FedSplit(stepsize=0.5, server="active"), STEPS),
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import plain_clients as clients
 import plain_methods as plain
 import plain_servers as servers
 
@@ -48,6 +49,7 @@ def random_report(seed: int) -> Report:
         (fc.FedDyn(alpha=strength), plain.FedDyn, {"alpha": strength, **work}, solver),
         (fc.FedDynOneGD(alpha=strength), plain.FedDyn, {"alpha": strength, "stepsize": 1 / strength}, None),
         (fc.FedSplit(stepsize=1 / strength), plain.FedSplit, {"s": 1 / strength, **work}, solver),
+        (fc.FedADMM(rho=strength), clients.AlternatingDirections, {"rho": strength, **work}, solver),
         (fc.FedPD(eta=1 / strength), plain.FedPD, {"eta": 1 / strength}, None),
     ]
     for option in (1, 2):

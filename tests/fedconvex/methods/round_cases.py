@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pseudo_code as paper
+import pseudo_code_clients as clients
 import pseudo_code_servers as servers
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -104,6 +105,12 @@ PROXIMAL = {
         needs_everybody=True,
     ),
     "FedDyn": Case(lambda p, e: fc.FedDyn(alpha=p), paper.feddyn, lambda p, e: {"alpha": p}),
+    "FedADMM": Case(lambda p, e: fc.FedADMM(rho=p), clients.fedadmm, lambda p, e: {"rho": p}),
+    "FedADMM, eta": Case(
+        lambda p, e: fc.FedADMM(rho=p, server_stepsize=Fraction(3, 4)),
+        clients.fedadmm,
+        lambda p, e: {"rho": p, "eta": Fraction(3, 4)},
+    ),
     "FedPD": Case(lambda p, e: fc.FedPD(eta=p), paper.fedpd, lambda p, e: {"eta": p}, needs_everybody=True),
 }
 # These count local steps, of which clients may do different numbers; the keyword is the papers' number of steps.

@@ -82,7 +82,7 @@ SCHEMES = [
 ]
 
 ZERO_ALLOWED = {"mu", "weight_decay", "momentum", "beta1", "beta2", "initial"}
-NONE_ALLOWED = {"initial"}
+NONE_ALLOWED = {("FedADMM", "server_stepsize"), *((name, "initial") for name in ("FedAdagrad", "FedAdam", "FedYogi"))}
 
 
 def numbers_of(kind: type) -> list[tuple]:
@@ -93,7 +93,12 @@ def numbers_of(kind: type) -> list[tuple]:
     cases = []
     for name in names:
         bad = NEGATIVE if name in ZERO_ALLOWED else NOT_POSITIVE
-        cases += each(kind, name, [case for case in bad if case[0] is not None or name not in NONE_ALLOWED], **required)
+        cases += each(
+            kind,
+            name,
+            [case for case in bad if case[0] is not None or (kind.__name__, name) not in NONE_ALLOWED],
+            **required,
+        )
     return cases
 
 

@@ -45,13 +45,13 @@ a, b = parameter("a"), parameter("b")
 HALF = Fraction(1, 2)
 # The parameters of each method as formulas in a and b, and the parts of its state.
 EXACT = {"FedProx": {"mu": a}, "FedDyn": {"alpha": a}, "FedSplit": {"stepsize": a}, "DANE": {"mu": a, "eta": b},
-         "RegularizedFedSplit": {"stepsize": a, "regularization": b}}  # fmt: skip
+         "RegularizedFedSplit": {"stepsize": a, "regularization": b}, "FedADMM": {"rho": a}}  # fmt: skip
 STEPS = {"FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"stepsize": a, "local_steps": number(3)},
          "FedNova": {"stepsize": a, "local_steps": number(2)},
          "FedAvgM": {"stepsize": a, "local_steps": number(2), "momentum": 1 / (1 + b)}}  # fmt: skip
 SCAFFOLD = {f"Scaffold{o}": {"stepsize": a, "local_steps": number(2), "server_stepsize": b, "option": number(o)}
             for o in (1, 2)}  # fmt: skip
-WITH_MEMORY = {"FedDyn", "FedDynOneGD", "FedSplit", "RegularizedFedSplit", "Scaffold1", "Scaffold2"}
+WITH_MEMORY = {"FedADMM", "FedDyn", "FedDynOneGD", "FedSplit", "RegularizedFedSplit", "Scaffold1", "Scaffold2"}
 ONLY_EVERYONE = {"FedDANE": {"mu": a}, "FedPD": {"eta": a}}
 PARTLY = EXACT | STEPS | SCAFFOLD
 PLAIN = {name for name in (*PARTLY, *ONLY_EVERYONE) if METHODS[name.rstrip("12")].plain}
