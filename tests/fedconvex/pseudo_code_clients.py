@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from problem_makers import Terms
-from pseudo_code import Rounds, Solve, exactly, plain_mean
+from pseudo_code import Rounds, Solve, Work, client_gradient, exactly, plain_mean, steps_of, weighted_mean
 
 
 def fedadmm(
@@ -29,4 +29,26 @@ def fedadmm(
             sent.append(w[i] + y[i] / rho - before)
         share = Fraction(len(active), m) if eta is None else eta
         points.append(theta + (Fraction(1) if fault == "divided by the active" else share) * plain_mean(sent))
+    return np.stack(points)
+
+
+def fednova_momentum(
+    terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, tau: Work, rho: Fraction, fault: str = ""
+) -> np.ndarray:
+    """Wang et al. (2020), section 4.2: heavy-ball steps have ‖a_i‖₁ = (τ_i − ρ(1 − ρ^τ_i)/(1 − ρ))/(1 − ρ)."""
+    points = [x]
+    for active in rounds:
+        w, norms, directions = points[-1], [], []
+        for i in active:
+            w_i, v, steps = w, 0 * w, steps_of(tau, i)
+            for _ in range(steps):
+                v = rho * v + client_gradient(terms, i, w_i)
+                w_i = w_i - s * v
+            norm = (steps - rho * (1 - rho**steps) / (1 - rho)) / (1 - rho)
+            if fault == "steps counted":
+                norm = Fraction(steps)
+            norms.append(np.array([norm], dtype=object))
+            directions.append((w - w_i) / (s * norm))
+        effective = weighted_mean(terms, active, norms)[0]
+        points.append(w - effective * s * weighted_mean(terms, active, directions))
     return np.stack(points)

@@ -1,4 +1,4 @@
-"""Faults of the clients' memory in the methods that have one: SCAFFOLD's c_k, FedDyn's g_k, the dual λ_k of FedPD and FedADMM."""
+"""Faults of the clients' memory where they have one: SCAFFOLD's c_k, FedDyn's g_k, FedPD's and FedADMM's λ_k."""
 
 from dataclasses import replace
 

@@ -36,6 +36,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedYogi", FedYogi(stepsize=0.1, local_steps=4), None),
     ("FedProx", FedProx(mu=0.5), STEPS),
     ("FedNova", FedNova(stepsize=0.1, local_steps=4), None),
+    ("FedNova", FedNova(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("DANE", DANE(mu=0.5, eta=0.5), STEPS),
     ("FedDANE", FedDANE(mu=0.5), STEPS),
     ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, server_stepsize=0.5), None),

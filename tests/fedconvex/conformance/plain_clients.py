@@ -39,3 +39,27 @@ class AlternatingDirections(Plain):
         if self.fault == "FedPD":
             new = sum(sent[k] + y[k] / self.dtype(self.rho) for k in active) / self.dtype(len(active))
         return self.after(state, new, sent, y=y, own=own)
+
+
+@dataclass
+class NormalisedMomentum(Plain):
+    """FedNova whose clients take heavy-ball steps."""
+
+    momentum: float = 0.5
+
+    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
+        w, rho, sent, norms = state["w"], self.dtype(self.momentum), {}, []
+        for k, steps in zip(active, local_steps, strict=True):
+            theta, v, norm, last = w, 0 * w, 0.0, 0.0
+            for _ in range(steps):
+                v = rho * v + self.gradient(problem, k, theta)
+                theta = theta - self.dtype(self.stepsize or 0) * v
+                last = 1 + self.momentum * last
+                norm += last
+            sent[k] = theta
+            norms.append(steps if self.fault == "steps counted" else norm)
+        p, a = self.weights(problem, active), np.array(norms, self.dtype)
+        if self.fault == "not normalised":
+            return self.after(state, sum(q * sent[k] for q, k in zip(p, active, strict=True)), sent)
+        move = sum(q * (sent[k] - w) / n for q, k, n in zip(p, active, a, strict=True))
+        return self.after(state, w + (p @ a) * move, sent)

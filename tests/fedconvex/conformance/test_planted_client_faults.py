@@ -20,6 +20,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         STEPS,
         lambda **more: plain.AlternatingDirections(rho=2, eta=0.75, **WORK, **more),
     ),
+    "FedNova, momentum": (
+        fc.FedNova(stepsize=0.1, local_steps=3),
+        fc.SGD(steps=3, batch_size=None, stepsize=0.1, momentum=0.5),
+        lambda **more: plain.NormalisedMomentum(momentum=0.5, **WORK, **more),
+    ),
 }
 ADMM = {
     "dual sign": "the correction of the local gradient has the wrong sign",
@@ -36,6 +41,11 @@ FAULTS = {
     "FedADMM, exact": {
         **ADMM,
         "divided by the active": "the changes are divided by |P_t| instead of m: server_stepsize is 1",
+    },
+    "FedNova, momentum": {
+        "steps counted": "progress is divided by the number of local steps, although momentum repeats gradients",
+        "not normalised": "progress is not divided by the number of local steps: this is FedAvg",
+        "average not weighted": "the average is not weighted",
     },
     "FedADMM, steps": {**ADMM, "one step more": "clients take one local step too many"},
 }
