@@ -20,6 +20,7 @@ from fedconvex.local_solvers.newton_steps import Newton as Newton
 from fedconvex.local_solvers.sgd import SGD as SGD
 from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.ditto import Ditto as Ditto
 from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
 from fedconvex.methods.fedadam import FedAdam as FedAdam
 from fedconvex.methods.fedadmm import FedADMM as FedADMM
@@ -35,6 +36,7 @@ from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
 from fedconvex.methods.fedyogi import FedYogi as FedYogi
+from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
@@ -57,6 +59,7 @@ __all__ = [
     "AcceleratedGradient",
     "AdaptiveFedProx",
     "Certainty",
+    "Ditto",
     "Exact",
     "FedADMM",
     "FedAdagrad",
@@ -85,6 +88,7 @@ __all__ = [
     "NoFixedPoint",
     "NoMinimizer",
     "NotConverged",
+    "PFedMe",
     "Quadratic",
     "RegularizedFedSplit",
     "Scaffold",

@@ -35,7 +35,7 @@ LETTERS = {
 }  # fmt: skip
 MEMORY = {
     "c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
-    "z": "z_k", "gradient": "g_k", "dual": r"\lambda_k",
+    "z": "z_k", "personal": "v_k", "gradient": "g_k", "dual": r"\lambda_k",
 }  # fmt: skip
 SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h", "momentum": "m", "first_moment": "m", "second_moment": "v"}
 OF_THE_SERVER = ("eta", "server_stepsize", "momentum", "beta1", "beta2", "tau")  # shown, although they have defaults

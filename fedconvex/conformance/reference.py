@@ -90,7 +90,9 @@ def play(
                 assert played_correctly is not None
                 correct_state, server = played_correctly.state, played_correctly.state.server
             members = active if faulty_draw.members is None else faulty_draw.members.tolist()
-            moment = Moment(server, dict(zip(members, played.answers.points, strict=True)))
+            personal = setup.method.personal
+            models = played.answers.points if personal is None else state.memory[personal][members]
+            moment = Moment(server, dict(zip(members, models, strict=True)))
         yield moment
 
 

@@ -7,6 +7,7 @@ from fedconvex.methods.base import Cohort as Cohort
 from fedconvex.methods.base import Method as Method
 from fedconvex.methods.base import State as State
 from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.ditto import Ditto as Ditto
 from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
 from fedconvex.methods.fedadam import FedAdam as FedAdam
 from fedconvex.methods.fedadmm import FedADMM as FedADMM
@@ -22,6 +23,7 @@ from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
 from fedconvex.methods.fedyogi import FedYogi as FedYogi
+from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 
@@ -31,6 +33,7 @@ __all__ = [
     "METHODS",
     "AdaptiveFedProx",
     "Cohort",
+    "Ditto",
     "FedADMM",
     "FedAdagrad",
     "FedAdam",
@@ -47,6 +50,7 @@ __all__ = [
     "FedSplit",
     "FedYogi",
     "Method",
+    "PFedMe",
     "RegularizedFedSplit",
     "Scaffold",
     "State",

@@ -116,6 +116,7 @@ class Round:
             sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), square_root=_no_root, sign=_no_root,
+            solve=_no_further_work,
         )  # fmt: skip
 
     @property
@@ -308,6 +309,10 @@ class Round:
 
 def _no_root(values: Any) -> Any:
     raise Refused("the method takes square roots, or signs, of vectors' entries")
+
+
+def _no_further_work(subproblem: Subproblem) -> Any:
+    raise Refused("the method solves a second local problem in a round")
 
 
 def _no_objective() -> Any:

@@ -31,7 +31,17 @@ def instance(name: str, value: Any = QUARTER) -> Method:
     return METHODS[name](**dict.fromkeys(numbers, value))
 
 
-REMEMBERING = ["FedADMM", "FedDyn", "FedDynOneGD", "FedPD", "FedSplit", "RegularizedFedSplit", "Scaffold"]
+REMEMBERING = [
+    "Ditto",
+    "FedADMM",
+    "FedDyn",
+    "FedDynOneGD",
+    "FedPD",
+    "FedSplit",
+    "PFedMe",
+    "RegularizedFedSplit",
+    "Scaffold",
+]
 IRRATIONAL = [name for name in METHODS if METHODS[name].takes_square_roots]
 WEIGHTED = [name for name in METHODS if not METHODS[name].plain]
 

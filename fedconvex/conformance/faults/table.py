@@ -7,6 +7,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.methods.dane import DANE
+from fedconvex.methods.ditto import Ditto
 from fedconvex.methods.fedadagrad import FedAdagrad
 from fedconvex.methods.fedadam import FedAdam
 from fedconvex.methods.fedadmm import FedADMM
@@ -21,6 +22,7 @@ from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsgd import FedSGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.fedyogi import FedYogi
+from fedconvex.methods.pfedme import PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold
 
@@ -44,6 +46,8 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedDyn", FedDyn(alpha=0.5), STEPS),
     ("FedDynOneGD", FedDynOneGD(alpha=2), None),
     ("FedPD", FedPD(eta=0.5), STEPS),
+    ("Ditto", Ditto(stepsize=0.1, local_steps=4, regularization=0.5), None),
+    ("pFedMe", PFedMe(regularization=0.5, stepsize=1.5, local_steps=2, server_stepsize=0.75), STEPS),
     ("FedADMM", FedADMM(rho=2), STEPS),
     ("FedADMM", FedADMM(rho=2, server_stepsize=0.5), STEPS),
     ("FedSplit", FedSplit(stepsize=0.5), STEPS),

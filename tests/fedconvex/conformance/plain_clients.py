@@ -63,3 +63,48 @@ class NormalisedMomentum(Plain):
             return self.after(state, sum(q * sent[k] for q, k in zip(p, active, strict=True)), sent)
         move = sum(q * (sent[k] - w) / n for q, k, n in zip(p, active, a, strict=True))
         return self.after(state, w + (p @ a) * move, sent)
+
+
+@dataclass
+class PersonalCopies(Plain):
+    """Ditto."""
+
+    lam: float = 1.0
+
+    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
+        return {"v": [x0] * m}
+
+    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
+        w, v, trained = state["w"], list(state["v"]), {}
+        for k, steps in zip(active, local_steps, strict=True):
+            trained[k] = self.solve(problem, k, w, steps=steps, t=state["t"])
+            start = {"starts at the server's": w, "starts at the trained": trained[k]}.get(self.fault, v[k])
+            center = trained[k] if self.fault == "pulled to the trained" else w
+            weight = 0.0 if self.fault == "not pulled" else self.lam
+            v[k] = self.solve(problem, k, start, 0, weight, center, steps, state["t"])
+        sent = {k: v[k] for k in active} if self.fault == "personal averaged" else trained
+        new = sum(q * sent[k] for q, k in zip(self.weights(problem, active), active, strict=True))
+        return self.after(state, new, {k: v[k] for k in active}, v=v)
+
+
+@dataclass
+class EnvelopeSteps(Plain):
+    """pFedMe."""
+
+    lam: float = 1.0
+    eta: float = 0.5
+    inner: int = 1
+    beta: float = 1.0
+
+    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int]) -> dict[str, Any]:
+        w, personal, local = state["w"], {}, {}
+        for k in active:
+            own = theta = w
+            for _ in range(1 if self.fault == "one step" else self.inner):
+                theta = self.solve(problem, k, theta, 0, self.lam, w if self.fault == "around w" else own, t=state["t"])
+                own = own - self.dtype(self.eta * (1 if self.fault == "no lambda" else self.lam)) * (own - theta)
+            personal[k], local[k] = theta, own
+        sent = personal if self.fault == "personal averaged" else local
+        mean = sum(sent.values()) / self.dtype(len(active))
+        beta = self.dtype(1 if self.fault in ("no beta", "personal averaged") else self.beta)
+        return self.after(state, (1 - beta) * w + beta * mean, personal)

@@ -25,6 +25,28 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         fc.SGD(steps=3, batch_size=None, stepsize=0.1, momentum=0.5),
         lambda **more: plain.NormalisedMomentum(momentum=0.5, **WORK, **more),
     ),
+    "Ditto": (
+        fc.Ditto(stepsize=0.1, local_steps=3, regularization=0.5),
+        None,
+        lambda **more: plain.PersonalCopies(lam=0.5, **WORK, **more),
+    ),
+    "pFedMe, exact": (
+        fc.PFedMe(regularization=2, stepsize=0.25, local_steps=3, server_stepsize=0.75),
+        None,
+        lambda **more: plain.EnvelopeSteps(lam=2, eta=0.25, inner=3, beta=0.75, **more),
+    ),
+    "pFedMe, steps": (
+        fc.PFedMe(regularization=2, stepsize=0.25, local_steps=2),
+        STEPS,
+        lambda **more: plain.EnvelopeSteps(lam=2, eta=0.25, inner=2, **WORK, **more),
+    ),
+}
+ENVELOPES = {
+    "around w": "all proximal points of a round lie around the server's model",
+    "one step": "clients take only one local step on their envelope",
+    "no lambda": "local steps lack the factor regularization",
+    "personal averaged": "the server goes to the mean of the personal models",
+    "starts at zero": "the run starts at zero instead of x0",
 }
 ADMM = {
     "dual sign": "the correction of the local gradient has the wrong sign",
@@ -47,6 +69,21 @@ FAULTS = {
         "not normalised": "progress is not divided by the number of local steps: this is FedAvg",
         "average not weighted": "the average is not weighted",
     },
+    "Ditto": {
+        "starts at the server's": "personal models start at the server's model in every round",
+        "starts at the trained": "personal models start at the client's trained copy of the server's model",
+        "pulled to the trained": "personal models are pulled to the client's trained copy instead of the server's "
+        "model",
+        "not pulled": "personal models are not pulled to the server's model",
+        "personal averaged": "the server averages the personal models",
+        "average not weighted": "the average is not weighted",
+        "one step more": "clients take one local step too many",
+    },
+    "pFedMe, exact": {
+        **ENVELOPES,
+        "no beta": "server_stepsize is ignored: the server goes to the mean of the local models",
+    },
+    "pFedMe, steps": {**ENVELOPES, "one step more": "clients take one local step too many"},
     "FedADMM, steps": {**ADMM, "one step more": "clients take one local step too many"},
 }
 PLANTED = [pytest.param(case, fault, id=f"{case}: {fault}") for case, faults in FAULTS.items() for fault in faults]
@@ -74,3 +111,17 @@ def test_a_fault_with_client_vectors_is_named(case: str, fault: str) -> None:
     found = [finding.name for finding in report.diagnosis + report.alternatives]
     assert not report.passed
     assert FAULTS[case][fault] in found, report.report()
+
+
+def test_the_server_alone_does_not_show_dittos_personal_models() -> None:
+    """So the report says which faults it cannot see; with the client models it sees them."""
+    made = CASES["Ditto"][2](fault="not pulled")
+    report = check(CASES["Ditto"][0], init=made.init, round=made.round, server_model=made.server_model)
+    assert report.passed
+    assert "personal models are not pulled to the server's model" in report.report()
+
+
+def test_a_trainer_of_one_model_is_refused() -> None:
+    for case in ("Ditto", "pFedMe, exact"):
+        with pytest.raises(fc.InvalidInput, match="a personal one; give init, round"):
+            check(CASES[case][0], local_update=lambda *given: None)

@@ -76,6 +76,11 @@ CASES = {
         lambda p, e: {"s": p, "steps": e, "server_stepsize": Fraction(3, 2), "option": 2},
     ),
 }
+CASES["Ditto"] = Case(
+    lambda p, e: fc.Ditto(stepsize=p, local_steps=e, regularization=Fraction(2, 3)),
+    lambda *given, **named: clients.ditto(*given, **named)[0],
+    lambda p, e: {"s": p, "e": e, "lam": Fraction(2, 3)},
+)
 # These leave it open how a client solves its subproblem: exactly, or by gradient steps on all of it.
 PROXIMAL = {
     "FedProx": Case(lambda p, e: fc.FedProx(mu=p), paper.fedprox, lambda p, e: {"mu": p}),
@@ -110,6 +115,13 @@ PROXIMAL = {
         lambda p, e: fc.FedADMM(rho=p, server_stepsize=Fraction(3, 4)),
         clients.fedadmm,
         lambda p, e: {"rho": p, "eta": Fraction(3, 4)},
+    ),
+    "pFedMe": Case(
+        lambda p, e: fc.PFedMe(
+            regularization=p, stepsize=Fraction(1, 3), local_steps=e, server_stepsize=Fraction(3, 2)
+        ),
+        clients.pfedme,
+        lambda p, e: {"lam": p, "eta": Fraction(1, 3), "R": e, "beta": Fraction(3, 2)},
     ),
     "FedPD": Case(lambda p, e: fc.FedPD(eta=p), paper.fedpd, lambda p, e: {"eta": p}, needs_everybody=True),
 }

@@ -42,6 +42,8 @@ FAULTS = [
     ("FedADMM", "sign of the dual", False),
     ("FedADMM", "from the server's model", False),
     ("FedADMM", "divided by the active", True),
+    ("pFedMe", "around the server", False),
+    ("pFedMe", "no lambda", False),
     ("FedPD", "sign of the dual", False),
 ]
 
