@@ -38,6 +38,7 @@ from fedconvex.methods.fedsplit import FedSplit as FedSplit
 from fedconvex.methods.fedyogi import FedYogi as FedYogi
 from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
 from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
@@ -91,6 +92,7 @@ __all__ = [
     "PFedMe",
     "Quadratic",
     "RegularizedFedSplit",
+    "Scaffnew",
     "Scaffold",
     "Setting",
     "SweepFailed",

@@ -25,6 +25,7 @@ from fedconvex.methods.fedsplit import FedSplit as FedSplit
 from fedconvex.methods.fedyogi import FedYogi as FedYogi
 from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 
 METHODS: Mapping[str, type[Method]]
@@ -52,6 +53,7 @@ __all__ = [
     "Method",
     "PFedMe",
     "RegularizedFedSplit",
+    "Scaffnew",
     "Scaffold",
     "State",
 ]

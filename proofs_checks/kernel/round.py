@@ -75,6 +75,7 @@ class Round:
             numbers["local_steps"] = self.field.scalar(1)
         whole = {n: integer(numbers[n], n.replace("_", " ")) for n in INTEGERS if n in numbers}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        require(self.field.scalar(made.skip).is_zero, "rounds that may be without communication")
         return made
 
     @property

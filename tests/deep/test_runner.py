@@ -45,6 +45,7 @@ METHODS = [
     fc.FedNova(stepsize=0.05, local_steps=3),
     fc.FedPD(eta=1, skip=0.5),
     fc.FedADMM(rho=1),
+    fc.Scaffnew(stepsize=0.05, probability=0.5),
     fc.Ditto(stepsize=0.05, local_steps=2, regularization=0.5),
     fc.PFedMe(regularization=2, stepsize=0.25, local_steps=2),
 ]
@@ -56,7 +57,7 @@ SCHEMES = [
     participation.Bernoulli(0.6),
     participation.Schedule([[0], [1, 3], [], [0, 1, 2, 3]]),
 ]
-NEEDS_EVERYONE = (fc.RegularizedFedSplit, fc.FedPD)
+NEEDS_EVERYONE = (fc.RegularizedFedSplit, fc.FedPD, fc.Scaffnew)
 
 
 def on_core(method: Any, rounds: int, model: nn.Module, weights: Any = None, **options: Any) -> Any:

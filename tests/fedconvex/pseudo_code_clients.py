@@ -1,5 +1,6 @@
 """More methods whose clients keep vectors, line by line in Fractions, as in `pseudo_code`; nothing is the package's."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -96,4 +97,25 @@ def pfedme(
                 w_i = w_i - eta * (1 if fault == "no lambda" else lam) * (w_i - theta)
             sent.append(w_i)
         points.append((1 - beta) * w + beta * plain_mean(sent))
+    return np.stack(points)
+
+
+def scaffnew(
+    terms: Terms, x: np.ndarray, rounds: Rounds, *, gamma: Fraction, p: Fraction, coins: Sequence[bool], fault: str = ""
+) -> np.ndarray:
+    """Mishchenko et al. (2022), Algorithm 2: the points at the last communication; `coins` are its θ_t."""
+    terms, m = terms.as_a_sum(), len(terms.w)
+    points, x_i, h = [x], [x] * m, [0 * x] * m
+    for coin in coins:
+        hat = [x_i[i] - gamma * (client_gradient(terms, i, x_i[i]) - h[i]) for i in range(m)]
+        if coin:
+            mean = plain_mean(hat)
+            factor = 1 if fault == "p forgotten" else p
+            # the paper's h_i + (p/γ)(x_{i,t+1} − x̂_{i,t+1})
+            h = [h[i] + factor / gamma * (mean - hat[i]) for i in range(m)]
+            x_i = [mean] * m
+            points.append(mean)
+        else:
+            x_i = [points[-1]] * m if fault == "local steps forgotten" else hat
+            points.append(points[-1])
     return np.stack(points)

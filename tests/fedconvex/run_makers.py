@@ -40,6 +40,7 @@ REMEMBERING = [
     "FedSplit",
     "PFedMe",
     "RegularizedFedSplit",
+    "Scaffnew",
     "Scaffold",
 ]
 IRRATIONAL = [name for name in METHODS if METHODS[name].takes_square_roots]

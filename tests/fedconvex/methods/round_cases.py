@@ -81,6 +81,12 @@ CASES["Ditto"] = Case(
     lambda *given, **named: clients.ditto(*given, **named)[0],
     lambda p, e: {"s": p, "e": e, "lam": Fraction(2, 3)},
 )
+CASES["Scaffnew"] = Case(
+    lambda p, e: fc.Scaffnew(stepsize=p),
+    clients.scaffnew,
+    lambda p, e: {"gamma": p, "p": Fraction(1), "coins": [True] * 3},
+    needs_everybody=True,
+)
 # These leave it open how a client solves its subproblem: exactly, or by gradient steps on all of it.
 PROXIMAL = {
     "FedProx": Case(lambda p, e: fc.FedProx(mu=p), paper.fedprox, lambda p, e: {"mu": p}),

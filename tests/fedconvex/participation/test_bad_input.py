@@ -115,6 +115,7 @@ METHOD_OPTIONS = [
     *each(fc.FedAvg, "clip", [bad for bad in NOT_POSITIVE if bad[0] is not None], stepsize=1),
     *each(fc.FedSGD, "batch_size", OPTIONAL_COUNTS, stepsize=1),
     *each(fc.FedPD, "skip", [*NOT_PROBABILITIES, (1, "1", "0 <= skip < 1")], eta=1),
+    *each(fc.Scaffnew, "probability", [(v, str(v), "0 < probability <= 1") for v in (2, Fraction(3, 2))], stepsize=1),
     *each(fc.FedSplit, "start", [(v, str(v), "'center', 'server' or 'warm'") for v in ("zero", None, 1)], stepsize=1),
     *each(fc.FedSplit, "server", [(v, str(v), "'all' or 'active'") for v in ("none", None, 1)], stepsize=1),
 ]

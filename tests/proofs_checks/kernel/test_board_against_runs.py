@@ -52,7 +52,7 @@ STEPS = {"FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"step
 SCAFFOLD = {f"Scaffold{o}": {"stepsize": a, "local_steps": number(2), "server_stepsize": b, "option": number(o)}
             for o in (1, 2)}  # fmt: skip
 WITH_MEMORY = {"FedADMM", "FedDyn", "FedDynOneGD", "FedSplit", "RegularizedFedSplit", "Scaffold1", "Scaffold2"}
-ONLY_EVERYONE = {"FedDANE": {"mu": a}, "FedPD": {"eta": a}}
+ONLY_EVERYONE = {"FedDANE": {"mu": a}, "FedPD": {"eta": a}, "Scaffnew": {"stepsize": a}}
 PARTLY = EXACT | STEPS | SCAFFOLD
 PLAIN = {name for name in (*PARTLY, *ONLY_EVERYONE) if METHODS[name.rstrip("12")].plain}
 
