@@ -31,14 +31,22 @@ BLOCK = re.compile(
 )
 LETTERS = {
     "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
-    "regularization": r"\lambda", "momentum": r"\beta", "beta1": r"\beta_1", "beta2": r"\beta_2",
+    "regularization": r"\lambda", "momentum": r"\beta", "probability": "p", "beta1": r"\beta_1", "beta2": r"\beta_2",
 }  # fmt: skip
 MEMORY = {
     "c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
-    "z": "z_k", "personal": "v_k", "gradient": "g_k", "dual": r"\lambda_k",
+    "z": "z_k", "personal": "v_k", "model": "x_k", "control": "h_k", "gradient": "g_k", "dual": r"\lambda_k",
 }  # fmt: skip
 SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h", "momentum": "m", "first_moment": "m", "second_moment": "v"}
-OF_THE_SERVER = ("eta", "server_stepsize", "momentum", "beta1", "beta2", "tau")  # shown, although they have defaults
+OF_THE_SERVER = (
+    "eta",
+    "server_stepsize",
+    "momentum",
+    "beta1",
+    "beta2",
+    "tau",
+    "probability",
+)  # shown, although they have defaults
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "theta", "lambda", "mu", "nu", "rho", "sigma", "tau", "omega")
 NOT_SHOWN = ("answer", "anchor")  # the last answer, and the centre of a local round: the subproblem shows them
 

@@ -17,6 +17,7 @@ from fedconvex.methods.feddane import FedDANE as FedDANE
 from fedconvex.methods.feddyn import FedDyn as FedDyn
 from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
 from fedconvex.methods.fedgd import FedGD as FedGD
+from fedconvex.methods.fedlin import FedLin as FedLin
 from fedconvex.methods.fednova import FedNova as FedNova
 from fedconvex.methods.fedpd import FedPD as FedPD
 from fedconvex.methods.fedprox import FedProx as FedProx
@@ -44,6 +45,7 @@ __all__ = [
     "FedDyn",
     "FedDynOneGD",
     "FedGD",
+    "FedLin",
     "FedNova",
     "FedPD",
     "FedProx",

@@ -45,6 +45,7 @@ METHODS = [
     fc.FedNova(stepsize=0.05, local_steps=3),
     fc.FedPD(eta=1, skip=0.5),
     fc.FedADMM(rho=1),
+    fc.FedLin(stepsize=0.05, local_steps=2),
     fc.Scaffnew(stepsize=0.05, probability=0.5),
     fc.Ditto(stepsize=0.05, local_steps=2, regularization=0.5),
     fc.PFedMe(regularization=2, stepsize=0.25, local_steps=2),

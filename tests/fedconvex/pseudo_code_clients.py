@@ -119,3 +119,20 @@ def scaffnew(
             x_i = [points[-1]] * m if fault == "local steps forgotten" else hat
             points.append(points[-1])
     return np.stack(points)
+
+
+def fedlin(terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, tau: Work, fault: str = "") -> np.ndarray:
+    """Mitra et al. (2021), Algorithm 1 without compression; all clients send gradients, whoever then works."""
+    terms, points = terms.as_a_sum(), [x]
+    for active in rounds:
+        start, sent = points[-1], []
+        gradients = [client_gradient(terms, i, start) for i in range(len(terms.w))]
+        g = plain_mean([gradients[i] for i in active] if fault == "gradients of the active" else gradients)
+        for i in active:
+            y = start
+            for _ in range(steps_of(tau, i)):
+                correction = 0 * g if fault == "no correction" else g - gradients[i]
+                y = y - s * (client_gradient(terms, i, y) + correction)
+            sent.append(y)
+        points.append(plain_mean(sent))
+    return np.stack(points)

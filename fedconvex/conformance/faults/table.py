@@ -16,6 +16,7 @@ from fedconvex.methods.fedavgm import FedAvgM
 from fedconvex.methods.feddane import FedDANE
 from fedconvex.methods.feddyn import FedDyn, FedDynOneGD
 from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedlin import FedLin
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedprox import FedProx
@@ -41,6 +42,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedNova", FedNova(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("DANE", DANE(mu=0.5, eta=0.5), STEPS),
     ("FedDANE", FedDANE(mu=0.5), STEPS),
+    ("FedLin", FedLin(stepsize=0.1, local_steps=4), None),
     ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, server_stepsize=0.5), None),
     ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, option=1), None),
     ("FedDyn", FedDyn(alpha=0.5), STEPS),

@@ -108,3 +108,19 @@ class EnvelopeSteps(Plain):
         mean = sum(sent.values()) / self.dtype(len(active))
         beta = self.dtype(1 if self.fault in ("no beta", "personal averaged") else self.beta)
         return self.after(state, (1 - beta) * w + beta * mean, personal)
+
+
+@dataclass
+class Linearised(Plain):
+    """FedLin."""
+
+    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
+        w, everyone = state["w"], range(problem.num_clients)
+        asked = active if self.fault == "active gradients" else everyone
+        g = sum(self.gradient(problem, k, w) for k in asked) / self.dtype(len(asked))
+        sent = {}
+        for k, steps in zip(active, local_steps, strict=True):
+            linear = g - self.gradient(problem, k, w)
+            linear = {"no correction": 0 * g, "correction sign": -linear}.get(self.fault, linear)
+            sent[k] = self.solve(problem, k, w, linear, steps=steps, t=state["t"])
+        return self.after(state, sum(sent.values()) / self.dtype(len(active)), sent)

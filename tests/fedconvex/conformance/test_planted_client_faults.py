@@ -25,6 +25,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         fc.SGD(steps=3, batch_size=None, stepsize=0.1, momentum=0.5),
         lambda **more: plain.NormalisedMomentum(momentum=0.5, **WORK, **more),
     ),
+    "FedLin": (fc.FedLin(stepsize=0.1, local_steps=3), None, lambda **more: plain.Linearised(**WORK, **more)),
     "Ditto": (
         fc.Ditto(stepsize=0.1, local_steps=3, regularization=0.5),
         None,
@@ -68,6 +69,12 @@ FAULTS = {
         "steps counted": "progress is divided by the number of local steps, although momentum repeats gradients",
         "not normalised": "progress is not divided by the number of local steps: this is FedAvg",
         "average not weighted": "the average is not weighted",
+    },
+    "FedLin": {
+        "no correction": "the gradient correction is left out: this is FedAvg",
+        "correction sign": "the gradient correction has the wrong sign",
+        "active gradients": "only the gradients of those who take part are averaged",
+        "one step more": "clients take one local step too many",
     },
     "Ditto": {
         "starts at the server's": "personal models start at the server's model in every round",

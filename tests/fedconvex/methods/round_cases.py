@@ -81,6 +81,9 @@ CASES["Ditto"] = Case(
     lambda *given, **named: clients.ditto(*given, **named)[0],
     lambda p, e: {"s": p, "e": e, "lam": Fraction(2, 3)},
 )
+CASES["FedLin"] = Case(
+    lambda p, e: fc.FedLin(stepsize=p, local_steps=e), clients.fedlin, lambda p, e: {"s": p, "tau": e}
+)
 CASES["Scaffnew"] = Case(
     lambda p, e: fc.Scaffnew(stepsize=p),
     clients.scaffnew,
@@ -133,6 +136,7 @@ PROXIMAL = {
 }
 # These count local steps, of which clients may do different numbers; the keyword is the papers' number of steps.
 STEPPING = {
+    "FedLin": "tau",
     "FedGD": "e",
     "FedAvgM": "e",
     "FedNova": "tau",

@@ -44,6 +44,8 @@ FAULTS = [
     ("FedADMM", "divided by the active", True),
     ("pFedMe", "around the server", False),
     ("pFedMe", "no lambda", False),
+    ("FedLin", "no correction", False),
+    ("FedLin", "gradients of the active", True),
     ("FedPD", "sign of the dual", False),
 ]
 

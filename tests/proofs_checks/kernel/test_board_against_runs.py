@@ -46,7 +46,8 @@ HALF = Fraction(1, 2)
 # The parameters of each method as formulas in a and b, and the parts of its state.
 EXACT = {"FedProx": {"mu": a}, "FedDyn": {"alpha": a}, "FedSplit": {"stepsize": a}, "DANE": {"mu": a, "eta": b},
          "RegularizedFedSplit": {"stepsize": a, "regularization": b}, "FedADMM": {"rho": a}}  # fmt: skip
-STEPS = {"FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"stepsize": a, "local_steps": number(3)},
+STEPS = {"FedLin": {"stepsize": a, "local_steps": number(2)},
+         "FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"stepsize": a, "local_steps": number(3)},
          "FedNova": {"stepsize": a, "local_steps": number(2)},
          "FedAvgM": {"stepsize": a, "local_steps": number(2), "momentum": 1 / (1 + b)}}  # fmt: skip
 SCAFFOLD = {f"Scaffold{o}": {"stepsize": a, "local_steps": number(2), "server_stepsize": b, "option": number(o)}
