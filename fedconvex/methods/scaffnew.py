@@ -28,8 +28,9 @@ class Scaffnew(Method):
     Fixed points: x_k = w in rounds with communication; local rounds then give ∇F_k(w) = h_k, and mean h_k = 0: the
     stationary points of the objective, for every p. With p = 1 it is gradient descent with stepsize γ.
 
-    Source: Mishchenko, Malinovsky, Stich and Richtárik (2022), Algorithm 2, with full participation. The paper
-    minimises the plain mean of the clients' functions: on a weighted problem client k contributes
+    Source: Mishchenko, Malinovsky, Stich and Richtárik (2022), Algorithm 2, where all clients take part. With p = 1
+    absent clients are allowed here, and keep their h_k: then the mean of the h_k need not stay 0. The paper minimises
+    the plain mean of the clients' functions: on a weighted problem client k contributes
     F_k = num_clients · weights[k] · f_k, and averages are plain.
 
     Args:
@@ -37,7 +38,7 @@ class Scaffnew(Method):
         probability: p in (0, 1], of a round with communication.
 
     Raises:
-        InvalidInput: values out of range; partial participation (when a run starts).
+        InvalidInput: values out of range; partial participation with p < 1 (when a run starts).
     """
 
     stepsize: Scalar = number()
@@ -57,7 +58,7 @@ class Scaffnew(Method):
 
     @property
     def needs_everyone(self) -> bool:
-        return True
+        return not self.linear
 
     @property
     def fixed_points_of(self) -> Method:
@@ -77,7 +78,8 @@ class Scaffnew(Method):
         return State(server, memory={"model": repeat(server), "control": repeat(0 * server)})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        return Subproblem(start=state.memory["model"], linear=-state.memory["control"])
+        start = cohort.points if self.linear else state.memory["model"]
+        return Subproblem(start=start, linear=-state.memory["control"])
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         control = state.memory["control"]

@@ -91,7 +91,7 @@ def corrected(in_the_stepsize: bool) -> UpdateRule:
 
 def from_zero(setup: Setup) -> Setup:
     """The setup whose second moment starts at 0."""
-    return Setup(replace(setup.method, initial=0), setup.given)  # type: ignore[type-var, call-arg]
+    return Setup(replace(setup.method, initial=0), setup.given)  # type: ignore[type-var]
 
 
 def wrong_way(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
@@ -156,7 +156,7 @@ FAULTS = (
         cure=MOMENTUM,
         breaks=SERVER_STEP,
         applies=lambda setup: is_fedavgm(setup) and setup.method.server_stepsize != 1,  # type: ignore[attr-defined]
-        parameters=lambda setup: Setup(replace(setup.method, server_stepsize=1), setup.given),  # type: ignore[type-var, call-arg]
+        parameters=lambda setup: Setup(replace(setup.method, server_stepsize=1), setup.given),  # type: ignore[type-var]
     ),
     Fault(
         name="the first moment is left out",

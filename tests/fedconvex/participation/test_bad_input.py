@@ -92,7 +92,8 @@ def numbers_of(kind: type) -> list[tuple]:
     required |= {"steps": 1} if kind in (fc.SGD, fc.GradientDescent) else {}
     cases = []
     for name in names:
-        bad = NEGATIVE if name in ZERO_ALLOWED else NOT_POSITIVE
+        free = name in ZERO_ALLOWED or (kind is fc.Ditto and name == "regularization")
+        bad = NEGATIVE if free else NOT_POSITIVE
         cases += each(
             kind,
             name,
