@@ -48,8 +48,8 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
     converted = {}
     for f in fields(parameters):  # type: ignore[arg-type]
-        if "number" in f.metadata:
-            value = getattr(parameters, f.name)
+        value = getattr(parameters, f.name)
+        if "number" in f.metadata and value is not None:  # None: chosen by the method itself
             try:
                 converted[f.name] = arithmetic.scalar(value)
             except InvalidInput as error:

@@ -84,6 +84,8 @@ VALUES: dict[str, Any] = {
     "participation_schemes.max_value": 2, "participation_schemes.kinds": Participation,
     "positive": True, "everyone": False, "trajectories.problems": None,
     "trajectories.methods": None,
+    # methods again
+    "beta1": Fraction(1, 2), "beta2": Fraction(1, 2), "tau": 1, "initial": 1, "rho": 1, "probability": 1,
     # proofs and theory
     "of": "feddyn.lemma2", "worst_case.clients": CLIENTS, "metric": "distance", "dissimilarity": None,
     "heterogeneity": 0, "L_minus": 1, "functions": CLIENTS, "share": Fraction(1, 2), "ClientGroup.clients": 1,

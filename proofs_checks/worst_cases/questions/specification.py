@@ -187,6 +187,9 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     if not method.linear:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    if method.personal is not None:
+        problem = "solves further local problems for personal models, which is not analysed"
+        raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
     if metric not in (*METRICS, "ratio"):
         raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
     if metric == "lifted_distance" and not isinstance(method, FedSplit):
