@@ -4,8 +4,10 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,23 +16,23 @@ if TYPE_CHECKING:
     import pandas
 
 Content = Literal["numbers", "dates", "texts", "mixed", "missing", "other"]
-Decimal = Literal[".", ","]
+DecimalMark = Literal[".", ","]
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 NO_CODES = np.empty(0, dtype=np.int64)
 BOOLEANS = {"true": 1.0, "false": 0.0}
 THOUSANDS = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ".,"}
 # by decimal mark: thousands are grouped with the other mark, if at all
-NUMERAL: dict[Decimal, re.Pattern[str]] = {
-    ",": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?|[+-]?,\d+(?:[eE][+-]?\d+)?"),
-    ".": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"),
+NUMERAL: dict[DecimalMark, re.Pattern[str]] = {
+    ",": re.compile(r"[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?|[+-]?,\d+(?:[eE][+-]?\d+)?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"),
 }
 # a date has three parts, or a time of day behind it; pandas alone takes "5" and "may" for dates
 DATE = re.compile(
     r"\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})\.?[-/. ],?\d{1,4}(?:[T ,].*)?|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 )
 DATE_NAME = re.compile(r"date|datum|(?:^|_)day$|_at$|timestamp", re.IGNORECASE)
-IDENTIFIER_NAME = re.compile(r"(?:^|[^a-zA-Z])(?:id|ids|uuid|guid|key|index|nr|no|code)$|[a-z]I[dD]$", re.IGNORECASE)
+IDENTIFIER_NAME = re.compile(r"(?i:(?:^|[^a-z])(?:id|ids|uuid|guid|key|index|nr|no|code)$)|[a-z]I[dD]$")
 IDENTIFIER_WORDS = re.compile(r"(?:^|[^a-zA-Z])(?:id|uuid|guid)(?:$|[^a-zA-Z])", re.IGNORECASE)
 
 
@@ -44,7 +46,7 @@ class Column:
     name: str
     codes: np.ndarray  # int64 (n,), empty in typed columns
     texts: tuple[str, ...]
-    decimal: Decimal = "."
+    decimal: DecimalMark = "."
     typed: np.ndarray | None = None  # float64 (n,)
     typed_dates: bool = False
     other: str = ""  # the type of what is neither number, text nor date
@@ -168,26 +170,27 @@ def of_series(name: str, series: "pandas.Series[Any]") -> Column:
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     kind, present = series.dtype, series.notna().to_numpy()
-    dates = replace(of_numbers(name, np.where(present, 0.0, np.nan)), typed_dates=True)
-    if types.is_datetime64_any_dtype(kind) or types.is_timedelta64_dtype(kind) or isinstance(kind, pd.PeriodDtype):
-        return dates
     if types.is_complex_dtype(kind):
         return Column(name, NO_CODES, (), other=str(kind))
-    if types.is_numeric_dtype(kind) or types.is_bool_dtype(kind):
-        # as text where float64 would merge neighbours, which may be clients or labels
-        if types.is_integer_dtype(kind) and present.any() and not series.dropna().between(-(2**53), 2**53).all():
-            return of_texts(name, [str(v) if there else None for v, there in zip(series, present, strict=True)])
+    numeric = types.is_numeric_dtype(kind) or types.is_bool_dtype(kind)
+    # as text where float64 would merge neighbours, which may be clients or labels
+    long = types.is_integer_dtype(kind) and present.any() and not series.dropna().between(-(2**53), 2**53).all()
+    if numeric and not long:
         return of_numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
-    cells = [value if there else None for value, there in zip(series.tolist(), present, strict=True)]
-    for cell in cells:
-        if type(cell).__module__ in ("datetime", "pandas"):
-            return dates
-        if not (cell is None or isinstance(cell, str | int | float | np.generic | Number)):
+    cells: list[Any] = [value if there else None for value, there in zip(series.tolist(), present, strict=True)]
+    dated = False
+    for i, cell in enumerate(cells):
+        if cell is None or isinstance(cell, str):
+            continue
+        dated |= isinstance(cell, date | timedelta | pd.Period)  # pandas' own are subclasses of Python's
+        if isinstance(cell, Fraction):
+            cells[i] = float(cell)
+        elif not isinstance(cell, date | timedelta | pd.Period | pd.Interval | int | float | Decimal | np.generic):
             return Column(name, NO_CODES, (), other=type(cell).__name__)
-    return of_texts(name, cells)
+    return replace(of_texts(name, cells), typed_dates=dated)
 
 
-def as_number(text: str, decimal: Decimal = ".") -> float:
+def as_number(text: str, decimal: DecimalMark = ".") -> float:
     """The number that the text is, true and false included; NaN for text that is none.
 
     With the decimal mark ".", commas may group thousands, and the other way round.
@@ -208,12 +211,12 @@ def as_number(text: str, decimal: Decimal = ".") -> float:
         return np.nan
 
 
-def decimal_marks(texts: Sequence[str]) -> tuple[set[Decimal], bool]:
+def decimal_marks(texts: Sequence[str]) -> tuple[set[DecimalMark], bool]:
     """The decimal marks that these texts show, and whether a text could be read with either.
 
     1,5 and 1.234,5 show a comma, 1.5 and 1,234.5 a point; 1,234 alone is 1.234 or 1234.
     """
-    shown: set[Decimal] = set()
+    shown: set[DecimalMark] = set()
     doubtful = False
     for text in texts:
         if "," in text:

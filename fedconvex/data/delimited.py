@@ -189,15 +189,16 @@ def _rows(path: Path, delimiter: str) -> _Rows:
 
 
 def _separator(first: Sequence[str], delimiter: str) -> str:
-    """The delimiter where it separates the first two lines into equally many columns, or else another that does."""
+    """What separates the first two lines into equally many columns, and the most; the delimiter, if nothing does."""
+    columns: dict[str, int] = {}
     for mark in delimiter + SEPARATORS.replace(delimiter, ""):
         try:
             counts = {len(row) for row in csv.reader(first, delimiter=mark)}
         except csv.Error:  # reading the file has a better message
             return delimiter
-        if len(counts) == 1 and counts != {1}:
-            return mark
-    return delimiter
+        columns[mark] = counts.pop() if len(counts) == 1 else 0
+    best = max(columns, key=lambda mark: columns[mark])  # of equals the first, which is the delimiter
+    return best if columns[best] > 1 else delimiter
 
 
 def _text(path: Path) -> Iterator[str]:

@@ -54,7 +54,8 @@ def table_of(
 
 def source_of(frame: "pandas.DataFrame", argument: str, names: tuple[str, str]) -> TableSource:
     """How messages name the frame; `names` are the arguments for the client and the target column."""
-    if len(frame) == 0:
-        raise InvalidInput(argument, f"a table of shape {frame.shape}", "has no rows", "give one row per sample")
+    if 0 in frame.shape:
+        what = "rows" if len(frame) == 0 else "columns"
+        raise InvalidInput(argument, f"a table of shape {frame.shape}", f"has no {what}", "give one row per sample")
     rows = np.arange(1, len(frame) + 1)
     return TableSource(argument, f"a table of shape {frame.shape}", "row", rows, "Python", *names)

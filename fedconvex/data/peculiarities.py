@@ -20,8 +20,9 @@ def _sentences(data: FederatedData) -> Iterator[str]:
         shown = ", ".join(repr(name) for name in constant[:SHOWN])
         more = f" and {len(constant) - SHOWN} more" if len(constant) > SHOWN else ""
         subject = f"the feature {shown} is" if len(constant) == 1 else f"the features {shown}{more} are"
-        yield f"{subject} the same in every row, as the intercept is: dropping (--drop) changes no prediction"
-    if np.unique(np.concatenate(data.targets)).size == 1 and data.num_samples > 1:
+        yield f"{subject} the same in every row, as the intercept is: dropping changes no prediction"
+    first = data.targets[0][0]
+    if data.num_samples > 1 and all((targets == first).all() for targets in data.targets):
         value = data.targets[0].tolist()[0]
         yield f"the target {data.target_name!r} is {value!r} in every row: there is nothing to predict"
     if data.num_features >= data.num_samples:

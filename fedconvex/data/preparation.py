@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedconvex.data.column_roles import check_names, find_roles
-from fedconvex.data.columns import Column, Decimal, as_number, decimal_marks
+from fedconvex.data.columns import Column, DecimalMark, as_number, decimal_marks
 from fedconvex.data.examination import FILL, examined, examined_target, missing_value
 from fedconvex.data.findings import Finding, untidy
 from fedconvex.data.table import Table, check_size
@@ -22,7 +22,7 @@ from fedconvex.validation import is_choice, members_of
 
 Impute = Literal["median", "mean", "most_frequent", "drop"]
 IMPUTE: tuple[Impute, ...] = ("median", "mean", "most_frequent", "drop")
-STANDARD = 2.0  # standard deviations up to this factor from 1 are those of standardised features
+SPREAD, OFFSET = 3.0, 2.0  # how far standard deviations are from 1, and means from 0, where scaling hardly matters
 SHOWN = 5  # names in a note
 
 
@@ -33,7 +33,7 @@ class Preparation:
     drop: tuple[str, ...] = ()
     one_hot: tuple[str, ...] = ()
     impute: Impute | None = None
-    decimal: Decimal | None = None
+    decimal: DecimalMark | None = None
     standardize: bool = False  # prepared or not, scaling is the caller's; with it, it is not suggested again
     has_clients: bool = True  # False: the table itself must say which client has which row
 
@@ -109,8 +109,8 @@ def with_decimal_marks(
 ) -> list[Column]:
     """The columns with the decimal mark that their texts, or else the other columns' texts, show."""
     shown = [decimal_marks(column.texts) for column in columns]
-    together: set[Decimal] = set().union(*(marks for marks, _ in shown))
-    usual: Decimal = "," if together == {","} else "."
+    together: set[DecimalMark] = set().union(*(marks for marks, _ in shown))
+    usual: DecimalMark = "," if together == {","} else "."
     marked: list[Column] = []
     for column, (marks, doubtful) in zip(columns, shown, strict=True):
         mark = next(iter(marks)) if len(marks) == 1 else usual
@@ -181,11 +181,11 @@ def _scaling(columns: Sequence[Column], options: Preparation) -> list[Finding]:
     Alone it is no reason to refuse a table: the audit says what the scales cost.
     """
     moments = {} if options.standardize else _moments(columns)
-    if all(1 / STANDARD <= s <= STANDARD and abs(mean) <= s for mean, s in moments.values()):
+    if all(1 / SPREAD <= spread <= SPREAD and abs(mean) <= OFFSET * spread for mean, spread in moments.values()):
         return []
-    small, large = (choose(moments, key=lambda name: moments[name][1]) for choose in (min, max))
-    shown = " to ".join(f"{moments[name][0]:.3g} ± {moments[name][1]:.3g} ({name!r})" for name in (small, large))
-    problem = f"the features' means ± standard deviations range from {shown}: methods converge fastest on equal scales"
+    ends = {choose(moments, key=lambda name: moments[name][1]): None for choose in (min, max)}
+    shown = " to ".join(f"{moments[name][0]:.3g} ± {moments[name][1]:.3g} ({name!r})" for name in ends)
+    problem = f"the features' means ± standard deviations are {shown}: methods converge fastest on equal scales"
     return [Finding(problem, {"standardize": True})]
 
 

@@ -126,7 +126,7 @@ def reason(task: Task, targets: np.ndarray, name: str, why: str = "") -> str:
     found = f"{values.size:,} distinct {kind}"
     if values.size == 2:
         found += f", {values.tolist()[0]!r} and {values.tolist()[1]!r}"
-    elif task == "regression" and not why and targets.dtype.kind == "i" and values.size <= MOST_CLASSES:
+    elif task == "regression" and not why and targets.dtype.kind == "i" and 3 <= values.size <= MOST_CLASSES:
         found += f" in {targets.size:,} samples, too few for classes"
     return f"{task} (target {name!r}: {found}{f'; {why}' if why else ''})"
 

@@ -90,7 +90,7 @@ def test_a_frame_of_typed_columns_is_understood() -> None:
     )
     with pytest.raises(UntidyTable) as caught:
         fc.data.from_frame(table)
-    assert caught.value.options == {"client": "site", "drop": ["day"], "impute": "median", "standardize": True}
+    assert caught.value.options == {"client": "site", "drop": ["day"], "impute": "median"}
     data = fc.data.load(table, client_column="site", drop="day", impute="mean")
     assert data.feature_names == ("u", "v", "size=m", "size=s", "count", "flag")
     assert np.concatenate(data.features)[:, 4].tolist() == [1, 3, 2, 1, 3, 2, 2, 1, 3, 2, 1, 3]
