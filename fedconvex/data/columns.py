@@ -19,6 +19,8 @@ Content = Literal["numbers", "dates", "texts", "mixed", "missing", "other"]
 DecimalMark = Literal[".", ","]
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
+MISSING_NUMBERS = frozenset({"-", "--", "."})  # missing among numbers; elsewhere - may be a class beside +
+MOSTLY = 0.5  # from this part of numbers on, the other texts of a column are mistakes
 NO_CODES = np.empty(0, dtype=np.int64)
 BOOLEANS = {"true": 1.0, "false": 0.0}
 THOUSANDS = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ".,"}
@@ -27,6 +29,8 @@ NUMERAL: dict[DecimalMark, re.Pattern[str]] = {
     ",": re.compile(r"[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?|[+-]?,\d+(?:[eE][+-]?\d+)?"),
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"),
 }
+SPACES = re.compile("[ '’\u00a0\u2009\u202f]")
+SPACED = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{SPACES.pattern}\d{{3}})+(?:[.,]\d*)?")
 # a date has three parts, or a time of day behind it; pandas alone takes "5" and "may" for dates
 DATE = re.compile(
     r"\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})\.?[-/. ],?\d{1,4}(?:[T ,].*)?|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
@@ -106,7 +110,7 @@ class Column:
     @cached_property
     def is_identifier(self) -> bool:
         """Whether every row has another value, which names it: text, or whole numbers in a column called `id`."""
-        if self.content in ("texts", "mixed"):
+        if self.content == "texts" or (self.content == "mixed" and self.is_number.mean() < MOSTLY):
             return self.present > 2 and self.distinct == self.present
         if self.content != "numbers" or self.present < 10:  # few rows may differ by chance
             return False
@@ -156,10 +160,18 @@ def of_texts(name: str, cells: Any) -> Column:
     for text in stripped:
         if text.lower() not in MISSING:
             kept.setdefault(text, len(kept))
+    marks = MISSING_NUMBERS.intersection(kept)
+    if marks and len(kept) > len(marks) and all(map(_is_any_number, kept.keys() - marks)):
+        kept = {text: i for i, text in enumerate(text for text in kept if text not in marks)}
     place = np.array([*(kept.get(text, -1) for text in stripped), -1], dtype=np.int64)[codes]
     blanks = np.flatnonzero((place < 0) & (codes >= 0))
     blank = f" ({stripped[codes[blanks[0]]]!r})" if blanks.size else ""
     return Column(name, place, tuple(kept), blank=blank)
+
+
+def _is_any_number(text: str) -> bool:
+    """Whether the text is a number with one of the decimal marks."""
+    return not np.isnan([as_number(text), as_number(text, ",")]).all()
 
 
 def of_series(name: str, series: "pandas.Series[Any]") -> Column:
@@ -193,10 +205,11 @@ def of_series(name: str, series: "pandas.Series[Any]") -> Column:
 def as_number(text: str, decimal: DecimalMark = ".") -> float:
     """The number that the text is, true and false included; NaN for text that is none.
 
-    With the decimal mark ".", commas may group thousands, and the other way round.
+    With the decimal mark ".", commas may group thousands, and the other way round; spaces and apostrophes may anyway.
     """
     if text.lower() in BOOLEANS:
         return BOOLEANS[text.lower()]
+    text = ungrouped(text)
     if decimal == "," and ("," in text or "." in text):
         if NUMERAL[","].fullmatch(text) is None:
             return np.nan
@@ -211,6 +224,11 @@ def as_number(text: str, decimal: DecimalMark = ".") -> float:
         return np.nan
 
 
+def ungrouped(text: str) -> str:
+    """A number without the spaces or apostrophes that group its thousands; any other text as it is."""
+    return SPACES.sub("", text) if SPACED.fullmatch(text) else text
+
+
 def decimal_marks(texts: Sequence[str]) -> tuple[set[DecimalMark], bool]:
     """The decimal marks that these texts show, and whether a text could be read with either.
 
@@ -218,7 +236,7 @@ def decimal_marks(texts: Sequence[str]) -> tuple[set[DecimalMark], bool]:
     """
     shown: set[DecimalMark] = set()
     doubtful = False
-    for text in texts:
+    for text in map(ungrouped, texts):
         if "," in text:
             if THOUSANDS[","].fullmatch(text):
                 doubtful = True

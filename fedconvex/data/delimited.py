@@ -6,6 +6,7 @@ it, and `preparation.prepare` makes numbers of its columns or lists what keeps i
 
 import csv
 import math
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -27,6 +28,7 @@ from fedconvex.memory import NUMBER
 
 CHECKED = 2**18  # bytes of features; asking the system what memory is left takes as long as reading dozens of rows
 SEPARATORS = ",;\t|"
+SEPARATOR_LINE = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 TEXT = 8  # copies of a table of floats that take as much memory as its text in Python and in pandas
 
 
@@ -168,9 +170,11 @@ def _note(separator: str, delimiter: str) -> tuple[str, ...]:
 def _rows(path: Path, delimiter: str) -> _Rows:
     """The header and the rows that are not blank, each with its line number (of its last line, if it has several)."""
     text = _text(path)
-    first = list(islice(text, 2))
-    separator = _separator(first, delimiter)
-    reader = csv.reader(chain(first, text), delimiter=separator, strict=True)
+    first = list(islice(text, 3))
+    named = SEPARATOR_LINE.fullmatch(first[0].strip()) if first else None  # Excel's
+    above = 0 if named is None else 1
+    separator = _separator(first[:2], delimiter) if named is None else named[1]
+    reader = csv.reader(chain(first[above:], text), delimiter=separator, strict=True)
 
     def rows() -> Iterator[tuple[int, list[str]]]:
         while True:
@@ -178,11 +182,11 @@ def _rows(path: Path, delimiter: str) -> _Rows:
                 row = next(reader, None)
             except csv.Error as error:
                 cure = "repair the quotes and line ends there"
-                raise bad_file(path, f"line {reader.line_num}: is not valid CSV ({error})", cure) from error
+                raise bad_file(path, f"line {reader.line_num + above}: is not valid CSV ({error})", cure) from error
             if row is None:
                 return
             if row:
-                yield reader.line_num, row
+                yield reader.line_num + above, row
 
     every = rows()
     return _Rows(next(every, (0, None))[1], every, separator)

@@ -1,5 +1,6 @@
 """What keeps a column from being a feature, or the target: findings, each with the option that cures it."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +13,7 @@ from fedconvex.data.targets import TOO_LONG_CURE, written_too_long
 FEW = 10  # distinct texts of a column that is one-hot encoded without a request
 MANY = 100  # distinct texts up to which one-hot encoding is suggested
 FILL = "fill it in or remove the row"
+UNIT = re.compile(r"[€$£¥] ?[-\d.,]+|[-\d.,]+ ?(?:[%€$£¥]|[a-zA-Zµ/]{1,5})")  # a number with a unit
 
 
 def missing_value(column: Column, source: TableSource) -> str:
@@ -39,6 +41,9 @@ def examined(column: Column, source: TableSource, encode: bool, impute: str | No
             problem = "the first column has no name and holds row numbers, which are no feature"
             cure = "write the file with to_csv(…, index=False), drop the column, or give it a name if it is a feature"
             return [Finding(problem, drop, cure)]
+        if column.content == "texts" and all(map(UNIT.fullmatch, column.texts)):
+            problem = f"{name}: holds numbers with units, such as {column.texts[0]!r}"
+            return [Finding(problem, drop, "write the numbers alone")]
         if column.is_identifier:
             what = "whole number" if column.content == "numbers" else "text"
             problem = (

@@ -71,13 +71,19 @@ def prepare(
     findings: what has been found while the columns were read.
     """
     notes: list[str] = []
+    columns, doubts = with_decimal_marks(columns, options)
     place, found = find_roles(columns, source, target_column, client_column, options.drop, options.has_clients)
     found = [*findings, *found]
     check_names(columns, place, options.drop, options.one_hot, source)
     chosen = [columns[j] for j in place.features if columns[j].name not in options.drop]
     if not chosen:
         raise InvalidInput("drop", list(options.drop), "leaves no feature", "drop fewer columns")
-    *chosen, target = with_decimal_marks([*chosen, columns[place.target]], options, found, notes)
+    target = columns[place.target]
+    for column in (*chosen, target):
+        if column.name in doubts:
+            found.append(doubts[column.name])
+    if commas := [column.name for column in (*chosen, target) if _has_decimal_commas(column)]:
+        notes.append(f"decimal commas are read in {_some(commas)}")
     client = None if place.client is None else columns[place.client]
     kept = _rows_kept(chosen, target, client, source, options, found, notes)
     if not kept.all():
@@ -88,6 +94,9 @@ def prepare(
     for column in chosen:
         found += examined(column, source, column.name in options.one_hot, suggested)
     found += examined_target(target, source)
+    dropped = {name for finding in found for name in finding.options.get("drop", ())}
+    if dropped >= {column.name for column in chosen}:
+        found.append(Finding("no feature would be left", {}, "repair some of the columns instead of dropping them"))
     if found:
         raise untidy(source.argument, source.value, found + _scaling(chosen, options), source.style)
     check_size(source.value, len(source.numbers), _width(chosen, options))
@@ -104,29 +113,29 @@ def prepare(
     return Table(features, tuple(names), _targets(target), clients, target.name, client_name, tuple(notes))
 
 
-def with_decimal_marks(
-    columns: Sequence[Column], options: Preparation, found: list[Finding], notes: list[str]
-) -> list[Column]:
-    """The columns with the decimal mark that their texts, or else the other columns' texts, show."""
+def with_decimal_marks(columns: Sequence[Column], options: Preparation) -> tuple[list[Column], dict[str, Finding]]:
+    """The columns with the decimal mark that their texts, or else the other columns' texts, show; doubts by name."""
     shown = [decimal_marks(column.texts) for column in columns]
     together: set[DecimalMark] = set().union(*(marks for marks, _ in shown))
     usual: DecimalMark = "," if together == {","} else "."
     marked: list[Column] = []
+    doubts: dict[str, Finding] = {}
     for column, (marks, doubtful) in zip(columns, shown, strict=True):
         mark = next(iter(marks)) if len(marks) == 1 else usual
-        if doubtful and not marks and options.decimal is None and len(together) != 1:
-            example = next(text for text in column.texts if "," in text)
-            problem = (
-                f"column {column.name!r}: {example!r} may be {example.replace(',', '.')} or {example.replace(',', '')}"
-            )
-            found.append(Finding(problem, {"decimal": ","}, "give decimal '.' if the commas group thousands"))
-        elif not marks and options.decimal is not None:
+        if not marks and options.decimal is not None:
             mark = options.decimal
+        elif doubtful and not marks and len(together) != 1:
+            text = next(text for text in column.texts if "," in text)
+            readings = f"{text.replace(',', '.')} or {text.replace(',', '')}"
+            problem = f"column {column.name!r}: {text!r} may be {readings}"
+            cure = "give decimal '.' if the commas group thousands"
+            doubts[column.name] = Finding(problem, {"decimal": ","}, cure)
         marked.append(replace(column, decimal=mark))
-    commas = [c.name for c in marked if c.decimal == "," and c.content == "numbers" and any("," in t for t in c.texts)]
-    if commas:
-        notes.append(f"decimal commas are read in {_some(commas)}")
-    return marked
+    return marked, doubts
+
+
+def _has_decimal_commas(column: Column) -> bool:
+    return column.decimal == "," and column.content == "numbers" and any("," in text for text in column.texts)
 
 
 def _names(values: Any, argument: str) -> tuple[str, ...]:
@@ -220,7 +229,13 @@ def _numbers(column: Column, options: Preparation, notes: list[str]) -> tuple[li
     series = pd.Series(column.labels() if encoded else column.values).mask(column.missing)
     if column.missing.any():
         frequent = encoded or options.impute == "most_frequent"
-        fill = series.mode().iloc[0] if frequent else series.median() if options.impute == "median" else series.mean()
+        with np.errstate(over="ignore", invalid="ignore"):
+            if frequent:
+                fill = series.mode().iloc[0]
+            else:
+                fill = series.median() if options.impute == "median" else series.mean()
+        if not encoded and not np.isfinite(fill):
+            raise InvalidInput("impute", options.impute, f"overflows in column {column.name!r}", "rescale the column")
         series = series.fillna(fill)
         what = "most frequent value" if frequent else str(options.impute)
         shown = repr(fill) if encoded else f"{fill:.6g}"

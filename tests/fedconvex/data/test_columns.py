@@ -33,7 +33,7 @@ def test_what_is_no_number_with_a_decimal_point(text: str) -> None:
     assert math.isnan(as_number(text))
 
 
-@pytest.mark.parametrize("text", ["1.5", "1,5,0", "1.23,4", "12.3456", "1,234.5", "1 000", "-"])
+@pytest.mark.parametrize("text", ["1.5", "1,5,0", "1.23,4", "12.3456", "1,234.5", "1 00", "-"])
 def test_what_is_no_number_with_a_decimal_comma(text: str) -> None:
     assert math.isnan(as_number(text, ","))
 
@@ -140,3 +140,25 @@ def test_a_column_of_dates_can_still_name_the_clients() -> None:
     column = of_series("day", pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02", None])))
     assert column.content == "dates"
     assert column.labels().tolist() == ["2020-01-01 00:00:00", "2020-01-02 00:00:00", ""]
+
+
+@pytest.mark.parametrize("mark", ["-", "--", "."])
+def test_a_dash_is_missing_among_numbers_and_a_class_among_texts(mark: str) -> None:
+    numbers = of_texts("x", ["1", mark, "2,5", "3"])
+    assert (numbers.texts, numbers.missing.tolist(), numbers.blank) == (("1", "2,5", "3"), [0, 1, 0, 0], f" ({mark!r})")
+    classes = of_texts("x", ["+", mark, "+"])
+    assert (classes.texts, classes.missing.any()) == (("+", mark), False)
+    assert of_texts("x", [mark, mark]).texts == (mark,)
+
+
+@pytest.mark.parametrize("space", [" ", "'", "\u00a0", "\u202f"])
+def test_thousands_may_be_grouped_with_spaces(space: str) -> None:
+    assert as_number(f"1{space}234{space}567.5") == 1234567.5
+    assert as_number(f"-1{space}234,5", ",") == -1234.5
+    assert math.isnan(as_number(f"1{space}23"))
+    assert decimal_marks([f"1{space}234,5"]) == ({","}, False)
+
+
+def test_numbers_with_a_typing_error_are_no_identifiers() -> None:
+    assert not of_texts("x", [*map(str, range(20)), "oops"]).is_identifier
+    assert of_texts("x", [*(f"P{i}" for i in range(20)), "7"]).is_identifier

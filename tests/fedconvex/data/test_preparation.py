@@ -224,3 +224,34 @@ def test_a_pipe_cannot_be_read_twice(tmp_path: Path) -> None:
     with pytest.raises(fc.InvalidInput, match=r"line 3: holds something else than numbers.*save it as a file"):
         fc.data.load(tmp_path / "t.csv")
     writer.join()
+
+
+def test_the_line_that_names_the_separator_for_excel_is_no_header(tmp_path: Path) -> None:
+    path = csv(tmp_path, "sep=|\nclient|a|y\n0|1|2\n1|x|1\n0|3|4\n")
+    assert "line 4, column 'a': 'x' is not a number" in refused(path).problems[0]
+    path = csv(tmp_path, "SEP=;\nclient;a;y\n0;1,5;2\n1;2;1\n")
+    assert fc.data.load(path).features[0].tolist() == [[1.5]]
+
+
+@pytest.mark.parametrize("cells", ["{}%", "€{},50", "{} kg", "{}.5 mg/l"])
+def test_numbers_with_units_are_no_identifiers(cells: str) -> None:
+    error = refused(table(dose=[cells.format(i) for i in range(20)]))
+    assert "column 'dose': holds numbers with units, such as" in error.problems[0]
+    assert error.options["drop"] == ["dose"]
+
+
+def test_a_table_without_a_usable_feature_is_told_so() -> None:
+    frame = table().drop(columns="u").assign(name=[f"n{i}" for i in range(20)], when="2020-01-01")
+    error = refused(frame)
+    assert error.problems[-1].startswith("no feature would be left")
+
+
+def test_a_mean_that_overflows_is_refused() -> None:
+    with pytest.raises(fc.InvalidInput, match="impute = mean: overflows in column 'u'"):
+        fc.data.load(table(u=[1.7e308, np.nan] * 10), impute="mean")
+
+
+def test_costs_are_no_clients_however_they_are_written(tmp_path: Path) -> None:
+    text = "Klinik;Kosten;y\n" + "".join(f"{'ABC'[i % 3]};{i % 4 + 1}.000,50;{i % 5}\n" for i in range(30))
+    error = refused(csv(tmp_path, text))
+    assert "which 'Klinik' (3 values) could be" in error.problems[0]
