@@ -154,6 +154,7 @@ def audit(
     from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem
+    from fedconvex.audit.methods import read_method
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
@@ -163,6 +164,8 @@ def audit(
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
+    for text in method or ():  # before the data are read
+        read_method(text)
     messages = error_console()
     federated = load(
         data,

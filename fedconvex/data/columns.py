@@ -207,6 +207,11 @@ def as_number(text: str, decimal: DecimalMark = ".") -> float:
 
     With the decimal mark ".", commas may group thousands, and the other way round; spaces and apostrophes may anyway.
     """
+    if "," not in text and (decimal == "." or "." not in text):  # most numbers: patterns take ten times as long
+        try:
+            return np.nan if "_" in text else float(text)  # float() would take 1_000
+        except ValueError:
+            pass
     if text.lower() in BOOLEANS:
         return BOOLEANS[text.lower()]
     text = ungrouped(text)
@@ -219,7 +224,7 @@ def as_number(text: str, decimal: DecimalMark = ".") -> float:
             return np.nan
         text = text.replace(",", "")
     try:
-        return np.nan if "_" in text else float(text)  # float() would take 1_000
+        return np.nan if "_" in text else float(text)
     except ValueError:
         return np.nan
 
@@ -234,17 +239,26 @@ def decimal_marks(texts: Sequence[str]) -> tuple[set[DecimalMark], bool]:
 
     1,5 and 1.234,5 show a comma, 1.5 and 1,234.5 a point; 1,234 alone is 1.234 or 1234.
     """
+    together = "\n".join(texts)
+    if "," not in together:
+        points = "." in together and any(map(_shows_point, texts))
+        return ({"."} if points else set()), False
     shown: set[DecimalMark] = set()
     doubtful = False
     for text in map(ungrouped, texts):
-        if "," in text:
-            if THOUSANDS[","].fullmatch(text):
-                doubtful = True
-            else:
-                shown |= {mark for mark in NUMERAL if NUMERAL[mark].fullmatch(text)}
-        elif "." in text and not THOUSANDS["."].fullmatch(text) and not np.isnan(as_number(text)):
-            shown.add(".")
+        if "," not in text:
+            if "." not in shown and _shows_point(text):
+                shown.add(".")
+        elif THOUSANDS[","].fullmatch(text):
+            doubtful = True
+        else:
+            shown |= {mark for mark in NUMERAL if NUMERAL[mark].fullmatch(text)}
     return shown, doubtful
+
+
+def _shows_point(text: str) -> bool:
+    """Whether the text, without commas, is a number whose point can only be the decimal mark."""
+    return "." in text and not THOUSANDS["."].fullmatch(ungrouped(text)) and not np.isnan(as_number(text))
 
 
 def are_dates(texts: Sequence[str]) -> bool:

@@ -29,6 +29,7 @@ from fedconvex.memory import NUMBER
 CHECKED = 2**18  # bytes of features; asking the system what memory is left takes as long as reading dozens of rows
 SEPARATORS = ",;\t|"
 SEPARATOR_LINE = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
+KNOWN = 2**16  # distinct texts that are kept as one object each; measurements have too many to gain by it
 TEXT = 8  # copies of a table of floats that take as much memory as its text in Python and in pandas
 
 
@@ -142,8 +143,9 @@ def _texts(path: Path, delimiter: str) -> tuple[list[Column], np.ndarray, list[F
             ragged.append(number)
             lengths.append(len(row))
             continue
+        once = known.setdefault if len(known) < KNOWN else known.get
         for column, cell in zip(cells, row, strict=True):
-            column.append(known.setdefault(cell, cell))
+            column.append(once(cell, cell))
         lines.append(number)
         if len(lines) % between_checks == 0:
             check_size(path, len(lines), len(names), TEXT)
