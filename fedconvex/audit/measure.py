@@ -11,6 +11,7 @@ from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
+from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
@@ -88,6 +89,7 @@ class Audit:
     constants: Constants
     methods: tuple[MethodAudit, ...]
     tolerance: float
+    scaling: Scaling | None = None  # None where the features' scales do not determine κ
 
     @property
     def first_gap(self) -> float:
@@ -103,6 +105,7 @@ def audit(
     tolerance: float = 1e-6,
     source: str = "problem",
     say: Say = lambda line: None,
+    feature_names: Sequence[str] | None = None,
 ) -> Audit:
     """Compare methods on a problem: fixed point, bias, error floor and speed of each, with proofs where possible.
 
@@ -115,6 +118,7 @@ def audit(
         tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
         say: gets one line of progress at a time.
+        feature_names: for what is said about single features.
 
     Raises:
         NoMinimizer: the objective has none.
@@ -126,6 +130,8 @@ def audit(
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
     methods = None if methods is None else members_of(methods, "methods", "give a list, such as ['fedgd']")
+    if feature_names is not None:
+        instance_of(feature_names, Sequence, "feature_names", "a list of names", "give one name per feature")
     for method in methods or ():  # wrong input is refused before any work
         if isinstance(method, str):
             read_method(method)
@@ -157,6 +163,7 @@ def audit(
         constants=constants,
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
         tolerance=float(tolerance),
+        scaling=scaling_of(problem, feature_names),
     )
 
 

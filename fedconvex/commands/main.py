@@ -21,7 +21,8 @@ HELP = """What federated-optimization papers promise, computed and checked on yo
 [bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    compute a method's exact worst case
 
 Every number is labelled exact, enclosed (in an interval, with proof) or numeric. Exit status: 0 done, and what was \
-checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is one line."""
+checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is \
+one line; the problems of a table are one line each."""
 DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
 
 
