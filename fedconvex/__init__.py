@@ -16,6 +16,7 @@ from typing import Any
 _SEARCHED = {"methods": "METHODS", "local_solvers": "LOCAL_SOLVERS", "problems": "PROBLEMS"}
 _HOMES = {
     "audit.recommendation": ("Recommendation", "recommend"),
+    "audit.stuck_runs": ("RunDiagnosis", "diagnose"),
     "certainty": ("Certainty",),
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),

@@ -3,7 +3,8 @@
 from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.methods import default_methods, parse_method
 from fedconvex.audit.recommendation import Recommendation, RecommendedMethod, recommend
+from fedconvex.audit.stuck_runs import RunDiagnosis, StuckCause, diagnose
 
 __all__ = [
-    "Audit", "Recommendation", "RecommendedMethod", "audit", "default_methods", "parse_method", "recommend",
+    "Audit", "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "audit", "default_methods", "diagnose", "parse_method", "recommend",
 ]  # fmt: skip

@@ -23,6 +23,9 @@ from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
+from fedconvex.methods.feddyn import FedDyn
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import rounds_of

@@ -23,6 +23,8 @@ FORMED = 700  # numbers in a state up to which the matrix of a round is formed
 SINGLE = 300  # rounds that are looked at one by one; later ones by powers of the matrix, where the slow modes are left
 BLOCK = 32  # of them between two looks
 DIVERGED = 1e12  # a multiple of the first gap that no convergent run reaches
+SQUARINGS = 13  # of the matrix, to see the late rounds
+LATE = 60  # rounds, where the matrix is not formed
 DRAWN = 2000  # rounds, where clients are drawn
 SEEDS = (1, 2, 3)
 MOST = 1 << 24  # rounds that are looked ahead
@@ -148,6 +150,37 @@ class RoundMap:
         return ReachedTarget(sum(one.rounds for one in found) / len(SEEDS), sum(one.gap for one in found) / len(SEEDS))
 
     @cached_property
+    def contraction(self) -> float:
+        """The factor per round of what the start excites, late in the run: below 1 if the rounds converge (NUMERIC)."""
+        with arithmetics.get("float").context(), np.errstate(over="ignore", invalid="ignore"):
+            if self.size > FORMED:
+                return self._late_factor_by_rounds()
+            A = self.augmented
+            if not np.isfinite(A).all():
+                return inf
+            s = self.first.flat()
+            power, scale = A[:-1, :-1], 0.0  # M^(2^j) is e^scale · power
+            change = power @ s + A[:-1, -1] - s  # differences of states: without the fixed and the conserved parts
+            lengths = []
+            for _ in range(SQUARINGS):
+                lengths.append(_log_length(power @ change) + scale)
+                power, scale = power @ power, 2 * scale
+                largest = float(abs(power).max())
+                if not 0 < largest < inf:
+                    return 0.0 if largest == 0 else inf
+                power, scale = power / largest, scale + log(largest)
+            return float(np.exp((lengths[-1] - lengths[-2]) / 2 ** (SQUARINGS - 2)))
+
+    def _late_factor_by_rounds(self) -> float:
+        rounds, state = self.model.rounds(self.method, self.solver, np.ones(1)), self.first
+        lengths = []
+        for _ in range(LATE):
+            following = rounds.advance(state)
+            lengths.append(_log_length(following.flat() - state.flat()))
+            state = following
+        return float(np.exp((lengths[-1] - lengths[LATE // 2]) / (LATE - 1 - LATE // 2)))
+
+    @cached_property
     def floor(self) -> float:
         """The error floor: the gap at the fixed point, for methods without memory; inf where none is found."""
         d = len(self.model.start)
@@ -172,6 +205,11 @@ def _stepwise(
         if not now < DIVERGED * first:
             return ReachedTarget(inf, inf), t, state
     return None, t, state
+
+
+def _log_length(v: np.ndarray) -> float:
+    """log ‖v‖; of 0 that of the least float."""
+    return float(np.log(max(float(np.linalg.norm(v)), 1e-300)))
 
 
 def _fraction(before: float, after: float, target: float) -> float:
