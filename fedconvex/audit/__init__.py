@@ -6,5 +6,6 @@ from fedconvex.audit.recommendation import Recommendation, RecommendedMethod, re
 from fedconvex.audit.stuck_runs import RunDiagnosis, StuckCause, diagnose
 
 __all__ = [
-    "Audit", "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "audit", "default_methods", "diagnose", "parse_method", "recommend",
+    "Audit", "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "audit", "default_methods",
+    "diagnose", "parse_method", "recommend",
 ]  # fmt: skip

@@ -88,6 +88,11 @@ class RunDiagnosis:
 
         return pandas.DataFrame([vars(found) for found in self.causes])
 
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: numbers that are not finite become None."""
+        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
+        return {"cause": self.cause, "tolerance": self.tolerance, "causes": causes}
+
     def __str__(self) -> str:
         from textwrap import wrap
 
