@@ -66,12 +66,12 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
     values = recorded - truth.value
     scale = max(abs(truth.value), abs(gap(np.zeros(problem.dim))))
     lowest = float(values[np.isfinite(values)].min())
-    if lowest < -BELOW * scale:
+    resolution = max(_step(recorded), np.finfo(float).eps * 8 * abs(truth.value))
+    if lowest < -max(BELOW * scale, resolution):
         raise InvalidInput(
             "losses", float(recorded[np.isfinite(recorded)].min()), f"is below the minimum f* = {truth.value:.8g}",
             "give the losses of the same objective: same data, ridge, weights, and mean or sum over samples",
         )  # fmt: skip
-    resolution = max(_step(recorded), np.finfo(float).eps * 8 * abs(truth.value))
     return _series(np.maximum(values, 0.0), gap, "f(x_t) − f*", resolution)
 
 

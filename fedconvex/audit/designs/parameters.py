@@ -20,7 +20,7 @@ import numpy as np
 
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
-from fedconvex.audit.designs.round_maps import FORMED, MOST, ReachedTarget, RoundMap
+from fedconvex.audit.designs.round_maps import FORMED, MOST, SEEDS, ReachedTarget, RoundMap
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
@@ -34,6 +34,7 @@ from fedconvex.participation import Participation
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # numbers of local steps that are tried
 PER_DECADE, REFINED, FEW = 5, 7, 3  # trials of a parameter; FEW per decade where a round is too large for a matrix
 WORK = 300_000_000  # multiplications of a trial, from which on FEW are made
+TRIED = 500  # rounds of a trial with drawn clients
 SAME = 1.01  # fewer local steps are preferred if they need at most this multiple of the rounds
 MARGIN = 10.0  # the search goes this far beyond the curvatures
 SECANTS = 40  # steps to the first admissible parameter
@@ -165,7 +166,7 @@ class MethodDesigner:
         most = STEPS[-1] if self.limits.local_steps is None else self.limits.local_steps
         best: DesignedMethod | None = None
         for e in sorted({e for e in STEPS if e < most} | {most}):
-            if best is not None and e > FEW and self.is_large(best.method):
+            if best is not None and e > FEW and (self.is_large(best.method) or self.limits.participation is not None):
                 break
             low, high = stepsizes(e, best)
             found = self._best(make(e), low, high, inf if best is None else best.reached.rounds, best is not None)
@@ -215,7 +216,9 @@ class MethodDesigner:
             if parameter not in trials:
                 best = min((r.rounds for r in trials.values()), default=limit)
                 bound = most if not isfinite(best) else min(most, ceil(best) + 1)
-                trials[parameter] = self._reached(*make(parameter), bound)
+                if self.limits.participation is not None:
+                    bound = min(bound, TRIED)
+                trials[parameter] = self._reached(*make(parameter), bound, seeds=1)
 
         def order(parameter: float) -> tuple[float, float]:
             return trials[parameter].rounds, trials[parameter].gap
@@ -241,13 +244,15 @@ class MethodDesigner:
     def _design(self, method: Method, solver: LocalSolver | None, most: int) -> DesignedMethod:
         return DesignedMethod(method, solver, self._reached(method, solver, most), self._floor(method, solver))
 
-    def _reached(self, method: Method, solver: LocalSolver | None, limit: int) -> ReachedTarget:
+    def _reached(
+        self, method: Method, solver: LocalSolver | None, limit: int, seeds: int = len(SEEDS)
+    ) -> ReachedTarget:
         target = self.tolerance * self.model.first_gap
         if self._floor_counts:
             floor = self._floor(method, solver)
             if floor > self.tolerance:  # a run may come near the minimiser only in passing
                 return ReachedTarget(inf, floor * self.model.first_gap)
-        return RoundMap(self.model, method, solver, self.limits.participation).reached(target, limit)
+        return RoundMap(self.model, method, solver, self.limits.participation, SEEDS[:seeds]).reached(target, limit)
 
     def _floor(self, method: Method, solver: LocalSolver | None) -> float:
         if not method.memoryless or (isinstance(method, FedGD) and method.local_steps == 1):

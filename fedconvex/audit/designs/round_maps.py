@@ -23,7 +23,8 @@ FORMED = 700  # numbers in a state up to which the matrix of a round is formed
 SINGLE = 300  # rounds that are looked at one by one; later ones by powers of the matrix, where the slow modes are left
 BLOCK = 32  # of them between two looks
 DIVERGED = 1e12  # a multiple of the first gap that no convergent run reaches
-SQUARINGS = 13  # of the matrix, to see the late rounds
+SQUARINGS = 21  # of the matrix, to see the late rounds
+LOST = -25.0  # a change this much smaller than the first, in logarithms, is rounding
 LATE = 60  # rounds, where the matrix is not formed
 DRAWN = 2000  # rounds, where clients are drawn
 SEEDS = (1, 2, 3)
@@ -48,6 +49,7 @@ class RoundMap:
     method: Method
     solver: LocalSolver | None = None
     participation: Participation | None = None  # None: everyone
+    seeds: tuple[int, ...] = SEEDS  # of the draws, over which rounds are averaged
 
     @cached_property
     def first(self) -> State:
@@ -138,7 +140,7 @@ class RoundMap:
         if isinstance(scheme, Schedule):
             limit = min(limit, len(scheme.clients))
         found = []
-        for seed in SEEDS:
+        for seed in self.seeds:
             rounds = self.model.rounds(self.method, self.solver, np.ones(1))
             draws = (scheme.draw(self.model.problem, seed, t) for t in range(limit))
 
@@ -147,7 +149,9 @@ class RoundMap:
 
             reached, _, state = _stepwise(advance, lambda s: self.model.gap(s.server), self.first, target, limit)
             found.append(ReachedTarget(inf, self.model.gap(state.server)) if reached is None else reached)
-        return ReachedTarget(sum(one.rounds for one in found) / len(SEEDS), sum(one.gap for one in found) / len(SEEDS))
+        return ReachedTarget(
+            sum(one.rounds for one in found) / len(self.seeds), sum(one.gap for one in found) / len(self.seeds)
+        )
 
     @cached_property
     def contraction(self) -> float:
@@ -169,7 +173,9 @@ class RoundMap:
                 if not 0 < largest < inf:
                     return 0.0 if largest == 0 else inf
                 power, scale = power / largest, scale + log(largest)
-            return float(np.exp((lengths[-1] - lengths[-2]) / 2 ** (SQUARINGS - 2)))
+            # further on, rounding errors of conserved quantities would be all that is left of the change
+            last = max(1, sum(length > lengths[0] + LOST for length in lengths) - 1)
+            return float(np.exp((lengths[last] - lengths[last - 1]) / 2 ** (last - 1)))
 
     def _late_factor_by_rounds(self) -> float:
         rounds, state = self.model.rounds(self.method, self.solver, np.ones(1)), self.first
