@@ -67,3 +67,17 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch) -> N
     wrong = VERIFY.replace("which was found by a search", "which was easy")
     assert wrong != VERIFY
     assert len(not_printed(wrong, tmp_path)) == 1
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/recommend.md"])
+def test_the_recommendation_is_printed_as_shown(name: str) -> None:
+    """The bounds of errors that are 0, and the runs of the alternatives, are left out: rounding decides the first."""
+    import fedconvex as fc
+
+    found = str(fc.recommend(fc.data.diabetes(clients=10), check=False)).splitlines()
+    text = (ROOT / name).read_text("utf-8")
+    stable = [line for line in found if "≤" not in line and "rounds to relative" not in line and "enclosed" not in line]
+    assert len(stable) > 5
+    for line in stable:
+        assert line in text
+    assert "64 predicted, 64 measured" in text

@@ -4,7 +4,7 @@ from math import isfinite, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from fedconvex.arithmetic.decimals import at_most
+from fedconvex.arithmetic.decimals import Rounding, at_most, significant
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
@@ -49,7 +49,9 @@ def reasons(found: "Recommendation") -> str:
     else:
         words.append("It needs the fewest rounds until the tolerance is reached, as a mean over seeds.")
     if found.smallest_mu is not None and not found.shared_minimizer:
-        words.append(f"FedProx needs μ >= {found.smallest_mu:.3g} for an error floor below the tolerance.")
+        words.append(
+            f"FedProx needs μ >= {significant(found.smallest_mu, 3, Rounding.CEILING):f} for an error floor below the tolerance."
+        )
     exact = isinstance(found.problem, QuadraticProblem)
     basis = "the exact map of one round" if exact else "the linearised round at the minimiser"
     words.append(f"The predictions come from {basis}.")
@@ -100,4 +102,4 @@ def magnitude(number: Interval) -> str:
     """The value; of an enclosure that contains 0, its upper bound."""
     if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
         return at_most(max(number.upper, 0.0), 1)
-    return f"{number.value:.3g}"
+    return f"{number.value:.4g}"

@@ -93,9 +93,7 @@ def test_local_steps_of_a_cure_reach_the_tolerance() -> None:
     solver = fc.GradientDescent(steps=2, stepsize=stepsize)
     cure = diagnosed(fc.FedSplit(stepsize=0.2), 200, local_solver=solver).cure
     steps = int(cure.split("take ")[1].split(" ")[0])
-    more = diagnosed(
-        fc.FedSplit(stepsize=0.2), 400, local_solver=fc.GradientDescent(steps=steps, stepsize=stepsize)
-    )
+    more = diagnosed(fc.FedSplit(stepsize=0.2), 400, local_solver=fc.GradientDescent(steps=steps, stepsize=stepsize))
     assert more.cause == "not stuck"
 
 
