@@ -38,7 +38,7 @@ PROBLEMS: dict[str, Callable[[], Any]] = {
 LOCAL_STEPS = (1, 2, 5, 10, 20, 35, 60, 100)
 SETTINGS, LONGEST = 200, 20_000
 # FedProx needs tens of thousands of rounds to 1e-6: 200 such runs would take a day
-PROXIMAL = {"breast_cancer": 1e-2, "digits": 1e-2}
+PROXIMAL = 1e-4
 
 
 def grid(name: str, model: QuadraticModel) -> Iterator[Method]:
@@ -58,15 +58,15 @@ def grid(name: str, model: QuadraticModel) -> Iterator[Method]:
         yield from (fc.FedProx(mu=float(w)) for w in np.geomspace(least, 1000 * largest, SETTINGS))
 
 
-def tolerance_for(source: str, method: str) -> float:
+def tolerance_for(method: str) -> float:
     """The relative suboptimality that a method has to reach."""
-    return PROXIMAL.get(source, 1e-4) if method == "FedProx" else 1e-6
+    return PROXIMAL if method == "FedProx" else 1e-6
 
 
-def compared(problem: Any, source: str, name: str) -> dict[str, Any]:
+def compared(problem: Any, name: str) -> dict[str, Any]:
     """The rounds of the recommended parameters, predicted and measured, and of the best setting of the grid."""
     truth = fc.ground_truth(problem)
-    model, tolerance = QuadraticModel.of(problem, truth), tolerance_for(source, name)
+    model, tolerance = QuadraticModel.of(problem, truth), tolerance_for(name)
     designer = MethodDesigner(model, tolerance, FederationLimits())
     design: DesignedMethod = dict(designer.designs())[name]()
     target = tolerance * model.first_gap
@@ -101,7 +101,7 @@ def main(names: list[str]) -> None:
         problem = PROBLEMS[name]()
         kept[name] = {"problem": repr(problem), "methods": []}
         for method in ("FedSplit", "FedDyn", "SCAFFOLD", "FedGD", "FedProx"):
-            kept[name]["methods"].append(compared(problem, name, method))
+            kept[name]["methods"].append(compared(problem, method))
             print(name, kept[name]["methods"][-1], flush=True)
             file.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
             (RESULTS / "recommended_parameters.md").write_text(table(kept), "utf-8")

@@ -339,9 +339,9 @@ def _relative_bias(
 def _over(number: Interval, divisor: float, error: float) -> Interval:
     return replace(
         number,
-        value=number.value / divisor,
+        value=max(number.value, 0.0) / divisor,
         lower=max(number.lower, 0.0) / (divisor + error) * (1 - 1e-12),
-        upper=number.upper / max(divisor - error, 1e-300) * (1 + 1e-12),
+        upper=max(number.upper, 0.0) / max(divisor - error, 1e-300) * (1 + 1e-12),
     )
 
 

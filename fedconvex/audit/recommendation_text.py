@@ -49,9 +49,8 @@ def reasons(found: "Recommendation") -> str:
     else:
         words.append("It needs the fewest rounds until the tolerance is reached, as a mean over seeds.")
     if found.smallest_mu is not None and not found.shared_minimizer:
-        words.append(
-            f"FedProx needs μ >= {significant(found.smallest_mu, 3, Rounding.CEILING):f} for an error floor below the tolerance."
-        )
+        mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
+        words.append(f"FedProx needs μ of about {mu:f} or more for an error floor below the tolerance.")
     exact = isinstance(found.problem, QuadraticProblem)
     basis = "the exact map of one round" if exact else "the linearised round at the minimiser"
     words.append(f"The predictions come from {basis}.")

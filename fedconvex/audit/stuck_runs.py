@@ -140,8 +140,9 @@ def diagnose(
     if isinstance(run, Method | Problem):
         cure = "give the run first: diagnose(run), or diagnose(losses, problem, method)"
         raise InvalidInput("run", run, "is neither a run nor a list of losses", cure)
-    if isinstance(problem, Method) or isinstance(method, Problem):
-        problem, method = method, problem  # type: ignore[assignment]
+    given: tuple[Any, Any] = (problem, method)
+    if isinstance(given[0], Method) or isinstance(given[1], Problem):  # either order is clear
+        method, problem = given
     positive(tolerance, "tolerance")
     if not tolerance < 1:
         raise InvalidInput("tolerance", tolerance, "is reached before the first round", "give one below 1")

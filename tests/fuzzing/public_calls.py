@@ -23,7 +23,8 @@ MODULES = (
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
-    "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
+    "Recommendation", "RecommendedMethod",
+    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; a base class; and what `public_calls` adds by hand.

@@ -22,6 +22,7 @@ from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import FORMED, MOST, SEEDS, ReachedTarget, RoundMap
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
@@ -38,6 +39,7 @@ TRIED = 500  # rounds of a trial with drawn clients
 SAME = 1.01  # fewer local steps are preferred if they need at most this multiple of the rounds
 MARGIN = 10.0  # the search goes this far beyond the curvatures
 SECANTS = 40  # steps to the first admissible parameter
+NARROW, AIM = 1.001, 3e-4  # an admissible floor this near the tolerance ends the search, which aims at its middle
 LEAST_FLOOR = 1e-30  # of the first gap: a smaller error floor is 0 up to rounding
 
 Stepsizes = Callable[[int, "DesignedMethod | None"], tuple[float, float]]  # the range for some local steps
@@ -186,10 +188,10 @@ class MethodDesigner:
         for _ in range(SECANTS):
             floor = self._floor(*make(parameter))
             if not isfinite(floor) or (
-                floor <= self.tolerance and (parameter == extreme or floor > self.tolerance / 1.02)
+                floor <= self.tolerance and (parameter == extreme or floor > self.tolerance / NARROW)
             ):
                 break
-            parameter *= (self.tolerance / max(floor, LEAST_FLOOR)) ** power * (0.995 if power > 0 else 1.005)
+            parameter *= (self.tolerance / max(floor, LEAST_FLOOR)) ** power * (1 - AIM if power > 0 else 1 + AIM)
             parameter = min(parameter, extreme) if power > 0 else max(parameter, extreme)
         return parameter
 
@@ -248,6 +250,8 @@ class MethodDesigner:
         self, method: Method, solver: LocalSolver | None, limit: int, seeds: int = len(SEEDS)
     ) -> ReachedTarget:
         target = self.tolerance * self.model.first_gap
+        if solver is None and not self._has_local_minimisers(method):
+            return ReachedTarget(inf, inf)
         if self._floor_counts:
             floor = self._floor(method, solver)
             if floor > self.tolerance:  # a run may come near the minimiser only in passing
@@ -259,6 +263,14 @@ class MethodDesigner:
             return 0.0
         floor = RoundMap(self.model, method, solver).floor / self.model.first_gap
         return 0.0 if floor < LEAST_FLOOR else floor
+
+    def _has_local_minimisers(self, method: Method) -> bool:
+        """Whether the proximal term makes up for clients that are not convex, where subproblems are solved exactly."""
+        if self.model.problem.is_convex or not isinstance(method.local_solver, Exact):
+            return True
+        factors = method.scale(self.model.problem)
+        least = min(self.model.problem.mu * (1.0 if factors is None else np.array([float(f) for f in factors])))
+        return float(method.proximal_weight) > -float(least)
 
     def is_large(self, method: Method) -> bool:
         """Whether a trial takes so long that few can be made."""

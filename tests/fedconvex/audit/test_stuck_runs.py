@@ -103,6 +103,7 @@ def test_answers_that_are_inexact_by_a_tolerance_are_named() -> None:
     assert "gamma" in found.cure
 
 
+@pytest.mark.slow
 def test_mini_batches_are_sampling_noise() -> None:
     found = diagnosed(fc.FedAvg(stepsize=0.02, epochs=1, batch_size=2), 600, tolerance=1e-4)
     full = diagnosed(fc.FedAvg(stepsize=0.02, epochs=1, batch_size=None), 600, tolerance=1e-4)
@@ -176,7 +177,7 @@ def test_wrong_input_is_refused(given: tuple[Any, ...], options: dict[str, Any],
 
 def test_losses_of_few_digits_are_refused_where_these_hide_the_tolerance() -> None:
     losses = [round(value, 2) for value in fc.simulate(fc.FedDyn(alpha=5), PROBLEM, 60).to_frame(["value"])["value"]]
-    with pytest.raises(InvalidInput, match="rounded to 0.01"):
+    with pytest.raises(InvalidInput, match=r"rounded to 0\.01"):
         fc.diagnose(losses, PROBLEM, fc.FedDyn(alpha=5), tolerance=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The map of one round on the model against rounds of the running code, which shares only the methods' lines with it."""
+"""The map of one round on the model against runs, which share only the methods' own lines with it."""
 
 import numpy as np
 import pytest
