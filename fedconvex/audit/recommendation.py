@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex import memory
 from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.round_maps import MOST
 from fedconvex.audit.intervals import Interval, arithmetic_for, gaps_to, interval
 from fedconvex.audit.methods import describe
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LONGEST_CHECK = 5000  # predicted rounds up to which a run checks them
 SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
+MOST_LOCAL_STEPS = 100_000
 QUICK = ("FedSplit", "FedDyn")  # designed in an audit of a large problem
 IDENTICAL = 1e-8  # clients' gradients at the minimiser this small, relative to those at 0, are 0
 FORMED_COPIES = 6  # of all clients' Hessians
@@ -231,24 +233,32 @@ def recommend_at(
     )
 
 
+def require_tolerance(tolerance: Any) -> None:
+    """Raises InvalidInput where the relative suboptimality is not in [1e-18, 1)."""
+    positive(tolerance, "tolerance")
+    if not LEAST_TOLERANCE <= tolerance < 1:
+        cure = f"give a relative suboptimality in [{LEAST_TOLERANCE:g}, 1), such as 1e-6"
+        words = "is reached before the first round" if tolerance >= 1 else "is below what float64 points resolve"
+        raise InvalidInput("tolerance", tolerance, words, cure)
+
+
 def _limits(problem: Any, tolerance: Any, rounds: Any, local_steps: Any, participation: Any) -> FederationLimits:
     """The validated limits."""
     if isinstance(problem, Method):
         cure = "give the problem alone: recommend(problem)"
         raise InvalidInput("problem", problem, "is a method, and recommend chooses the method itself", cure)
     instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
-    positive(tolerance, "tolerance")
-    if not LEAST_TOLERANCE <= tolerance < 1:
-        cure = f"give a relative suboptimality in [{LEAST_TOLERANCE:g}, 1), such as 1e-6"
-        words = "is reached before the first round" if tolerance >= 1 else "is below what float64 points resolve"
-        raise InvalidInput("tolerance", tolerance, words, cure)
+    require_tolerance(tolerance)
     if participation is not None:
         cure = "give such as fedconvex.participation.Uniform(5)"
         instance_of(participation, Participation, "participation", "a participation scheme", cure)
         participation.require(problem, 1)
         participation = None if participation.takes_everyone(problem) else participation
+    if local_steps is not None and integer_at_least(local_steps, 1, "local_steps") > MOST_LOCAL_STEPS:
+        cure = f"give at most {MOST_LOCAL_STEPS:,}, or none for exact local solutions"
+        raise InvalidInput("local_steps", local_steps, "is as good as no limit", cure)
     return FederationLimits(
-        None if rounds is None else integer_at_least(rounds, 1, "rounds"),
+        None if rounds is None else min(integer_at_least(rounds, 1, "rounds"), MOST),
         None if local_steps is None else integer_at_least(local_steps, 1, "local_steps"),
         participation,
     )

@@ -14,7 +14,7 @@ from fedconvex.ground_truths import GroundTruth
 from fedconvex.problems.base import Problem
 from fedconvex.runs.simulation import Trajectory
 from fedconvex.safe_text import one_line
-from fedconvex.validation import is_choice
+from fedconvex.validation import from_torch, is_choice, is_tensor
 
 KINDS = ("loss", "gradient_norm")
 COLUMNS = {"loss": ("loss", "value", "objective"), "gradient_norm": ("gradient_norm", "grad_norm")}
@@ -125,8 +125,9 @@ def _require_every_round(cells: list[str]) -> None:
 def _numbers(losses: Any) -> np.ndarray:
     """The losses as floats; infinite and NaN ones at the end are a run that overflowed."""
     try:
-        recorded = np.asarray(losses, dtype=np.float64)
-    except (TypeError, ValueError):
+        values = from_torch(losses, "run") if is_tensor(losses) else losses
+        recorded = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         cure = "give a run of fedconvex.simulate, or a list with one number for each round"
         raise InvalidInput("run", losses, "is neither a run nor a list of losses", cure) from None
     if recorded.ndim != 1:

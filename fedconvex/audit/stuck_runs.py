@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex.audit.cures import Cures
 from fedconvex.audit.designs.parameters import FederationLimits, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.recommendation import require_tolerance
 from fedconvex.audit.run_series import RunSeries, of_losses, of_trajectory
 from fedconvex.audit.twins import STABLE, DeterministicTwin, deterministic_solver
 from fedconvex.errors import InvalidInput
@@ -27,7 +28,7 @@ from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulation import Trajectory
-from fedconvex.validation import in_floats, instance_of, positive
+from fedconvex.validation import in_floats, instance_of
 
 if TYPE_CHECKING:
     import pandas
@@ -127,7 +128,7 @@ def diagnose(
             round, the first before round 1. Infinite or NaN losses at the end are a run that overflowed.
         problem: the problem of the losses; a trajectory knows its own.
         method: the method that made the losses; a trajectory knows its own.
-        tolerance: in (0, 1), of the suboptimality relative to the run's first.
+        tolerance: in [1e-18, 1), of the suboptimality relative to the run's first.
         kind: "loss" (f(x_t), of the same objective as the problem's) or "gradient_norm" (‖∇f(x_t)‖).
         local_solver: of the run with these losses; default the method's own.
         participation: of the run with these losses; default everyone.
@@ -143,9 +144,7 @@ def diagnose(
     given: tuple[Any, Any] = (problem, method)
     if isinstance(given[0], Method) or isinstance(given[1], Problem):  # either order is clear
         method, problem = given
-    positive(tolerance, "tolerance")
-    if not tolerance < 1:
-        raise InvalidInput("tolerance", tolerance, "is reached before the first round", "give one below 1")
+    require_tolerance(tolerance)
     if isinstance(run, Trajectory):
         setup = run.setup
         problem, method = run.problem, run.method

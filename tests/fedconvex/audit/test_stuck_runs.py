@@ -161,6 +161,8 @@ REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((LOSSES, PROBLEM, METHOD), {"kind": "accuracy"}, "choose loss or gradient_norm"),
     ((LOSSES, PROBLEM, METHOD), {"tolerance": float("inf")}, "tolerance = inf"),
     ((LOSSES, PROBLEM, METHOD), {"tolerance": 0}, "must be positive"),
+    ((10**400, PROBLEM, METHOD), {}, "is neither a run nor a list of losses"),
+    ((LOSSES, PROBLEM, METHOD), {"tolerance": 5e-324}, "float64 points"),
     ((LOSSES, PROBLEM, METHOD), {"tolerance": 2}, "reached before the first round"),
     ((LOSSES, PROBLEM, METHOD), {"participation": fc.participation.Uniform(50)}, "K = 50"),
     ((LOSSES, PROBLEM, fc.AdaptiveFedProx(mu=1)), {}, "changes its own parameters"),
