@@ -58,6 +58,7 @@ def test_predicted_rounds_are_those_of_simulations(found: Recommendation) -> Non
         assert entry.measured_rounds == run
 
 
+@pytest.mark.slow
 def test_no_setting_of_a_grid_needs_much_fewer_rounds(found: Recommendation) -> None:
     designed = {type(entry.method).__name__: entry for entry in found.ranked}
     L = float(max(found.problem.L))

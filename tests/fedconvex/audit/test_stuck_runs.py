@@ -81,6 +81,7 @@ def test_numbers_are_those_of_exact_computations() -> None:
     assert fast.number == pytest.approx(4 / L * eigenvalues[-1] - 1, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_the_stepsize_of_a_cure_converges_and_a_larger_one_does_not() -> None:
     cure = diagnosed(fc.FedGD(stepsize=4 / L), 60).cure
     stable = float(cure.split("stepsize <= ")[1].split(" ")[0])
@@ -88,6 +89,7 @@ def test_the_stepsize_of_a_cure_converges_and_a_larger_one_does_not() -> None:
     assert diagnosed(fc.FedGD(stepsize=stable * 1.1), 200).cause == "divergence by stepsize"
 
 
+@pytest.mark.slow
 def test_local_steps_of_a_cure_reach_the_tolerance() -> None:
     stepsize = 1 / (L + 5)
     solver = fc.GradientDescent(steps=2, stepsize=stepsize)
