@@ -10,7 +10,8 @@ import numpy as np
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
-from fedconvex.audit.measure import Audit, Interval, MethodAudit
+from fedconvex.audit.intervals import Interval
+from fedconvex.audit.measure import Audit, MethodAudit
 from fedconvex.audit.methods import shorthand
 from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
@@ -76,6 +77,8 @@ def print_audit(audit: Audit, console: "Console") -> None:
                 "fixed point is not known",
                 highlight=False,
             )
+    console.print()
+    console.print(Text.assemble(("recommendation", "bold"), f": {audit.recommendation}"), highlight=False)
 
 
 def to_dictionary(audit: Audit) -> dict[str, Any]:
@@ -101,6 +104,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
             "solver": truth.solver,
         },
         "methods": [_method_dictionary(method) for method in audit.methods],
+        "recommendation": audit.recommendation.to_dictionary(),
     }
 
 

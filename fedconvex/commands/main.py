@@ -51,6 +51,18 @@ def _audit(app: typer.Typer) -> None:
     app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
 
 
+def _recommend(app: typer.Typer) -> None:
+    from fedconvex.commands.recommend import RECOMMEND_HELP, command
+
+    app.command("recommend", help=RECOMMEND_HELP, rich_help_panel=DATA_PANEL)(command)
+
+
+def _diagnose(app: typer.Typer) -> None:
+    from fedconvex.commands.diagnose import DIAGNOSE_HELP, command
+
+    app.command("diagnose", help=DIAGNOSE_HELP, rich_help_panel=DATA_PANEL)(command)
+
+
 def _bounds(app: typer.Typer) -> None:
     from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
 
@@ -91,6 +103,8 @@ def _deep(app: typer.Typer) -> None:
 
 COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "audit": _audit,
+    "recommend": _recommend,
+    "diagnose": _diagnose,
     "bounds": _bounds,
     "verify": _verify,
     "worst-case": _worst_case,

@@ -24,7 +24,8 @@ MODULES = (
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
-    "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
+    "Recommendation", "RecommendedMethod",
+    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; a base class; and what `public_calls` adds by hand.
@@ -85,6 +86,8 @@ VALUES: dict[str, Any] = {
     "assert_contracts.factor": 1,
     "assert_fixed_point.x": fc.fixed_point(METHOD, LEAST).point, "assert_fixed_point.tolerance": 1e-6,
     "assert_minimizer.x": TRUTH.point, "assert_minimizer.tolerance": 1e-6, "numbers": {},
+    "recommend.participation": None, "recommend.rounds": 5, "recommend.tolerance": 1e-2, "check": False,
+    "diagnose.run": [9.0, 8, 7, 6, 5, 4.5], "kind": "loss", "diagnose.participation": None,
     # strategies
     "min_value": 1, "max_value": 3, "names": ("L", "mu"), "full_rank": False, "ill_conditioned": True, "exact": True,
     "min_clients": 1, "max_clients": 2, "min_dim": 1, "max_dim": 2, "min_samples": 1, "max_samples": 2,
