@@ -1,4 +1,4 @@
-"""The results of an audit: tables for a terminal, audit.json, trajectories.parquet and a figure."""
+"""The results of an audit: tables for a terminal, audit.json, the trajectories and a figure."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.measure import Audit, Interval, MethodAudit
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
+from fedconvex.optional import is_installed
 from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -122,17 +123,21 @@ def trajectories(audit: Audit) -> "pandas.DataFrame":
 def save(audit: Audit, folder: Path) -> dict[Path, bool]:
     """Write audit.json, trajectories.parquet and audit.png to the folder, each of them whole or not at all.
 
-    Returns for each file whether it replaced one with other contents.
+    Without pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it
+    replaced one with other contents.
     """
     import io
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture, table = io.BytesIO(), io.BytesIO()
+    picture, table, ending = io.BytesIO(), io.BytesIO(), "parquet" if is_installed("pyarrow") else "csv"
     draw_audit(audit).figure.savefig(picture, format="png", metadata={"Software": None})  # type: ignore[union-attr]
-    trajectories(audit).to_parquet(table, index=False)
+    if ending == "parquet":
+        trajectories(audit).to_parquet(table, index=False)
+    else:
+        trajectories(audit).to_csv(table, index=False)
     contents = {
         "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
-        "trajectories.parquet": table.getvalue(),
+        f"trajectories.{ending}": table.getvalue(),
         "audit.png": picture.getvalue(),
     }
     replaced = {folder / name: replaces(folder / name, content) for name, content in contents.items()}

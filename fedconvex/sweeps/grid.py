@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, TypeVar, final
 
 from fedconvex import arithmetic as arithmetics
@@ -13,6 +12,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.optional import version_of
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.runs.checkpoints import libraries_of
@@ -115,7 +115,7 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
     for name, setting in settings.items():
         own = common | setting.options
         # library versions are part of the key: an upgrade may change the last digits of a run
-        versions = {library: version(library) for library in libraries_of(own.get("arithmetic", "float"))}
+        versions = {library: version_of(library) for library in libraries_of(own.get("arithmetic", "float"))}
         run = {"method": setting.method, "rounds": rounds, "options": _unlike_defaults(own), "versions": versions}
         run_key = fingerprint(run, f"methods[{name!r}]")
         for problem_name, problem_key in problem_keys.items():
