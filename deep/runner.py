@@ -34,6 +34,7 @@ from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.errors import InvalidInput, PlainAverage
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
@@ -148,6 +149,7 @@ class DeepRun(ClaimableRun):
         return SINGLE[self.precision] if single else ROUNDING
 
 
+@checked_keywords
 def run(
     method: Method,
     model: nn.Module,

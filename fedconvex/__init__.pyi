@@ -1,7 +1,10 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
 from fedconvex import data as data
+from fedconvex import deep as deep
 from fedconvex import participation as participation
+from fedconvex import proofs_checks as proofs_checks
+from fedconvex import theory as theory
 from fedconvex.certainty import Certainty as Certainty
 from fedconvex.errors import FedconvexError as FedconvexError
 from fedconvex.errors import InvalidInput as InvalidInput
@@ -83,12 +86,15 @@ __all__ = [
     "ToInexactness",
     "Trajectory",
     "data",
+    "deep",
     "dissimilarity",
     "draw_sweep",
     "fixed_point",
     "gradient_variance",
     "ground_truth",
     "participation",
+    "proofs_checks",
     "simulate",
     "sweep",
+    "theory",
 ]

@@ -29,6 +29,10 @@ class InvalidInput(FedconvexError, ValueError):
         return f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}: {problem}; {cure}"
 
 
+class UnknownKeyword(InvalidInput, TypeError):
+    """A keyword that the function or class does not take: a TypeError, too, as Python raises for it."""
+
+
 class TooLarge(InvalidInput):
     """The data, or a computation with them, takes more memory than there is; see `fedconvex.memory`."""
 

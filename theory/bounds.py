@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, final
 
+from fedconvex.argument_order import method_then_problem
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.names import suggestion
+from fedconvex.participation import Participation
+from fedconvex.problems.base import Problem
 from fedconvex.statements.assumptions.base import Assumption, OnParameters, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
@@ -101,12 +107,13 @@ class Bounds:
         return "\n".join(lines)
 
 
+@method_then_problem
 def bounds_for(
-    problem: Any,
-    method: Any,
-    participation: Any = None,
+    method: Method,
+    problem: Problem,
+    participation: Participation | None = None,
     *,
-    local_solver: Any = None,
+    local_solver: LocalSolver | None = None,
     x0: Any = None,
     rounds: int | None = None,
     **given: Any,
@@ -120,8 +127,8 @@ def bounds_for(
     the numbers are enclosed; no statement is evaluated whose assumptions have not been proved to hold.
 
     Args:
-        problem: with its weights; for a paper with a plain sum or mean, f_k is num_clients · weights[k] · f_k.
         method: with its parameters.
+        problem: with its weights; for a paper with a plain sum or mean, f_k is num_clients · weights[k] · f_k.
         participation: default `Full()`.
         local_solver: default the method's own.
         x0: (d,), default 0: the start, and the point w at which B, the variance and gradients are measured.
@@ -249,4 +256,5 @@ def _require_known(given: dict[str, Any]) -> None:
     known = {name for paper in papers().values() for name in paper.notation}
     for name, value in given.items():
         if name not in known:
-            raise InvalidInput(name, value, "is no parameter of any statement", f"choose of {', '.join(sorted(known))}")
+            cure = f"{suggestion(name, known)}choose of {', '.join(sorted(known))}"
+            raise InvalidInput(name, value, "is no parameter of any statement", cure)

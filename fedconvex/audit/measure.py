@@ -10,13 +10,15 @@ import numpy as np
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
-from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
+from fedconvex.audit.methods import default_methods, describe, explanation, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
+from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
@@ -88,6 +90,7 @@ class Audit:
     constants: Constants
     methods: tuple[MethodAudit, ...]
     tolerance: float
+    notes: tuple[str, ...] = ()  # what a method's name stands for, where it is not the class of that name
 
     @property
     def first_gap(self) -> float:
@@ -95,6 +98,7 @@ class Audit:
         return gap(self.problem, np.zeros(self.problem.dim), self.truth.point)
 
 
+@checked_keywords
 def audit(
     problem: Problem,
     methods: Sequence[Method | str] | None = None,
@@ -157,6 +161,7 @@ def audit(
         constants=constants,
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
         tolerance=float(tolerance),
+        notes=tuple(dict.fromkeys(filter(None, (explanation(m) for m in methods or () if isinstance(m, str))))),
     )
 
 
@@ -182,8 +187,10 @@ def measure_method(
     name = describe(method)
     say(f"{name}: fixed point")
     stop: FixedPoint | None = None
-    missing = ""
+    missing, has_fixed_rounds = "", _has_fixed_rounds(method)
     try:
+        if not has_fixed_rounds:
+            raise NoFixedPoint("the rounds are random, or change")
         try:
             stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
         except TooLarge as error:
@@ -228,7 +235,7 @@ def measure_method(
         predicted_at=place,
         measured_contraction=measured_contraction(distances),
         rounds_to_tolerance=int(reached[0]) if len(reached) else None,
-        outcome=missing if floor is None else _outcome(gaps, floor, predicted, tolerance, reached),
+        outcome=missing if missing and has_fixed_rounds else _outcome(gaps, floor, predicted, tolerance, reached),
         gaps=gaps,
         distances=distances,
     )
@@ -293,11 +300,25 @@ def _arithmetic(method: Method, problem: Problem) -> str:
     return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
 
 
-def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:
+def _has_fixed_rounds(method: Method) -> bool:
+    """Whether all rounds are the same map, without a draw: only such a map has fixed points."""
+    return method.linear and isinstance(method.local_solver, SmoothSolver)
+
+
+def _outcome(
+    gaps: np.ndarray,
+    floor: Interval | None,
+    predicted: float | None,
+    tolerance: float,
+    reached: np.ndarray,
+) -> str:
+    """The rounds to the tolerance in words; without a floor, of a method whose rounds change or are random."""
     if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
         return "diverges"
     if len(reached):
         return f"{int(reached[0]):,}"
+    if floor is None:
+        return "no fixed point"
     if floor.lower > tolerance * gaps[0]:
         return "never (error floor)"
     if predicted is None or not 0 < predicted < 1 - HARDLY:

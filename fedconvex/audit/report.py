@@ -67,6 +67,8 @@ def print_audit(audit: Audit, console: "Console") -> None:
         table.add_row(*row)
     console.print()
     console.print(table, highlight=False)
+    for note in audit.notes:
+        console.print(note, highlight=False)
     for method in audit.methods:
         if method.predicted_at == "last round":
             console.print(
@@ -98,6 +100,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
             "solver": truth.solver,
         },
         "methods": [_method_dictionary(method) for method in audit.methods],
+        "notes": list(audit.notes),
     }
 
 

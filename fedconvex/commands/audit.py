@@ -84,7 +84,7 @@ def audit(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit, feddyn:alpha=3, scaffold, …; repeatable.",
+            help="fedgd:stepsize=1/20,local_steps=10, fedavg:epochs=5, fedprox:mu=2, fedsplit, …; repeatable.",
             rich_help_panel=METHODS,
         ),
     ] = None,
@@ -109,6 +109,7 @@ def audit(
     from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem
+    from fedconvex.audit.methods import read_method
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
@@ -117,6 +118,8 @@ def audit(
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
+    for text in method or ():  # before the data are read
+        read_method(text)
     messages = error_console()
     federated = load(
         data,

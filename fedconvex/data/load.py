@@ -11,11 +11,13 @@ from fedconvex.data.federated import FederatedData, divide_among_clients, federa
 from fedconvex.data.files import read_table
 from fedconvex.data.table import FEWER, bad_file, standardized
 from fedconvex.errors import InvalidInput
+from fedconvex.names import checked_keywords, suggestion
 from fedconvex.validation import instance_of, truth_value
 
 DEFAULT_CLIENTS = 10
 
 
+@checked_keywords
 def load(
     source: str | os.PathLike[str],
     *,
@@ -66,7 +68,9 @@ def load(
         # one message for a misspelt file and a misspelt data set: nobody knows which of the two was meant
         if not Path(source).exists():
             cure = f"check the path, relative to {Path.cwd()}, or give one of {', '.join(builtin.names())}"
-            raise bad_file(source, "is neither a file nor a built-in data set", cure)
+            raise bad_file(
+                source, "is neither a file nor a built-in data set", suggestion(source, builtin.names()) + cure
+            )
         columns = {"target_column": target_column, "client_column": client_column}
         with memory.refusing("path", Path(source), FEWER):
             table = read_table(source, format=format, num_features=num_features, **columns)

@@ -10,6 +10,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.lengths import lengths
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
+from fedconvex.names import suggestion
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import RoundResult, Rounds
@@ -31,7 +32,7 @@ def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
     for name in names:
         if not is_choice(name, ROUND_COLUMNS):
             problem = "is recorded anyway: see to_frame()" if is_choice(name, POINT_COLUMNS) else "is unknown"
-            raise InvalidInput("measure", name, problem, cure)
+            raise InvalidInput("measure", name, problem, suggestion(name, ("all", *ROUND_COLUMNS)) + cure)
     return names
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords, suggestion
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.progress import track
@@ -86,12 +88,14 @@ class Trajectory:
         columns = (columns,) if isinstance(columns, str) else tuple(members_of(columns, "columns", cure))
         for name in columns:
             if not is_choice(name, POINT_COLUMNS):
-                raise InvalidInput("columns", name, "is unknown", cure)
+                raise InvalidInput("columns", name, "is unknown", suggestion(name, POINT_COLUMNS) + cure)
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
 
 
+@method_then_problem
+@checked_keywords
 def simulate(
     method: Method,
     problem: Problem,

@@ -12,6 +12,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.names import suggestion
 from fedconvex.optional import version_of
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
@@ -131,6 +132,8 @@ def _setting(name: str, value: Any) -> Setting:
     if isinstance(value, Method):
         return Setting(value)
     cure = "give for example fedconvex.FedProx(mu=1), or a Setting of a method and its participation"
+    if isinstance(value, Problem):
+        cure = "the order is sweep(methods, problems, …)"
     raise InvalidInput(f"methods[{name!r}]", value, "is not a method", cure)
 
 
@@ -185,8 +188,10 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
         if name in OF_SINGLE_RUNS:
             raise InvalidInput(name, options[name], "belongs to a single run", "give out: a sweep resumes run by run")
         if name in GIVEN_BY_THE_GRID or name not in _parameters():
-            known = ", ".join(p for p in _parameters() if p not in GIVEN_BY_THE_GRID + OF_SINGLE_RUNS)
-            raise InvalidInput(name, options[name], "is no option of a sweep's runs", f"choose from {known}")
+            known = [p for p in _parameters() if p not in GIVEN_BY_THE_GRID + OF_SINGLE_RUNS]
+            guess = suggestion(name, (*known, "out", "jobs", "client", "progress"))
+            cure = f"{guess}choose from {', '.join(known)}"
+            raise InvalidInput(name, options[name], "is no option of a sweep's runs", cure)
     given = {name: value for name, value in options.items() if value is not None}
     if "arithmetic" in given:
         arithmetics.get(given["arithmetic"])

@@ -7,6 +7,7 @@ import flint
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.balls import upper_float
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite, negative_direction
 from fedconvex.arithmetic.rationals import float_array, to_fmpq
@@ -40,6 +41,7 @@ class LiftedVariable:
         return self.seen * M * self.state if _is_zero(self.seen * M * self.blind) else None
 
 
+@method_then_problem
 def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_solver: LocalSolver | None = None) -> None:
     """Assert that one round with all clients contracts distances by `factor` or less.
 

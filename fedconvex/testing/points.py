@@ -3,6 +3,7 @@
 from typing import Any
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.balls import norm
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
 from fedconvex.errors import InvalidInput, NoFixedPoint, NoMinimizer
@@ -52,6 +53,7 @@ def assert_minimizer(problem: Problem, x: Any, tolerance: Any = 0) -> None:
     _near(point, nearest, tolerance, f"x is not a minimiser of {problem}", gradient_at_x=gradient)
 
 
+@method_then_problem
 def assert_fixed_point(
     method: Method, problem: Problem, x: Any, tolerance: Any = 0, *, local_solver: LocalSolver | None = None
 ) -> None:

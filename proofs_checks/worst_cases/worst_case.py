@@ -5,6 +5,7 @@ from typing import Any
 
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords
 from fedconvex.proofs_checks.worst_cases.certificates.composition import best_round, bound_after
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import feasible_point
@@ -27,6 +28,7 @@ MANY = 500  # unknowns of a refinement for enumerated draws, where the floating-
 SMALL = 12  # evaluations up to which a question about many rounds is also solved as it is
 
 
+@checked_keywords
 def worst_case(
     method: Method,
     clients: FunctionClass,

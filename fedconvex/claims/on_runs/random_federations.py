@@ -93,7 +93,7 @@ class _Builder:
         if "local_steps" in numbers:
             numbers["local_steps"] = int(numbers["local_steps"])
         if not self.setting.method:  # a claim about the functions alone: any method will do
-            return METHODS["FedGD"](stepsize=Fraction(1))  # type: ignore[call-arg]
+            return METHODS["FedGD"](stepsize=Fraction(1))
         try:
             return METHODS[self.setting.method](**numbers)
         except TypeError as error:
