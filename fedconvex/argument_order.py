@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 
 P = ParamSpec("P")
@@ -19,14 +18,10 @@ def method_then_problem(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*arguments: Any, **given: Any) -> R:
         if arguments and isinstance(arguments[0], Problem):
-            if len(arguments) > 1 and _is_method(arguments[1]):
+            if len(arguments) > 1 and not isinstance(arguments[1], Problem):
                 arguments = (arguments[1], arguments[0], *arguments[2:])
             elif len(arguments) == 1 and "method" in given and "problem" not in given:
                 return known_order(problem=arguments[0], **given)
         return known_order(*arguments, **given)
 
     return call
-
-
-def _is_method(value: object) -> bool:
-    return isinstance(value, Method) or (isinstance(value, type) and issubclass(value, Method))

@@ -10,6 +10,7 @@ from fedconvex.errors import UnknownKeyword
 P = ParamSpec("P")
 R = TypeVar("R")
 SIMILAR = 0.6  # the least similarity, in [0, 1], of a name that is suggested
+LETTERS = 3  # shorter names are suggested for what is equal but for capitals alone
 WITH_NAMES = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
@@ -25,6 +26,8 @@ def nearest(name: object, known: Iterable[str], count: int = 1) -> list[str]:
     for other in known:
         plain.setdefault(_plain(other), []).append(other)
     wanted = _plain(str(name)[:100])
+    if len(wanted) < LETTERS:  # every letter resembles every other
+        return plain.get(wanted, [])[:count]
     found = [other for near in get_close_matches(wanted, plain, n=count, cutoff=SIMILAR) for other in plain[near]]
     return found[:count]
 

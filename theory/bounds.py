@@ -7,7 +7,7 @@ scheme and the run; the constants in it are measured as rigorous enclosures (bal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.argument_order import method_then_problem
 from fedconvex.errors import InvalidInput
@@ -16,6 +16,7 @@ from fedconvex.methods.base import Method
 from fedconvex.names import suggestion
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
+from fedconvex.shown import ShownResult, Summary
 from fedconvex.statements.assumptions.base import Assumption, OnParameters, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
@@ -26,6 +27,11 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
 
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+BARS = 20  # values in a picture
 # Quantities that the method, the participation scheme and the run determine: another value for them is refused.
 OF_THE_RUN = {"proximal_weight", "stepsize", "alpha", "regularization", "num_clients", "num_active", "num_rounds"}
 
@@ -60,7 +66,7 @@ class DoesNot:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(ShownResult):
     """The statements that apply to one problem and method, and those that do not, with the reason.
 
     Index it with a statement's identifier, iterate over it, or call `to_frame()`.
@@ -81,7 +87,7 @@ class Bounds:
         yield from self.applies
         yield from self.does_not
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pandas.DataFrame":
         """One row for each number of each statement that applies, and for each statement that does not."""
         import pandas as pd
 
@@ -93,18 +99,40 @@ class Bounds:
         rows += [_row(e.statement, False, "", float("nan"), e.assumption, e.reason) for e in self.does_not]
         return pd.DataFrame(rows)
 
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False, na_rep=""))
-
-    def __str__(self) -> str:
-        lines = []
+    def summary(self) -> Summary:
+        """The statements that apply, with their values, then how many do not; `to_frame()` has all with the reasons."""
+        rows = []
         for entry in self.applies:
             numbers = [number for part in parts(entry.value) for _, number in entries_of("", part)]
-            values = ", ".join(map(short, numbers))
-            value = f"{entry.statement.calculator.name} = {values}"
-            lines.append(f"{entry.statement.identifier:24} {value}   {entry.statement.phrases}")
-        lines += [f"{e.statement.identifier:24} not: {e.assumption}: {e.reason}" for e in self.does_not]
-        return "\n".join(lines)
+            value = f"{entry.statement.calculator.name} = {', '.join(map(short, numbers))}"
+            rows.append((entry.statement.identifier, value, entry.statement.phrases.holds))
+        rows += [(e.statement.identifier, f"not: {e.assumption}", e.reason) for e in self.does_not]
+        return Summary(
+            f"{len(self.applies)} statements apply, {len(self.does_not)} do not",
+            headings=("statement", "value, or the assumption that fails", "what holds, or why it fails"),
+            rows=tuple(rows),
+            notes=("to_frame() has every statement with its number or its reason",),
+        )
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the positive values of the statements that apply, on a logarithmic scale; returns Matplotlib's axes."""
+        from fedconvex.drawing import COLOURS, new_axes, tidy
+        from fedconvex.safe_text import in_picture
+
+        axes = new_axes() if axes is None else axes
+        frame = self.to_frame()
+        shown = frame[(frame["value"] > 0) & (frame["value"] < float("inf"))].iloc[:BARS][::-1]
+        places = range(len(shown))
+        if len(shown):
+            axes.plot(shown["value"].to_numpy(), places, "o", color=COLOURS[0])
+            axes.set_xscale("log")
+        names = [f"{row.statement}: {row.quantity}" for row in shown.itertuples()]
+        axes.set_yticks(places, [in_picture(name, 45) for name in names], fontsize=7)
+        axes.set_xlabel("value" if len(shown) else "no statement that applies has a positive value")
+        axes.set_ylabel("statement")
+        axes.set_title(f"{len(self.applies)} statements apply, {len(self.does_not)} do not", fontsize=10)
+        tidy(axes)
+        return axes
 
 
 @method_then_problem

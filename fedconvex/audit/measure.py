@@ -3,20 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
-from fedconvex.audit.methods import default_methods, describe, explanation, parse_method, read_method
+from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
-from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
@@ -24,7 +23,12 @@ from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
+from fedconvex.shown import ShownResult, Summary
 from fedconvex.validation import instance_of, integer_at_least, members_of, positive
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
 BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
@@ -81,7 +85,7 @@ class MethodAudit:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(ShownResult):
     """The result of an audit: the problem's minimiser and constants, and the measurements of every method."""
 
     source: str
@@ -91,6 +95,25 @@ class Audit:
     methods: tuple[MethodAudit, ...]
     tolerance: float
     notes: tuple[str, ...] = ()  # what a method's name stands for, where it is not the class of that name
+    coefficient_names: tuple[str, ...] = ()  # of the d unknowns, where the data have names
+
+    def summary(self) -> Summary:
+        """The problem's constants and a row for each method, as the command prints them."""
+        from fedconvex.audit.report import summary_of
+
+        return summary_of(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row for each method: see `fedconvex.audit.report.table`."""
+        from fedconvex.audit.report import table
+
+        return table(self)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw every method's suboptimality over the rounds, and the error floors; returns Matplotlib's axes."""
+        from fedconvex.audit.figure import draw_audit
+
+        return draw_audit(self, axes)
 
     @property
     def first_gap(self) -> float:
@@ -106,6 +129,7 @@ def audit(
     rounds: int = 300,
     tolerance: float = 1e-6,
     source: str = "problem",
+    coefficient_names: Sequence[str] = (),
     say: Say = lambda line: None,
 ) -> Audit:
     """Compare methods on a problem: fixed point, bias, error floor and speed of each, with proofs where possible.
@@ -118,6 +142,7 @@ def audit(
         rounds: the largest number of rounds to run for each method; a run stops when it has converged or diverged.
         tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
+        coefficient_names: a name for each of the d unknowns, such as `FederatedData.coefficient_names`; default none.
         say: gets one line of progress at a time.
 
     Raises:
@@ -129,6 +154,10 @@ def audit(
     instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
+    names = tuple(members_of(coefficient_names, "coefficient_names", "give one name for each unknown"))
+    if names and (len(names) != problem.dim or not all(isinstance(name, str) for name in names)):
+        cure = f"give {problem.dim} texts, one for each unknown"
+        raise InvalidInput("coefficient_names", names, f"are not the names of {problem.dim} unknowns", cure)
     methods = None if methods is None else members_of(methods, "methods", "give a list, such as ['fedgd']")
     for method in methods or ():  # wrong input is refused before any work
         if isinstance(method, str):
@@ -161,6 +190,7 @@ def audit(
         constants=constants,
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
         tolerance=float(tolerance),
+        coefficient_names=names,
         notes=tuple(dict.fromkeys(filter(None, (explanation(m) for m in methods or () if isinstance(m, str))))),
     )
 
@@ -187,9 +217,9 @@ def measure_method(
     name = describe(method)
     say(f"{name}: fixed point")
     stop: FixedPoint | None = None
-    missing, has_fixed_rounds = "", _has_fixed_rounds(method)
+    missing, is_one_map = "", has_fixed_rounds(method)
     try:
-        if not has_fixed_rounds:
+        if not is_one_map:
             raise NoFixedPoint("the rounds are random, or change")
         try:
             stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
@@ -235,7 +265,7 @@ def measure_method(
         predicted_at=place,
         measured_contraction=measured_contraction(distances),
         rounds_to_tolerance=int(reached[0]) if len(reached) else None,
-        outcome=missing if missing and has_fixed_rounds else _outcome(gaps, floor, predicted, tolerance, reached),
+        outcome=missing if missing and is_one_map else _outcome(gaps, floor, predicted, tolerance, reached),
         gaps=gaps,
         distances=distances,
     )
@@ -298,11 +328,6 @@ def _arithmetic(method: Method, problem: Problem) -> str:
         return "ball" if problem.dim <= BALL_DIMENSION else "float"
     samples = sum(len(y) for y in getattr(problem, "y", ()))
     return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
-
-
-def _has_fixed_rounds(method: Method) -> bool:
-    """Whether all rounds are the same map, without a draw: only such a map has fixed points."""
-    return method.linear and isinstance(method.local_solver, SmoothSolver)
 
 
 def _outcome(

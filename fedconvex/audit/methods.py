@@ -10,6 +10,7 @@ import numpy as np
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
+from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedavg import FedAvg
@@ -126,6 +127,11 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
     if kind is FedSplit:
         defaults["stepsize"] = 1 / mean
     return _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
+
+
+def has_fixed_rounds(method: Method) -> bool:
+    """Whether all rounds are the same map, without a draw: only such a map has fixed points."""
+    return method.linear and isinstance(method.local_solver, SmoothSolver)
 
 
 def describe(method: Method) -> str:

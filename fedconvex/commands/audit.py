@@ -142,7 +142,10 @@ def audit(
                 messages.print(line)
 
         source = one_line(Path(data).name)
-        result = audit_problem(problem, method, rounds=rounds, tolerance=tolerance, source=source, say=say_progress)
+        result = audit_problem(
+            problem, method, rounds=rounds, tolerance=tolerance, source=source,
+            coefficient_names=federated.coefficient_names(problem), say=say_progress,
+        )  # fmt: skip
         files = save(result, folder)
     if as_json:
         say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))

@@ -9,7 +9,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.names import one_of
+from fedconvex.names import suggestion
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import is_choice, positive
@@ -68,7 +68,9 @@ class FedSplit(Method):
         positive(self.stepsize, "stepsize")
         for name, choices in (("start", ("center", "server", "warm")), ("server", ("all", "active"))):
             if not is_choice(given := getattr(self, name), choices):
-                raise InvalidInput(name, given, "is unknown", one_of(given, choices))
+                *first, last = map(repr, choices)
+                cure = f"{suggestion(given, choices)}give {', '.join(first)} or {last}"
+                raise InvalidInput(name, given, "is unknown", cure)
 
     @property
     def local_solver(self) -> LocalSolver:

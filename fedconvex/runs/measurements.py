@@ -60,7 +60,8 @@ def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> d
     minimizer = minimizer_of(problem) if {"gap", "distance"} & set(columns) else None
     found: dict[str, list[np.ndarray]] = {name: [] for name in POINT_COLUMNS}
     at_once = max(1, ENTRIES_AT_ONCE // (problem.num_clients * problem.dim))
-    with problem.clients("float").arithmetic.context():
+    # a run that diverges leaves the range of floats: its infinities and NaN are the result, no warning
+    with problem.clients("float").arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
         for begin in range(0, len(points), at_once):
             for name, values in _of_chunk(problem, points[begin : begin + at_once], minimizer).items():
                 found[name].append(values)

@@ -32,11 +32,13 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
+from fedconvex.shown import ShownResult, Summary
 from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 
 @final
@@ -54,8 +56,12 @@ class RunSetup:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trajectory:
-    """A simulated run: the server's points, what was recorded in each round, and the state after the last round."""
+class Trajectory(ShownResult):
+    """A simulated run: the server's points, what was recorded in each round, and the state after the last round.
+
+    `print` it, or leave it as the last line of a notebook's cell, to see some of the rounds and whether the run
+    diverges; `to_frame()` has every round, `plot()` draws the suboptimality.
+    """
 
     points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
@@ -92,6 +98,18 @@ class Trajectory:
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
+
+    def summary(self) -> Summary:
+        """The objective at some of the rounds, and the evidence where the run diverges."""
+        from fedconvex.runs.display import summary_of
+
+        return summary_of(self)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the suboptimality over the rounds, on new axes or on these; returns Matplotlib's axes."""
+        from fedconvex.runs.display import draw_trajectory
+
+        return draw_trajectory(self, axes)
 
 
 @method_then_problem
