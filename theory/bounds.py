@@ -25,6 +25,7 @@ from fedconvex.statements.results import entries_of, named_parts, parts
 from fedconvex.statements.setting import MeasuredSetting
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
+from fedconvex.types import Vector
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def bounds_for(
     participation: Participation | None = None,
     *,
     local_solver: LocalSolver | None = None,
-    x0: Any = None,
+    x0: Vector | None = None,
     rounds: int | None = None,
     **given: Any,
 ) -> Bounds:

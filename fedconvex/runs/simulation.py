@@ -33,6 +33,7 @@ from fedconvex.runs.measurements import (
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
 from fedconvex.shown import ShownResult, Summary
+from fedconvex.types import Vector
 from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
 from fedconvex.validation import points as points_of
 
@@ -120,7 +121,7 @@ def simulate(
     rounds: int,
     participation: Participation | None = None,
     local_solver: LocalSolver | None = None,
-    x0: Any = None,
+    x0: Vector | None = None,
     seed: int = 0,
     arithmetic: str = "float",
     precision: int = 128,

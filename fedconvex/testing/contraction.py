@@ -19,6 +19,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.testing.failures import refuted, undecided
+from fedconvex.types import Exact
 
 MOST_NUMBERS = 300  # the largest dimension of a method's state
 
@@ -42,7 +43,9 @@ class LiftedVariable:
 
 
 @method_then_problem
-def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_solver: LocalSolver | None = None) -> None:
+def assert_contracts(
+    method: Method, problem: Problem, factor: Exact, *, local_solver: LocalSolver | None = None
+) -> None:
     """Assert that one round with all clients contracts distances by `factor` or less.
 
     Use it to test a claimed rate of convergence on given data. On least squares and quadratics a round is an affine map
