@@ -9,6 +9,7 @@ import pytest
 import fedconvex as fc
 from fedconvex import participation, strategies, testing
 from fedconvex.proofs_checks import worst_case
+from fedconvex.shown import ShownResult
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox, papers
@@ -49,7 +50,8 @@ def wrong_order(names: list[str]) -> bool:
 def test_the_method_comes_before_the_problem() -> None:
     calls = dict(public_calls())
     assert {"fedconvex.simulate", "fedconvex.strategies.stepsizes_for", "fedprox.rho"} <= calls.keys()
-    assert [name for name, call in calls.items() if wrong_order(names_of(call))] == []
+    made_here = {name for name, call in calls.items() if isinstance(call, type) and issubclass(call, ShownResult)}
+    assert [name for name in calls.keys() - made_here if wrong_order(names_of(calls[name]))] == []
     assert wrong_order(["problem", "x", "method"])
 
 

@@ -70,7 +70,8 @@ VALUES: dict[str, Any] = {
     "FederatedData.features": (np.ones((2, 1)), np.ones((1, 1))), "targets": (np.ones(2), np.ones(1)),
     "client_names": ("a", "b"), "feature_names": ("x",),
     # audit and testing
-    "audit.methods": ["fedgd"], "say": lambda line: None, "truth": TRUTH, "parse_method.text": "fedgd:local_steps=2",
+    "audit.methods": ["fedgd"], "say": lambda line: None, "coefficient_names": ("a", "b"),
+    "truth": TRUTH, "parse_method.text": "fedgd:local_steps=2",
     "parse_method.problem": LEAST, "statement": theory.statement("fedprox.theorem4"), "slack": Fraction(1, 10**9),
     "trajectory": fc.simulate(fc.FedGD(stepsize=Fraction(2, 3)), ALONE, 1, arithmetic="exact"),
     "absolute_slack": Fraction(1, 10**20),
