@@ -105,7 +105,7 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
 def _name_and_rest(text: str) -> tuple[str, str]:
     """The name and the parameters in `name:key=value,…` or in `Name(key=value, …)`, in lower case."""
     written = text.strip().lower()
-    if written.endswith(")") and ":" not in written:
+    if written.endswith(")") and "(" in written and ":" not in written:
         written = written.removesuffix(")").replace("(", ":", 1)
     name, _, rest = written.partition(":")
     return name.strip().replace("-", "").replace("_", ""), rest

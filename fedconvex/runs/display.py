@@ -45,8 +45,9 @@ def summary_of(trajectory: "Trajectory") -> Summary:
 def divergence(trajectory: "Trajectory") -> str:
     """A sentence with the evidence that the run diverges, or may; "" without evidence.
 
-    Evidence is a point that is not finite, or steps that grow while the objective is above its first value. Steps of a
-    run that converges to a biased point shrink, and those of a stationary stochastic one keep their size.
+    Evidence is a point that is not finite, or steps that grow: a little while the objective is above its first value,
+    or very much where it falls, as without a minimiser. Steps of a run that converges to a biased point shrink, and
+    those of a stationary stochastic one keep their size.
     """
     points = arithmetics.of(trajectory.points).to_float(trajectory.points)
     finite = np.isfinite(points).all(axis=-1)
@@ -61,12 +62,14 @@ def divergence(trajectory: "Trajectory") -> str:
         values = at_points(trajectory.problem, points[[0, -1]], ["value"])["value"]
     if not np.isfinite(values[1]):
         return f"diverges: the objective after round {len(steps)} is not finite"
-    if not (values[1] > values[0] and last > GROWING * first):
+    rises = bool(values[1] > values[0])
+    if not last > (GROWING if rises else DIVERGING) * first:
         return ""
-    word = "diverges" if last > DIVERGING * first else "may diverge"
+    word = "diverges" if rises and last > DIVERGING * first else "may diverge"
+    cure = "try a smaller stepsize" if rises else "the objective may have no minimiser"
     return (
         f"{word}: the steps grew from {number(first, 3)} (first quarter of the rounds) to {number(last, 3)} (last), "
-        f"the objective from {number(values[0], 4)} to {number(values[1], 4)}; try a smaller stepsize"
+        f"the objective from {number(values[0], 4)} to {number(values[1], 4)}; {cure}"
     )
 
 

@@ -196,6 +196,12 @@ def test_a_method_is_written_as_a_name_or_as_its_results_print_it(text: str) -> 
     assert read_method(text) == ("fedprox", {"mu": Fraction(1, 2)})
 
 
+@pytest.mark.parametrize("text", ["", "fedprox)", "fedprox(mu=1", "FedProx(mu=1))", "fed prox", "\x1b[31m", None, 3])
+def test_a_method_that_is_not_written_so_is_refused(text: Any) -> None:
+    with pytest.raises(InvalidInput):
+        read_method(text)
+
+
 @pytest.mark.parametrize(
     "method", [fc.AdaptiveFedProx(mu=1), fc.FedAvg(stepsize=0.01, batch_size=1), "adaptivefedprox"]
 )

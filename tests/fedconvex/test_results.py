@@ -210,6 +210,9 @@ def test_a_diverging_run_says_so_and_others_do_not() -> None:
     assert "diverges" in str(made("diverging run"))
     assert "diverges" in made("diverging run").plot().get_title()
     assert "not finite" in str(made("run beyond floats"))
+    falling = fc.simulate(fc.FedGD(stepsize=0.1), fc.Quadratic([[[-1]]], [[1]]), 200)
+    assert "may diverge: " in str(falling)
+    assert "no minimiser" in str(falling)
     minimiser = fc.ground_truth(PAIR).point
     drawn = fc.participation.Uniform(1)
     for run in (
