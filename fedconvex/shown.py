@@ -175,8 +175,10 @@ def _width(text: str) -> int:
     """The columns that a terminal shows the text in: East Asian letters take two."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
-
+    try:
+        from rich.cells import cell_len
+    except ImportError:  # machines that only train networks may lack it
+        return len(text)
     return int(cell_len(text))
 
 

@@ -16,12 +16,13 @@ from rich.cells import cell_len
 from text_in_pictures import cut_texts, overlapping_texts
 
 import fedconvex as fc
-from fedconvex import conformance, proofs_checks
+from fedconvex import conformance, deep, proofs_checks
 from fedconvex.audit import audit
 from fedconvex.audit.measure import Audit
 from fedconvex.audit.report import to_dictionary
 from fedconvex.conformance import check
 from fedconvex.conformance.report import Report
+from fedconvex.deep import models
 from fedconvex.drawing import new_axes
 from fedconvex.proofs_checks import SmoothStronglyConvex, WorstCase, worst_case
 from fedconvex.safe_text import printable
@@ -47,6 +48,14 @@ def wrong_fedsgd() -> Report:
         round=lambda problem, w, active: w,
         server_model=lambda w: w,
     )
+
+
+def deep_run() -> Any:
+    import torch
+
+    clients = [(torch.arange(12.0).reshape(4, 3), torch.tensor([0, 1, 0, 1])), (torch.ones(2, 3), torch.tensor([1, 0]))]
+    model = models.logistic_regression(3, 2)
+    return deep.run(fc.FedAvg(epochs=1, batch_size=2, stepsize=0.01), model, clients, rounds=30)
 
 
 def hostile_audit() -> Audit:
@@ -77,6 +86,7 @@ MAKERS: dict[str, Any] = {
         fc.FedSplit(stepsize=Fraction(1, 2)), SmoothStronglyConvex(mu=1, L=4), "any", metric="lifted_distance"
     ),
     "report": wrong_fedsgd,
+    "deep run": deep_run,
 }  # fmt: skip
 MADE: dict[str, Any] = {}
 
@@ -160,10 +170,10 @@ def test_the_check_of_pictures_sees_texts_that_are_cut_or_overlap() -> None:
 def test_every_result_is_tried() -> None:
     """The classes that show themselves, and no other, have a maker here."""
     kinds = {type(made(name)) for name in MAKERS}
-    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, Bounds, WorstCase, Report}
+    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, Bounds, WorstCase, Report, deep.DeepRun}
     public = {
         value
-        for module in (fc, proofs_checks, conformance)
+        for module in (fc, proofs_checks, conformance, deep)
         for name in dir(module)
         if inspect.isclass(value := getattr(module, name)) and issubclass(value, ShownResult)
     }
