@@ -56,7 +56,8 @@ INVARIANTS = (("shared c", mean(memory("c", 0))),)
 
 def total(n: Any) -> Number:
     """S_n."""
-    return (1 - q**n) / (s * mu)
+    found: Number = (1 - q**n) / (s * mu)
+    return found
 
 
 LATE = e - total(e + 1)
