@@ -7,6 +7,8 @@ papers' experiments; `datasets` reads the files of the usual data sets.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.names import unknown_attribute
+
 if TYPE_CHECKING:
     from fedconvex.deep.runner import DeepRun as DeepRun
     from fedconvex.deep.runner import run as run
@@ -25,4 +27,4 @@ def __getattr__(name: str) -> Any:
             from fedconvex.errors import MissingLibrary
 
             raise MissingLibrary("torch", f"fedconvex.deep.{name}", "deep") from None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise unknown_attribute(__name__, name, IN_RUNNER)

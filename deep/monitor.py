@@ -20,6 +20,7 @@ from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
+from fedconvex.names import one_of
 from fedconvex.runs.measurements import OF_CLIENTS
 
 EVALUATIONS = ("all", "test")
@@ -111,6 +112,6 @@ class Monitor:
 def require_evaluation(evaluate: str, test: Shards | None) -> None:
     """Raises InvalidInput for an unknown value of `evaluate`, and for "test" without a test set."""
     if evaluate not in EVALUATIONS:
-        raise InvalidInput("evaluate", evaluate, "is unknown", f"give one of {', '.join(EVALUATIONS)}")
+        raise InvalidInput("evaluate", evaluate, "is unknown", one_of(evaluate, EVALUATIONS))
     if evaluate == "test" and test is None:
         raise InvalidInput("evaluate", evaluate, "needs a test set, and none was given", "give test=(inputs, targets)")

@@ -31,29 +31,33 @@ from fedconvex.deep.round_settings import RoundSetting, before_and_in, participa
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.errors import InvalidInput, PlainAverage
+from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
+from fedconvex.shown import ShownResult, Summary, number, some_of
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from fedconvex.claims.claim import Claim
     from fedconvex.claims.on_runs.findings import Found
 
+SHOWN = ("value", "accuracy", "test_value", "test_accuracy", "dissimilarity", "smoothness")
 SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # `ROUNDING` of float32 parameters, by the products' precision
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class DeepRun(ClaimableRun):
+class DeepRun(ShownResult, ClaimableRun):
     """A finished run: the trained model, the state after the last finite round, and one record per model.
 
     `stopped` is the reason why the run ended early, or None: the next round's model, or its value, was not finite, or
@@ -90,6 +94,36 @@ class DeepRun(ClaimableRun):
         import pandas
 
         return pandas.DataFrame(self.records).drop(columns=OF_CLIENTS, errors="ignore")
+
+    def summary(self) -> Summary:
+        """The objective, the accuracy and the measured constants after some of the rounds."""
+        known = [name for name in SHOWN if name in self.records[0]]
+        kept = [self.records[i] for i in some_of(len(self.records), 12)]
+        ended = () if self.stopped is None else (f"stopped early: {self.stopped}",)
+        return Summary(
+            f"{short_text(self.simulator.rounds.method)}: {len(self.records) - 1} rounds",
+            (
+                ("participation", short_text(participation_of(self.simulator))),
+                ("local solver", short_text(self.simulator.rounds.solver)),
+            ),
+            ("round", *known),
+            tuple((str(record["round"]), *(number(record.get(name)) for name in known)) for record in kept),
+            ended,
+        )
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the objective over the rounds, on new axes or on these; returns Matplotlib's axes."""
+        from fedconvex.drawing import new_axes, tidy
+        from fedconvex.safe_text import in_picture
+
+        axes = new_axes() if axes is None else axes
+        seen = self.to_frame()[["round", "value"]].dropna()
+        axes.plot(seen["round"].to_numpy(), seen["value"].to_numpy(), linewidth=1.8, marker="o")
+        axes.set_xlabel("communication rounds")
+        axes.set_ylabel("objective")
+        axes.set_title(in_picture(short_text(self.simulator.rounds.method), 70), fontsize=10)
+        tidy(axes)
+        return axes
 
     @property
     def client_inexactness(self) -> np.ndarray:
@@ -148,6 +182,7 @@ class DeepRun(ClaimableRun):
         return SINGLE[self.precision] if single else ROUNDING
 
 
+@checked_keywords
 def run(
     method: Method,
     model: nn.Module,

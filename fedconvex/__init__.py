@@ -25,7 +25,7 @@ _HOMES = {
     "runs.simulation": ("Trajectory", "simulate"),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
-_MODULES = ("data", "participation")
+_MODULES = ("data", "deep", "participation", "proofs_checks", "theory")
 _LOADED_AT = _time()  # files that are newer hold other code than this process runs, see `installation`
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -54,7 +54,9 @@ def __getattr__(name: str) -> Any:
     # Members are classes. Python also asks for names such as `__path__`, which must not import the packages.
     if name[:1].isupper() and (found := _searched(name)) is not None:
         return found
-    raise AttributeError(f"module 'fedconvex' has no attribute {name!r}")
+    from fedconvex.names import unknown_attribute
+
+    raise unknown_attribute("fedconvex", name, __getattr__("__all__") if name[:1].isupper() else (*_HOME_OF, *_MODULES))
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,10 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
 from fedconvex import data as data
+from fedconvex import deep as deep
 from fedconvex import participation as participation
+from fedconvex import proofs_checks as proofs_checks
+from fedconvex import theory as theory
 from fedconvex.audit.recommendation import Recommendation as Recommendation
 from fedconvex.audit.recommendation import recommend as recommend
 from fedconvex.audit.stuck_runs import RunDiagnosis as RunDiagnosis
@@ -107,6 +110,7 @@ __all__ = [
     "ToInexactness",
     "Trajectory",
     "data",
+    "deep",
     "diagnose",
     "dissimilarity",
     "draw_sweep",
@@ -114,7 +118,9 @@ __all__ = [
     "gradient_variance",
     "ground_truth",
     "participation",
+    "proofs_checks",
     "recommend",
     "simulate",
     "sweep",
+    "theory",
 ]

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, final
 
+from fedconvex.names import unknown_attribute
+
 
 @final
 class Members(Mapping[str, Any]):
@@ -37,9 +39,9 @@ class Members(Mapping[str, Any]):
         return name in self.modules
 
     def attribute(self, package: str, name: str) -> Any:
-        """The member, for a package's `__getattr__`; raises AttributeError in Python's own words."""
+        """The member, for a package's `__getattr__`; AttributeError names the nearest."""
         if name not in self.modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise unknown_attribute(package, name, self.modules)
         return self[name]
 
 

@@ -55,6 +55,11 @@ class UntidyTable(InvalidInput):
         return "\n".join([*lines, f"all at once: {one_line(self.cure)}"] if self.options else lines)
 
 
+@final
+class UnknownKeyword(InvalidInput, TypeError):
+    """A keyword that the function or class does not take: a TypeError, too, as Python raises for it."""
+
+
 class TooLarge(InvalidInput):
     """The data, or a computation with them, takes more memory than there is; see `fedconvex.memory`."""
 

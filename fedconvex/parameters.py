@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput, short_text
+from fedconvex.names import CheckedKeywords
 
 T = TypeVar("T")
 
@@ -18,7 +19,7 @@ def number(**options: Any) -> Any:
     return field(metadata={"number": True}, **options)
 
 
-class ReadableParameters:
+class ReadableParameters(CheckedKeywords):
     """Base of frozen dataclasses of parameters whose `repr` shortens numbers that Python refuses to write.
 
     That is all integers and fractions of more than 4,300 digits: a dataclass's own `repr` raises ValueError.

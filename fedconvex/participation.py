@@ -25,6 +25,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
@@ -287,7 +288,8 @@ class Stragglers:
                 "fraction", self.fraction, "is not in [0, 1]", "give the part of the clients that is late"
             )
         if not is_choice(self.policy, ("drop", "use")):
-            raise InvalidInput("policy", self.policy, "is unknown", "give 'drop' or 'use'")
+            cure = f"{suggestion(self.policy, ('drop', 'use'))}give 'drop' or 'use'"
+            raise InvalidInput("policy", self.policy, "is unknown", cure)
 
     def slow(self, draw: Draw, num_clients: int, effort: int | None) -> Draw:
         """The draw with the stragglers dropped or their efforts reduced; `effort` is E, the full work."""

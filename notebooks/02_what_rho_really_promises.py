@@ -62,7 +62,7 @@ axes.figure
 
 # %%
 best = fedprox.best_mu(**setting)
-start = fedprox.mu_range(**setting)
+start = fedprox.mu_range(**setting).low
 print("ρ > 0 beyond μ =", start, "  best:", best.mu, best.rho)
 assert 7.5 < start < 7.6
 assert 15.0 < best.mu < 15.1

@@ -81,9 +81,9 @@ for kappa in (10, 30, 100, 300, 1000):
         late = np.linalg.norm(run.points - truth, axis=1) > accuracy * far
         rows[kappa][name] = int(late.nonzero()[0][-1]) + 1
     rows[kappa]["FedSplit, promised"] = fedsplit.rounds(
-        kappa=kappa, initial_distance=np.linalg.norm(memories), num_clients=10, accuracy=accuracy * far
+        kappa=kappa, initial_distance=np.linalg.norm(memories), num_clients=10, epsilon=accuracy * far
     )
-    rows[kappa]["gradient descent, promised"] = nesterov.rounds(**limits, initial_distance=far, accuracy=accuracy * far)
+    rows[kappa]["gradient descent, promised"] = nesterov.rounds(**limits, initial_distance=far, epsilon=accuracy * far)
 rounds = pd.DataFrame(rows).T
 rounds
 

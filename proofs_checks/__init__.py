@@ -7,6 +7,8 @@ verify("fedprox.theorem4").verdict
 from importlib import import_module
 from typing import Any
 
+from fedconvex.names import unknown_attribute
+
 _CLASSES = "worst_cases.questions.function_classes"
 _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
@@ -26,4 +28,4 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise unknown_attribute(__name__, name, _HOMES)

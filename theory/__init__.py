@@ -4,7 +4,7 @@
     fedprox.rho(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
     fedprox.theorem4  # in a notebook: the statement, its assumptions, the meaning of its symbols
 
-`papers()` returns them all, `statement("fedprox.theorem4")` one statement, and `bounds_for(problem, method)` evaluates
+`papers()` returns them all, `statement("fedprox.theorem4")` one statement, and `bounds_for(method, problem)` evaluates
 every statement that applies. A new paper is a new module here that defines `PAPER`. `fedconvex.proofs_checks` decides
 which statements hold.
 """

@@ -7,9 +7,16 @@ scheme and the run; the constants in it are measured as rigorous enclosures (bal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.argument_order import method_then_problem
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.names import suggestion
+from fedconvex.participation import Participation
+from fedconvex.problems.base import Problem
+from fedconvex.shown import ShownResult, Summary
 from fedconvex.statements.assumptions.base import Assumption, OnParameters, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
@@ -18,8 +25,14 @@ from fedconvex.statements.results import entries_of, named_parts, parts
 from fedconvex.statements.setting import MeasuredSetting
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
+from fedconvex.types import Vector
 from fedconvex.verdicts import Verdict
 
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+BARS = 20  # values in a picture
 # Quantities that the method, the participation scheme and the run determine: another value for them is refused.
 OF_THE_RUN = {"proximal_weight", "stepsize", "alpha", "regularization", "num_clients", "num_active", "num_rounds"}
 
@@ -54,7 +67,7 @@ class DoesNot:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(ShownResult):
     """The statements that apply to one problem and method, and those that do not, with the reason.
 
     Index it with a statement's identifier, iterate over it, or call `to_frame()`.
@@ -75,7 +88,7 @@ class Bounds:
         yield from self.applies
         yield from self.does_not
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pandas.DataFrame":
         """One row for each number of each statement that applies, and for each statement that does not."""
         import pandas as pd
 
@@ -87,27 +100,50 @@ class Bounds:
         rows += [_row(e.statement, False, "", float("nan"), e.assumption, e.reason) for e in self.does_not]
         return pd.DataFrame(rows)
 
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False, na_rep=""))
-
-    def __str__(self) -> str:
-        lines = []
+    def summary(self) -> Summary:
+        """The statements that apply, with their values, then how many do not; `to_frame()` has all with the reasons."""
+        rows = []
         for entry in self.applies:
             numbers = [number for part in parts(entry.value) for _, number in entries_of("", part)]
-            values = ", ".join(map(short, numbers))
-            value = f"{entry.statement.calculator.name} = {values}"
-            lines.append(f"{entry.statement.identifier:24} {value}   {entry.statement.phrases}")
-        lines += [f"{e.statement.identifier:24} not: {e.assumption}: {e.reason}" for e in self.does_not]
-        return "\n".join(lines)
+            value = f"{entry.statement.calculator.name} = {', '.join(map(short, numbers))}"
+            rows.append((entry.statement.identifier, value, entry.statement.phrases.holds))
+        rows += [(e.statement.identifier, f"not: {e.assumption}", e.reason) for e in self.does_not]
+        return Summary(
+            f"{len(self.applies)} statements apply, {len(self.does_not)} do not",
+            headings=("statement", "value, or the assumption that fails", "what holds, or why it fails"),
+            rows=tuple(rows),
+            notes=("to_frame() has every statement with its number or its reason",),
+        )
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the positive values of the statements that apply, on a logarithmic scale; returns Matplotlib's axes."""
+        from fedconvex.drawing import COLOURS, new_axes, tidy
+        from fedconvex.safe_text import in_picture
+
+        axes = new_axes() if axes is None else axes
+        frame = self.to_frame()
+        shown = frame[(frame["value"] > 0) & (frame["value"] < float("inf"))].iloc[:BARS][::-1]
+        places = range(len(shown))
+        if len(shown):
+            axes.plot(shown["value"].to_numpy(), places, "o", color=COLOURS[0])
+            axes.set_xscale("log")
+        names = [f"{row.statement}: {row.quantity}" for row in shown.itertuples()]
+        axes.set_yticks(places, [in_picture(name, 45) for name in names], fontsize=7)
+        axes.set_xlabel("value" if len(shown) else "no statement that applies has a positive value")
+        axes.set_ylabel("statement")
+        axes.set_title(f"{len(self.applies)} statements apply, {len(self.does_not)} do not", fontsize=10)
+        tidy(axes)
+        return axes
 
 
+@method_then_problem
 def bounds_for(
-    problem: Any,
-    method: Any,
-    participation: Any = None,
+    method: Method,
+    problem: Problem,
+    participation: Participation | None = None,
     *,
-    local_solver: Any = None,
-    x0: Any = None,
+    local_solver: LocalSolver | None = None,
+    x0: Vector | None = None,
     rounds: int | None = None,
     **given: Any,
 ) -> Bounds:
@@ -120,8 +156,8 @@ def bounds_for(
     the numbers are enclosed; no statement is evaluated whose assumptions have not been proved to hold.
 
     Args:
-        problem: with its weights; for a paper with a plain sum or mean, f_k is num_clients · weights[k] · f_k.
         method: with its parameters.
+        problem: with its weights; for a paper with a plain sum or mean, f_k is num_clients · weights[k] · f_k.
         participation: default `Full()`.
         local_solver: default the method's own.
         x0: (d,), default 0: the start, and the point w at which B, the variance and gradients are measured.
@@ -249,4 +285,5 @@ def _require_known(given: dict[str, Any]) -> None:
     known = {name for paper in papers().values() for name in paper.notation}
     for name, value in given.items():
         if name not in known:
-            raise InvalidInput(name, value, "is no parameter of any statement", f"choose of {', '.join(sorted(known))}")
+            cure = f"{suggestion(name, known)}choose of {', '.join(sorted(known))}"
+            raise InvalidInput(name, value, "is no parameter of any statement", cure)

@@ -28,6 +28,7 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
+from fedconvex.names import checked_keywords
 from fedconvex.statements.assumptions import (
     Convex,
     Everyone,
@@ -74,7 +75,7 @@ PAPER = Paper(
             r"\|x_0-x_*\|^2", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0, measured="squared_distance", means=square(START)
         ),
         "delta": Parameter(r"\Delta", "initial suboptimality f(x₀) − f_*", VALUE, least=0, measured="initial_gap"),
-        "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
+        "epsilon": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
     },
 )  # fmt: skip
 
@@ -162,10 +163,10 @@ def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
 
 
 @PAPER.calculator(of="a gradient step", units=LENGTH, assumes=(Condition("mu", "<=", "L"),))
-def margin(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, accuracy: Any) -> Any:
-    """The accuracy minus the bound `distance_after`: nonnegative if the bound guarantees the accuracy."""
+def margin(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, epsilon: Any) -> Any:
+    """The accuracy epsilon minus the bound `distance_after`: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "stepsize": stepsize, "mu": mu, "L": L, "initial_distance": initial_distance}
-    return accuracy - distance_after.calculator.formula(**given)
+    return epsilon - distance_after.calculator.formula(**given)
 
 
 @PAPER.calculator(of="a gradient step")
@@ -174,8 +175,9 @@ def shrinks(*, stepsize: Any, mu: Any, L: Any) -> Any:
     return 1 - contraction.formula(stepsize=stepsize, mu=mu, L=L)
 
 
-def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: Any = None) -> int | None:
-    """The least t ≥ 1 for which `distance_after` guarantees ‖x_t − x_*‖ ≤ accuracy, exactly; None if no t does.
+@checked_keywords
+def rounds(*, mu: Any, L: Any, initial_distance: Any, epsilon: Any, stepsize: Any = None) -> int | None:
+    """The least t ≥ 1 for which `distance_after` guarantees ‖x_t − x_*‖ ≤ epsilon, exactly; None if no t does.
 
     None where the stepsize is not below 2/L and the first step is not enough. `stepsize` defaults to the best one,
     2/(μ + L). Every comparison is certified.
@@ -184,7 +186,7 @@ def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: A
     if stepsize is None:
         stepsize = best_stepsize(**{name: exactly(value) for name, value in {"mu": mu, "L": L}.items()})
     given = {"stepsize": stepsize, "mu": mu, "L": L}
-    distances = {"initial_distance": initial_distance, "accuracy": accuracy}
+    distances = {"initial_distance": initial_distance, "epsilon": epsilon}
     enclosed(margin, {"t": 1, **given, **distances})  # the same for the other arguments
 
     def enough(t: int) -> bool:

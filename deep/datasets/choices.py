@@ -1,9 +1,9 @@
 """Validation of arguments that choose one of several names."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 
 
 def one_of(value: object, known: Iterable[str], argument: str) -> str:
@@ -17,6 +17,4 @@ def one_of(value: object, known: Iterable[str], argument: str) -> str:
 def unknown_name(argument: str, value: object, known: Iterable[str]) -> InvalidInput:
     """Return the error for a value that is not among the known names; it suggests the nearest one."""
     names = list(known)
-    near = get_close_matches(str(value), names, n=1, cutoff=0.5)
-    guess = f"did you mean {near[0]}? " if near else ""
-    return InvalidInput(argument, value, "is unknown", f"{guess}known: {', '.join(names)}")
+    return InvalidInput(argument, value, "is unknown", f"{suggestion(value, names)}known: {', '.join(names)}")

@@ -25,6 +25,7 @@ from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
+from fedconvex.names import one_of
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients
 from fedconvex.runs.rounds import RoundResult, Share
@@ -54,7 +55,7 @@ def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
         if name not in (*NAMES, "all"):
-            raise InvalidInput("measure", name, "is unknown", f"choose 'all' or some of {', '.join(NAMES)}")
+            raise InvalidInput("measure", name, "is unknown", one_of(name, ("all", *NAMES)))
     return NAMES if "all" in names else names
 
 

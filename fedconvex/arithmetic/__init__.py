@@ -14,6 +14,7 @@ from typing import Any
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput
+from fedconvex.names import one_of
 
 NAMES = ("float", "exact", "ball", "torch")
 
@@ -23,7 +24,7 @@ def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
     if isinstance(name, Arithmetic):
         return name
     if not isinstance(name, str) or name not in NAMES:  # type: ignore[redundant-expr]
-        raise InvalidInput("arithmetic", name, "is unknown", f"choose one of {', '.join(NAMES)}")
+        raise InvalidInput("arithmetic", name, "is unknown", one_of(name, NAMES))
     if name in ("float", "torch"):
         from fedconvex.arithmetic.dense import NumpyArithmetic, TorchArithmetic
 

@@ -4,17 +4,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedconvex.audit.measure import Audit, MethodAudit
 from fedconvex.drawing import COLOURS, STYLES, label_decades, new_axes, tidy
 from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from fedconvex.audit.measure import Audit, MethodAudit
+
+LABELLED = 12  # methods in the legend
 LOWEST = 1e-14  # relative suboptimality below this is rounding error
 
 
-def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
+def draw_audit(audit: "Audit", axes: "Axes | None" = None) -> "Axes":
     """Plot the relative suboptimality (f(x_t) − f(x*))/(f(0) − f(x*)) of every method over rounds; returns the axes.
 
     The scale is logarithmic: linear convergence is a straight line. A horizontal line marks the error floor, computed
@@ -52,17 +54,21 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
         f"{in_picture(audit.source)}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10
     )
     tidy(axes)
-    axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > LABELLED:
+        labels[LABELLED - 1] += f", and {len(labels) - LABELLED} more"
+    legend = (handles[:LABELLED], labels[:LABELLED])
+    axes.legend(*legend, frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
     return axes
 
 
-def _floor(method: MethodAudit, first: float) -> float | None:
+def _floor(method: "MethodAudit", first: float) -> float | None:
     """The relative error floor; None if the fixed point is the minimiser, up to rounding."""
     if method.floor is None or not method.floor.value > LOWEST * first:
         return None
     return method.floor.value / first
 
 
-def _label(method: MethodAudit) -> str:
+def _label(method: "MethodAudit") -> str:
     name = in_picture(method.name)
     return name if method.attracting is not False else f"{name}, does not converge"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.designs.parameters import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
-from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
+from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
 from fedconvex.audit.recommendation import Recommendation, recommend_at
 from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
@@ -21,11 +22,17 @@ from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
+from fedconvex.shown import ShownResult, Summary
 from fedconvex.validation import instance_of, integer_at_least, members_of, positive
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 STATES = 64  # of methods with memory, that the search for fixed points and rates holds at once, at least
 NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined
@@ -70,7 +77,7 @@ class MethodAudit:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(ShownResult):
     """The result of an audit: the problem's minimiser and constants, and the measurements of every method."""
 
     source: str
@@ -80,6 +87,26 @@ class Audit:
     methods: tuple[MethodAudit, ...]
     tolerance: float
     scaling: Scaling | None = None  # None where the features' scales do not determine κ
+    notes: tuple[str, ...] = ()  # what a method's name stands for, where it is not the class of that name
+    coefficient_names: tuple[str, ...] = ()  # of the d unknowns, where the data have names
+
+    def summary(self) -> Summary:
+        """The problem's constants and a row for each method, as the command prints them."""
+        from fedconvex.audit.report import summary_of
+
+        return summary_of(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row for each method: see `fedconvex.audit.report.table`."""
+        from fedconvex.audit.report import table
+
+        return table(self)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw every method's suboptimality over the rounds, and the error floors; returns Matplotlib's axes."""
+        from fedconvex.audit.figure import draw_audit
+
+        return draw_audit(self, axes)
 
     @property
     def first_gap(self) -> float:
@@ -92,6 +119,7 @@ class Audit:
         return recommend_at(self.problem, self.truth, self.tolerance, FederationLimits(), others=False)
 
 
+@checked_keywords
 def audit(
     problem: Problem,
     methods: Sequence[Method | str] | None = None,
@@ -99,6 +127,7 @@ def audit(
     rounds: int = 300,
     tolerance: float = 1e-6,
     source: str = "problem",
+    coefficient_names: Sequence[str] = (),
     say: Say = lambda line: None,
     feature_names: Sequence[str] | None = None,
 ) -> Audit:
@@ -112,6 +141,7 @@ def audit(
         rounds: the largest number of rounds to run for each method; a run stops when it has converged or diverged.
         tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
+        coefficient_names: a name for each of the d unknowns, such as `FederatedData.coefficient_names`; default none.
         say: gets one line of progress at a time.
         feature_names: for what is said about single features.
 
@@ -124,6 +154,10 @@ def audit(
     instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
+    names = tuple(members_of(coefficient_names, "coefficient_names", "give one name for each unknown"))
+    if names and (len(names) != problem.dim or not all(isinstance(name, str) for name in names)):
+        cure = f"give {problem.dim} texts, one for each unknown"
+        raise InvalidInput("coefficient_names", names, f"are not the names of {problem.dim} unknowns", cure)
     methods = None if methods is None else members_of(methods, "methods", "give a list, such as ['fedgd']")
     if feature_names is not None:
         instance_of(feature_names, Sequence, "feature_names", "a list of names", "give one name per feature")
@@ -159,6 +193,8 @@ def audit(
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
         tolerance=float(tolerance),
         scaling=scaling_of(problem, feature_names),
+        coefficient_names=names,
+        notes=tuple(dict.fromkeys(filter(None, (explanation(m) for m in methods or () if isinstance(m, str))))),
     )
 
 
@@ -184,8 +220,10 @@ def measure_method(
     name = describe(method)
     say(f"{name}: fixed point")
     stop: FixedPoint | None = None
-    missing = ""
+    missing, is_one_map = "", has_fixed_rounds(method)
     try:
+        if not is_one_map:
+            raise NoFixedPoint("the rounds are random, or change")
         try:
             stop = fixed_point(method, problem, arithmetic=arithmetic_for(method, problem))
         except TooLarge as error:
@@ -230,7 +268,7 @@ def measure_method(
         predicted_at=place,
         measured_contraction=measured_contraction(distances),
         rounds_to_tolerance=int(reached[0]) if len(reached) else None,
-        outcome=missing if floor is None else _outcome(gaps, floor, predicted, tolerance, reached),
+        outcome=missing if missing and is_one_map else _outcome(gaps, floor, predicted, tolerance, reached),
         gaps=gaps,
         distances=distances,
     )
@@ -269,11 +307,20 @@ def run(
     return np.array(gaps), np.array(distances), state
 
 
-def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:
+def _outcome(
+    gaps: np.ndarray,
+    floor: Interval | None,
+    predicted: float | None,
+    tolerance: float,
+    reached: np.ndarray,
+) -> str:
+    """The rounds to the tolerance in words; without a floor, of a method whose rounds change or are random."""
     if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
         return "diverges"
     if len(reached):
         return f"{int(reached[0]):,}"
+    if floor is None:
+        return "no fixed point"
     if floor.lower > tolerance * gaps[0]:
         return "never (error floor)"
     if predicted is None or not 0 < predicted < 1 - HARDLY:

@@ -1,7 +1,6 @@
 """The methods of an audit, from the user's text or by default, with parameters chosen from the problem's constants."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
@@ -11,17 +10,24 @@ import numpy as np
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
+from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods import METHODS
-from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedavg import FedAvg
 from fedconvex.methods.feddyn import FedDynOneGD
+from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.names import suggestion
 from fedconvex.problems.base import Problem
 from fedconvex.validation import exact_number, instance_of
 
-# All but the stochastic method and the one whose parameter changes during the run: these have no fixed point.
-AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
+# FedAvg's local SGD is random: by its name, audits and worst cases compute what it does without sampling noise.
+AUDITED: dict[str, type[Method]] = {name.lower(): FedGD if kind is FedAvg else kind for name, kind in METHODS.items()}
+FEDAVG = (
+    "fedavg is FedGD here: its local epochs are gradient steps on all of a client's samples, without the noise of SGD "
+    "(with one local step this is FedSGD)"
+)
+EPOCHS = 10  # local steps of fedavg where none are given, as in `default_methods`
 CHOSEN = ("stepsize", "mu", "alpha", "rho", "eta")  # parameters that can be chosen from a problem's constants
 FLAT = 1e-3  # replaces ℓ/L if neither the clients nor the objective are strongly convex
 
@@ -53,31 +59,56 @@ def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
     or out of range, and missing parameters that have no default.
     """
     instance_of(text, str, "method", "text", "give such as 'fedgd:local_steps=10'")
-    name, given = text.strip().lower().partition(":")[0], read_parameters(text, AUDITED)[1]
+    kind, given = read_parameters(text)
+    name = kind.__name__.lower()
     # builds the method once with placeholders, for its own checks of ranges
     _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
     return name, given
 
 
-def read_parameters(text: str, classes: Mapping[str, type[Method]]) -> tuple[type[Method], dict[str, Fraction]]:
-    """The class and the exact parameters in a text such as `fedgd:stepsize=1/20`; `classes` by lower-case name.
+def explanation(text: str) -> str:
+    """What a method's name stands for where it is not the class of that name; "" otherwise."""
+    return FEDAVG if _name_and_rest(text)[0] == "fedavg" else ""
 
-    Raises InvalidInput for names that are unknown and values that are not numbers.
+
+def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
+    """The class and the exact parameters in a text such as `fedgd:stepsize=1/20`, or `FedGD(stepsize=1/20)`.
+
+    `fedavg` is FedGD, with its `epochs` as local steps (`FEDAVG`). Raises InvalidInput for names that are unknown,
+    with the nearest known one, and for values that are not numbers.
     """
-    name, _, rest = text.strip().lower().partition(":")
-    if name not in classes:
-        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(classes)}, e.g. fedgd:local_steps=10")
+    name, rest = _name_and_rest(text)
+    if name not in AUDITED:
+        cure = f"{suggestion(name, AUDITED)}choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10"
+        raise InvalidInput("method", text, "is unknown", cure)
     # parameters that are words, such as FedSplit's server, cannot be set in text
-    allowed = [f.name for f in fields(classes[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
+    kind = AUDITED[name]
+    allowed = [f.name for f in fields(kind) if not isinstance(f.default, str)]  # type: ignore[arg-type]
+    allowed += ["epochs"] * (name == "fedavg")
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))
         if key not in allowed:
-            raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", f"give {'=…, '.join(allowed)}=…")
+            cure = f"{suggestion(key, allowed)}give {'=…, '.join(allowed)}=…"
+            raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", cure)
         if not separator:
             raise InvalidInput("method", text, f"{key} has no value", f"write {name}:{key}=NUMBER")
         given[key] = exact_number(number, key)
-    return classes[name], given
+    if name == "fedavg":
+        if {"epochs", "local_steps"} <= given.keys():
+            problem = "has epochs and local_steps, which are the same here"
+            raise InvalidInput("method", text, problem, "give one of the two")
+        given["local_steps"] = given.pop("epochs", given.get("local_steps", Fraction(EPOCHS)))
+    return kind, given
+
+
+def _name_and_rest(text: str) -> tuple[str, str]:
+    """The name and the parameters in `name:key=value,…` or in `Name(key=value, …)`, in lower case."""
+    written = text.strip().lower()
+    if written.endswith(")") and "(" in written and ":" not in written:
+        written = written.removesuffix(")").replace("(", ":", 1)
+    name, _, rest = written.partition(":")
+    return name.strip().replace("-", "").replace("_", ""), rest
 
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
@@ -96,6 +127,11 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
     if kind is FedSplit:
         defaults["stepsize"] = 1 / mean
     return _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
+
+
+def has_fixed_rounds(method: Method) -> bool:
+    """Whether all rounds are the same map, without a draw: only such a map has fixed points."""
+    return method.linear and isinstance(method.local_solver, SmoothSolver)
 
 
 def describe(method: Method) -> str:

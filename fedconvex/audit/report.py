@@ -1,7 +1,8 @@
-"""The results of an audit: tables for a terminal, audit.json, trajectories.parquet and a figure."""
+"""The results of an audit: tables for a terminal, audit.json, the trajectories and a figure."""
 
 import json
 import math
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,18 @@ from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.intervals import Interval
-from fedconvex.audit.measure import Audit, MethodAudit
-from fedconvex.audit.methods import shorthand
+from fedconvex.audit.methods import has_fixed_rounds, shorthand
 from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
+from fedconvex.optional import is_installed
 from fedconvex.safe_text import one_line
+from fedconvex.shown import Summary
 
 if TYPE_CHECKING:
     import pandas
     from rich.console import Console
+
+    from fedconvex.audit.measure import Audit, MethodAudit
 
 
 HEADINGS = (
@@ -29,7 +33,7 @@ HEADINGS = (
 WIDE = 112  # columns of a terminal that fits every column
 
 
-def print_audit(audit: Audit, console: "Console") -> None:
+def print_audit(audit: "Audit", console: "Console") -> None:
     """Print the problem's constants and a table with one row for each method; narrow terminals get two rows each."""
     from rich.table import Table
     from rich.text import Text
@@ -70,6 +74,8 @@ def print_audit(audit: Audit, console: "Console") -> None:
         table.add_row(*row)
     console.print()
     console.print(table, highlight=False)
+    for note in audit.notes:
+        console.print(note, highlight=False)
     for method in audit.methods:
         if method.predicted_at == "last round":
             console.print(
@@ -81,11 +87,12 @@ def print_audit(audit: Audit, console: "Console") -> None:
     console.print(Text.assemble(("recommendation", "bold"), f": {audit.recommendation}"), highlight=False)
 
 
-def to_dictionary(audit: Audit) -> dict[str, Any]:
+def to_dictionary(audit: "Audit") -> dict[str, Any]:
     """The audit without trajectories, for JSON: numbers that are not finite become None."""
     constants = {name: _json(value) for name, value in vars(audit.constants).items()}
     truth = audit.truth
     return {
+        "fedconvex": version("fedconvex"),
         "source": audit.source,
         "problem": repr(audit.problem),
         "clients": audit.problem.num_clients,
@@ -96,6 +103,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
         "scaling": None if audit.scaling is None else _scaling(audit.scaling),
         "minimizer": {
             "point": truth.point.tolist(),
+            "coefficients": coefficients(audit),
             "value": truth.value,
             "distance_bound": _json(truth.distance_bound),
             "gap_bound": _json(truth.gap_bound),
@@ -105,10 +113,65 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
         },
         "methods": [_method_dictionary(method) for method in audit.methods],
         "recommendation": audit.recommendation.to_dictionary(),
+        "notes": list(audit.notes),
     }
 
 
-def trajectories(audit: Audit) -> "pandas.DataFrame":
+def coefficients(audit: "Audit") -> dict[str, float] | None:
+    """The minimiser's coefficients by their names, repeated ones numbered; None where the data have no names."""
+    found: dict[str, float] = {}
+    for name, value in zip(audit.coefficient_names, audit.truth.point.tolist(), strict=False):
+        number, key = 2, name
+        while key in found:
+            key, number = f"{name} ({number})", number + 1
+        found[key] = value
+    return found or None
+
+
+def summary_of(audit: "Audit") -> Summary:
+    """The problem's constants and one row for each method, with the columns of `print_audit`."""
+    constants, truth = audit.constants, audit.truth
+    certified = "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity"
+    headings = ("method", "bias", "floor", "known", "attracts", "contraction", "rounds")
+    rows = [(name, *cells[:4], cells[4], cells[6]) for name, *cells in map(_row, audit.methods)]
+    return Summary(
+        f"{audit.source}: {audit.problem!r}",
+        (
+            (
+                "constants",
+                f"L {at_most(constants.L, 6)}, mu {at_least(constants.mu, 6)}, κ {at_most(constants.kappa, 4)}",
+            ),
+            ("minimiser x*", f"f* = {truth.value:.8g}, ‖error‖ {at_most(truth.distance_bound, 2)}, {certified}"),
+        ),
+        headings,
+        tuple(rows),
+        (f"rounds to relative suboptimality {audit.tolerance:g}", *audit.notes),
+    )
+
+
+def table(audit: "Audit") -> "pandas.DataFrame":
+    """One row for each method: its bias and error floor with their lower and upper bounds, its speed and rounds.
+
+    Columns: method, bias, bias_lower, bias_upper, floor, floor_lower, floor_upper, certainty, unique, attracting,
+    predicted_contraction, measured_contraction, rounds_to_tolerance, outcome, rounds_run.
+    """
+    import pandas
+
+    rows = []
+    for method in audit.methods:
+        row: dict[str, Any] = {"method": method.name}
+        for name, interval in (("bias", method.bias), ("floor", method.floor)):
+            row[name] = math.nan if interval is None else interval.value
+            row[f"{name}_lower"] = math.nan if interval is None else interval.lower
+            row[f"{name}_upper"] = math.nan if interval is None else interval.upper
+        row["certainty"] = None if method.bias is None else method.bias.certainty.value
+        for name in ("unique", "attracting", "predicted_contraction", "measured_contraction", "rounds_to_tolerance"):
+            row[name] = getattr(method, name)
+        rows.append(row | {"outcome": method.outcome, "rounds_run": len(method.gaps) - 1})
+    return pandas.DataFrame(rows)
+
+
+def trajectories(audit: "Audit") -> "pandas.DataFrame":
     """One row for each method and round: method, round, gap, relative_gap, distance (to the method's fixed point)."""
     import pandas
 
@@ -127,20 +190,24 @@ def trajectories(audit: Audit) -> "pandas.DataFrame":
     return pandas.concat(frames, ignore_index=True)
 
 
-def save(audit: Audit, folder: Path) -> dict[Path, bool]:
+def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     """Write audit.json, trajectories.parquet and audit.png to the folder, each of them whole or not at all.
 
-    Returns for each file whether it replaced one with other contents.
+    Without pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it
+    replaced one with other contents.
     """
     import io
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture, table = io.BytesIO(), io.BytesIO()
+    picture, table, ending = io.BytesIO(), io.BytesIO(), "parquet" if is_installed("pyarrow") else "csv"
     draw_audit(audit).figure.savefig(picture, format="png", metadata={"Software": None})  # type: ignore[union-attr]
-    trajectories(audit).to_parquet(table, index=False)
+    if ending == "parquet":
+        trajectories(audit).to_parquet(table, index=False)
+    else:
+        trajectories(audit).to_csv(table, index=False)
     contents = {
         "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
-        "trajectories.parquet": table.getvalue(),
+        f"trajectories.{ending}": table.getvalue(),
         "audit.png": picture.getvalue(),
     }
     replaced = {folder / name: replaces(folder / name, content) for name, content in contents.items()}
@@ -149,10 +216,11 @@ def save(audit: Audit, folder: Path) -> dict[Path, bool]:
     return replaced
 
 
-def _row(method: MethodAudit) -> tuple[str, ...]:
+def _row(method: "MethodAudit") -> tuple[str, ...]:
     converges = {True: "yes", False: "no", None: "not decided"}[method.attracting]
     if method.bias is None or method.floor is None:
-        return shorthand(method.method), "–", "–", "–", "no", "–", _rate(method.measured_contraction), method.outcome
+        none = "no" if has_fixed_rounds(method.method) else "–"
+        return shorthand(method.method), "–", "–", "–", none, "–", _rate(method.measured_contraction), method.outcome
     if method.unique is False:
         converges = "no: many"
     return (
@@ -167,7 +235,7 @@ def _row(method: MethodAudit) -> tuple[str, ...]:
     )
 
 
-def _magnitude(number: Interval) -> str:
+def _magnitude(number: "Interval") -> str:
     """The value; if the enclosure contains 0, its upper bound."""
     if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
         return at_most(max(number.upper, 0.0), 1)
@@ -178,8 +246,8 @@ def _rate(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:.5f}"
 
 
-def _method_dictionary(method: MethodAudit) -> dict[str, Any]:
-    def bounds(number: Interval | None) -> dict[str, Any] | None:
+def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
+    def bounds(number: "Interval | None") -> dict[str, Any] | None:
         if number is None:
             return None
         ends = {name: _json(getattr(number, name)) for name in ("value", "lower", "upper")}

@@ -129,7 +129,7 @@ def audit(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit, feddyn:alpha=3, scaffold, …; repeatable.",
+            help="fedgd:stepsize=1/20,local_steps=10, fedavg:epochs=5, fedprox:mu=2, fedsplit, …; repeatable.",
             rich_help_panel=METHODS,
         ),
     ] = None,
@@ -200,14 +200,10 @@ def audit(
         source = one_line(Path(data).name)
         say_progress(chosen)
         result = audit_problem(
-            problem,
-            method,
-            rounds=rounds,
-            tolerance=tolerance,
-            source=source,
+            problem, method, rounds=rounds, tolerance=tolerance, source=source,
+            coefficient_names=federated.coefficient_names(problem), feature_names=federated.feature_names,
             say=say_progress,
-            feature_names=federated.feature_names,
-        )
+        )  # fmt: skip
         files = save(result, folder)
     if as_json:
         say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))

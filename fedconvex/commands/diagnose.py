@@ -47,10 +47,9 @@ def diagnose(
     from fedconvex.commands.terminal import say
     from fedconvex.errors import InvalidInput
     from fedconvex.local_solvers import GradientDescent
-    from fedconvex.methods import METHODS
     from fedconvex.participation import Uniform
 
-    kind, given = read_parameters(method, {name.lower(): found for name, found in METHODS.items()})
+    kind, given = read_parameters(method)
     try:
         made = kind(**{name: int(v) if v.denominator == 1 else v for name, v in given.items()})
     except TypeError:

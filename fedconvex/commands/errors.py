@@ -1,6 +1,7 @@
 """Errors of the command line: a line (a table's problems: a line each) and an exit status; `--traceback` shows more."""
 
 import os
+import re
 import sys
 import traceback
 from typing import Any
@@ -10,6 +11,7 @@ import typer
 from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput, UntidyTable
 from fedconvex.memory import CURE
+from fedconvex.names import nearest
 from fedconvex.safe_text import one_line
 
 TRACEBACK = "--traceback"
@@ -55,8 +57,17 @@ def _usage(error: Any, detailed: bool) -> int:
         error.ctx.get_help()  # typer prints it there
         return WRONG_INPUT
     command = error.ctx.command_path if error.ctx is not None else "fedconvex"
-    _report(f"{error.format_message().rstrip('.')}; see {command} --help", detailed)
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
+    _report(f"{message}{_nearest_choice(message)}; see {command} --help", detailed)
     return WRONG_INPUT
+
+
+def _nearest_choice(message: str) -> str:
+    """`; did you mean gap?` for a message such as `'gapp' is not one of 'gap', 'distance'`."""
+    given, found, choices = message.partition(" is not one of ")
+    words = re.findall(r"'([^']*)'", choices)
+    near = nearest(given.rpartition(" '")[2].rstrip("'"), words) if found else []
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _unexpected(error: Exception, detailed: bool) -> str:

@@ -11,6 +11,7 @@ from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_file, require_writable
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.optional import require_library
 from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ def verify(
     for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
         if path is not None and str(path) != "-":
             require_file(path, option)
+    for option, path, library in (("--html", html, "latex2mathml"), ("--latex", latex, "pylatexenc")):
+        if path is not None:
+            require_library(library, option)
     if certificates is not None:
         require_writable(certificates, "--certificates")
     if step is not None:

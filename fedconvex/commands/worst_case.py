@@ -98,6 +98,7 @@ def worst_case(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Compute the worst case with `fedconvex.proofs_checks.worst_case` and print it."""
+    from fedconvex.audit.methods import explanation
     from fedconvex.commands.worst_case_text import lines, to_dictionary
     from fedconvex.local_solvers.inexactness import ToInexactness
     from fedconvex.proofs_checks import worst_case as compute
@@ -115,6 +116,8 @@ def worst_case(
         local_solver=None if gamma is None else ToInexactness(exact_number(gamma, "--gamma")),
         spread=None if spread is None else exact_number(spread, "--spread"),
     )  # fmt: skip
+    if note := explanation(method):
+        say(note, err=as_json)
     if as_json:
         say(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
     else:
@@ -127,9 +130,8 @@ def worst_case(
 def parse_method(text: str, functions: "FunctionClass") -> "Method":
     """A method from `name` or `name:parameter=value,…`; missing parameters are chosen from the class's constants."""
     from fedconvex.audit.methods import read_parameters
-    from fedconvex.methods import METHODS
 
-    kind, given = read_parameters(text, {name.lower(): kind for name, kind in METHODS.items()})
+    kind, given = read_parameters(text)
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in given and f.default is MISSING:
             given[f.name] = _default(f.name, kind.__name__, functions)

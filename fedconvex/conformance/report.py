@@ -12,9 +12,11 @@ from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
 from fedconvex.safe_text import in_picture
+from fedconvex.shown import ShownResult, Summary
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
 
@@ -50,7 +52,7 @@ class Property:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(ShownResult):
     """The result of `check`.
 
     `passed`: every number that could be compared agrees, and there is no other finding. `diagnosis`: what is wrong,
@@ -127,8 +129,15 @@ class Report:
             lines += [f"    - {fault}" for fault in unseen]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.report()
+    def summary(self) -> Summary:
+        """The report's first lines; `report()` is all of it."""
+        title, *others = self.report().splitlines()
+        return Summary(title, notes=tuple(others))
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the error in each round and scenario, with the largest tolerance; returns Matplotlib's axes."""
+        drawn: Axes = self.figure(axes)
+        return drawn
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain lists, strings and numbers, for JSON."""

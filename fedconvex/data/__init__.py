@@ -16,6 +16,7 @@ from fedconvex.data.frames import from_frame
 from fedconvex.data.load import load
 from fedconvex.data.partition import partition
 from fedconvex.data.train_test_splits import train_test_split
+from fedconvex.names import unknown_attribute
 
 __all__ = [
     *builtin.names(),
@@ -38,4 +39,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in builtin.names():
         return getattr(import_module(f"fedconvex.data.builtin.{name}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise unknown_attribute(__name__, name, __all__)

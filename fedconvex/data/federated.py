@@ -194,6 +194,19 @@ class FederatedData:
         A = list(self.features)  # MultinomialLogistic appends the column of ones itself
         return MultinomialLogistic(A=A, y=numbers, num_classes=int(classes.size), ridge=ridge, weights=shares)
 
+    def coefficient_names(self, problem: "Problem") -> tuple[str, ...]:
+        """A name for each unknown of a problem that `problem()` made of these data: features and `intercept`.
+
+        Those of a multinomial model have the class before them, as in `3: age`.
+        """
+        names = tuple(self.feature_names)
+        outputs = getattr(problem, "outputs", 1)
+        if problem.dim == outputs * (len(names) + 1):
+            names = (*names, "intercept")
+        if outputs == 1:
+            return names
+        return tuple(f"{label}: {name}" for label in self.classes.tolist() for name in names)
+
     def _least_squares(self, ridge: float | None, intercept: bool) -> "Problem":
         from fedconvex.problems import LeastSquares
 

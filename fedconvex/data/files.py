@@ -20,6 +20,7 @@ from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER, readable, require
+from fedconvex.optional import require_library
 from fedconvex.sparse import Features, dense, is_sparse, stays_sparse
 from fedconvex.validation import integer_at_least
 
@@ -104,6 +105,7 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def _read_parquet(path: Path, target_column: str | None, client_column: str | None, options: Preparation) -> Table:
+    require_library("pyarrow", "reading a Parquet file")
     import pandas as pd
 
     data = contents(path)

@@ -20,9 +20,11 @@ from fedconvex.data.preparation import Impute, Preparation
 from fedconvex.data.table import FEWER, Table, bad_file, standardized
 from fedconvex.data.targets import TASKS, Task
 from fedconvex.errors import InvalidInput
+from fedconvex.names import checked_keywords, suggestion
 from fedconvex.validation import instance_of, integer_at_least, is_choice, truth_value
 
 
+@checked_keywords
 def load(
     source: Any,
     *,
@@ -107,7 +109,9 @@ def load(
     # one message for a misspelt file and a misspelt data set: nobody knows which of the two was meant
     if not Path(source).exists():
         cure = f"check the path, relative to {Path.cwd()}, or give one of {', '.join(builtin.names())}"
-        raise bad_file(source, "is neither a file nor a built-in data set", cure)
+        raise bad_file(
+            source, "is neither a file nor a built-in data set", suggestion(os.fspath(source), builtin.names()) + cure
+        )
     with memory.refusing("path", Path(source), FEWER):
         table = read_table(source, format=format, num_features=num_features, **columns, options=options)
     return assigned(table, clients, partition, seed, requested, standardize, "path", os.fspath(source))

@@ -13,9 +13,11 @@ from fedconvex.data.client_sizes import apportion, lognormal_shares
 from fedconvex.data.few_labels import power_law_labels
 from fedconvex.data.targets import Task, are_labels, as_targets, check_task
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 from fedconvex.validation import integer_at_least, is_choice
 
 QUANTILE_BINS = 10
+KINDS = ("iid", "lognormal", "dirichlet", "by-label", "power-law-labels")
 CURE = (
     "give iid, lognormal:SIGMA (such as lognormal:0.3), dirichlet:ALPHA (such as dirichlet:0.3), "
     "dirichlet:ALPHA,lognormal:SIGMA, by-label:D or power-law-labels:D (such as by-label:2)"
@@ -57,7 +59,7 @@ def parse_scheme(text: str) -> Scheme:
         if labels < 1 or labels != int(labels):
             raise InvalidInput("partition", text, "D, the labels per client, must be a whole number >= 1", CURE)
         return Scheme("by-label" if kind == "by-label" else "power-law-labels", int(labels))
-    raise InvalidInput("partition", text, "is not a known scheme", CURE)
+    raise InvalidInput("partition", text, "is not a known scheme", suggestion(kind, KINDS) + CURE)
 
 
 def partition(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
@@ -13,12 +14,15 @@ from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.validation import in_floats, integer_at_least, positive
 
 
+@method_then_problem
+@checked_keywords
 def fixed_point(
     method: Method,
     problem: Problem,

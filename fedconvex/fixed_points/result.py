@@ -2,21 +2,29 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.decimals import at_most
 from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput, short_text
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.ground_truths.low_rank import nearest_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.shown import ShownResult, Summary, decided, number, some_of
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+DECIDED_QUICKLY = 300  # numbers of a state up to which uniqueness and attraction are decided in a moment
 
 
 class Analysis(Protocol):
@@ -49,7 +57,7 @@ class SameFixedPoints:
 
 @final
 @dataclass(frozen=True, eq=False)
-class FixedPoint:
+class FixedPoint(ShownResult):
     """A fixed point of a method on a problem. Everything but the point itself is computed on first access."""
 
     point: Array  # (d,): float64, Fractions, or balls with .lower() and .upper(); torch tensors stay tensors
@@ -155,7 +163,59 @@ class FixedPoint:
             differences = clients.differences(self.arithmetic.array(self.point), self.arithmetic.array(self.minimizer))
             return self.arithmetic.publish_scalar(self.arithmetic.average(weights, differences))
 
+    def summary(self) -> Summary:
+        """The bias and the error floor with their certainty, whether the point is unique and attracting, the point."""
+        point, facts = self._floats(self.point), [("known", self.certainty.value)]
+        rows: tuple[tuple[str, ...], ...]
+        try:
+            minimizer, bias = self._floats(self.minimizer), self._floats(self.bias)
+            facts += [("bias ‖point − x*‖", _magnitude(self.bias_norm)), ("f(point) − f(x*)", _magnitude(self.gap))]
+            rows = tuple(
+                (str(i), number(point[i]), number(minimizer[i]), number(bias[i])) for i in some_of(len(point), 12)
+            )
+        except FedconvexError as error:
+            facts += [("bias", f"none: {error}")]
+            rows = tuple((str(i), number(point[i]), "–", "–") for i in some_of(len(point), 12))
+        if self.problem.num_clients * self.problem.dim <= DECIDED_QUICKLY:
+            facts += [("unique", decided(self.unique)), ("attracting", decided(self.attracting))]
+        else:
+            facts += [("unique, attracting", "computed by .unique and .attracting, which may take long here")]
+        title = f"fixed point of {short_text(self.method)} on {short_text(self.problem)}"
+        return Summary(title, tuple(facts), ("coefficient", "point", "minimiser", "bias"), rows)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row for each coefficient, in float64: coefficient, point, minimizer, bias (NaN without a minimiser)."""
+        import pandas
+
+        point = self._floats(self.point)
+        try:
+            minimizer, bias = self._floats(self.minimizer), self._floats(self.bias)
+        except FedconvexError:
+            minimizer = bias = np.full(len(point), np.nan)
+        columns = {"coefficient": np.arange(len(point)), "point": point, "minimizer": minimizer, "bias": bias}
+        return pandas.DataFrame(columns)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the coefficients of the fixed point and of the minimiser; returns Matplotlib's axes."""
+        from fedconvex.coefficients import draw_coefficients
+
+        frame = self.to_frame()
+        series = {"fixed point": frame["point"].to_numpy(), "minimiser": frame["minimizer"].to_numpy()}
+        return draw_coefficients(series, f"fixed point of {short_text(self.method)}", "value", axes)
+
+    def _floats(self, values: Array) -> np.ndarray:
+        return np.asarray(arithmetics.of(values).to_float(values))
+
     def __repr__(self) -> str:
         floats = arithmetics.of(self.point).to_float(self.point)
         shown = np.array2string(floats, precision=6, threshold=8)
         return f"FixedPoint({self.method}, point≈{shown}, {self.certainty.value})"
+
+
+def _magnitude(value: Scalar) -> str:
+    """A float's digits; of a ball the midpoint, or the upper bound where the ball contains 0."""
+    if not hasattr(value, "mid"):
+        return number(value)
+    from fedconvex.arithmetic.balls import lower_float, upper_float
+
+    return number(value.mid()) if lower_float(value) > 0 else at_most(max(upper_float(value), 0.0), 2)

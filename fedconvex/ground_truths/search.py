@@ -16,6 +16,7 @@ from fedconvex.errors import InvalidInput, TooLarge
 from fedconvex.ground_truths.certificates import GroundTruth, certify, uncertified
 from fedconvex.ground_truths.existence import require_minimizer
 from fedconvex.ground_truths.low_rank import low_rank_truth
+from fedconvex.names import checked_keywords, one_of
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
@@ -26,9 +27,11 @@ FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, 
 CONIC_COPIES = 12  # of a matrix that CVXPY and the conic solver keep, with indices
 CONIC_ROWS = 30  # entries for every unknown: its cone, its bounds, its row of the factorisation
 POOR = 1e-3  # a distance bound from which on CVXPY is tried, too: Hessians beyond floats stop Newton's method
+SOLVERS = ("newton", "cvxpy")
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
 
 
+@checked_keywords
 def ground_truth(problem: Problem, solver: str = "newton") -> GroundTruth:
     """The certified minimiser of the objective: a float64 point with rigorous bounds on its error.
 
@@ -45,8 +48,8 @@ def ground_truth(problem: Problem, solver: str = "newton") -> GroundTruth:
     """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
-    if not is_choice(solver, ("newton", "cvxpy")):
-        raise InvalidInput("solver", solver, "is unknown", "choose newton or cvxpy")
+    if not is_choice(solver, SOLVERS):
+        raise InvalidInput("solver", solver, "is unknown", one_of(solver, SOLVERS))
     kept: dict[str, GroundTruth] = problem.known_ground_truths
     if solver not in kept:
         with memory.refusing("problem", problem):

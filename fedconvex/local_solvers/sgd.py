@@ -13,6 +13,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.minibatches import draw_minibatches
+from fedconvex.optional import is_installed
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
@@ -128,7 +129,7 @@ class SGD(LocalSolver):
 
 def _descend(samples: Samples, descent: Descent) -> Array:
     """The clients' points after the round: compiled for linear models in floats, else the samples' own loop."""
-    if not (isinstance(samples, LinearSamples) and samples.arithmetic.name == "float"):
+    if not (isinstance(samples, LinearSamples) and samples.arithmetic.name == "float" and is_installed("numba")):
         return samples.descend(descent)
     from fedconvex.local_solvers.compiled_sgd import compiled_sgd  # late: numba takes a second to load
 

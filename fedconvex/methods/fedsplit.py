@@ -9,6 +9,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.names import suggestion
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import is_choice, positive
@@ -65,10 +66,11 @@ class FedSplit(Method):
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        if not is_choice(self.start, ("center", "server", "warm")):
-            raise InvalidInput("start", self.start, "is unknown", "give 'center', 'server' or 'warm'")
-        if not is_choice(self.server, ("all", "active")):
-            raise InvalidInput("server", self.server, "is unknown", "give 'all' or 'active'")
+        for name, choices in (("start", ("center", "server", "warm")), ("server", ("all", "active"))):
+            if not is_choice(given := getattr(self, name), choices):
+                *first, last = map(repr, choices)
+                cure = f"{suggestion(given, choices)}give {', '.join(first)} or {last}"
+                raise InvalidInput(name, given, "is unknown", cure)
 
     @property
     def local_solver(self) -> LocalSolver:

@@ -19,6 +19,7 @@ from fedconvex.arithmetic.newton import conjugate_gradients
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.names import CheckedKeywords
 from fedconvex.once import Once
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem as Subproblem
@@ -142,7 +143,7 @@ class Clients(ABC):
         return self.arithmetic.repeat(X, self.num_clients) if X.ndim == 1 else X
 
 
-class Problem(ABC):
+class Problem(CheckedKeywords, ABC):
     """The clients' functions f_k and their weights; a subclass for every class of functions.
 
     Subclasses are frozen dataclasses of their data. See `Quadratic`, `LeastSquares`, `Logistic`, `MultinomialLogistic`.

@@ -9,12 +9,14 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, Scalar, fraction_array, nearest_float, to_fmpq
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
 
 PRECISION = 128
 TINY = 1e-100  # a mean below this (the largest entry being 1) has a square near the least float: use exact numbers
 
 
+@checked_keywords
 def dissimilarity(problem: Problem, x: Array) -> Scalar:
     """B(x) = √(Σ_k p_k‖∇f_k(x)‖² / ‖∇f(x)‖²), p_k the problem's weights. FedProx paper, Definition 3.
 
@@ -54,6 +56,7 @@ def _quotient_root(mean_square: Any, square: Any) -> float:
         return nearest_float(flint.arb(to_fmpq(mean_square) / to_fmpq(square)).sqrt())
 
 
+@checked_keywords
 def gradient_variance(problem: Problem, x: Array) -> Scalar:
     """Σ_k p_k‖∇f_k(x) − ∇f(x)‖², p_k the problem's weights: σ² of the FedProx paper's Corollary 10, at one point.
 

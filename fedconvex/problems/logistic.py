@@ -17,6 +17,7 @@ from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.designs import design_and_targets, design_arrays, smaller_gram
 from fedconvex.sparse import occupied, with_ones
+from fedconvex.types import Exact, Matrices, Vector, Vectors
 from fedconvex.validation import (
     index_of_client,
     integer_at_least,
@@ -122,7 +123,7 @@ class Logistic(LinearModel):
     outputs = 1
     curvature_bound = Fraction(1, 4)  # the maximum of σ(1 − σ)
 
-    def __init__(self, A: Any, y: Any, ridge: Any = 0.0, weights: Any = None) -> None:
+    def __init__(self, A: Matrices, y: Vectors, ridge: Exact = 0.0, weights: Vector | None = None) -> None:
         designs, labels = design_and_targets(A, y, "y")
         for k, y_k in enumerate(labels):
             for i in np.flatnonzero((y_k != 1) & (y_k != -1))[:1]:
@@ -184,7 +185,9 @@ class MultinomialLogistic(LinearModel):
     exact_weights: tuple[Fraction, ...]
     curvature_bound = Fraction(1, 2)  # the supremum of ‖diag(p) − ppᵀ‖
 
-    def __init__(self, A: Any, y: Any, num_classes: int, ridge: Any = 0.0, weights: Any = None) -> None:
+    def __init__(
+        self, A: Matrices, y: Vectors, num_classes: int, ridge: Exact = 0.0, weights: Vector | None = None
+    ) -> None:
         raw = design_arrays(A)
         design_and_targets(raw, y, "y")  # before the column of ones is added: errors show the shapes as given
         designs, labels = design_and_targets([with_ones(A_k) for A_k in raw], y, "y")

@@ -23,6 +23,7 @@ from fedconvex.problems.quadratic_clients import QuadraticProblem as QuadraticPr
 from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
 from fedconvex.sparse import dense, is_sparse, occupied
+from fedconvex.types import Matrices, Vector, Vectors
 from fedconvex.validation import client_list, normalised_weights, numbers
 
 FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few samples serve instead
@@ -53,7 +54,7 @@ class LeastSquares(QuadraticProblem):
     exact_weights: tuple[Fraction, ...]
     has_samples = True
 
-    def __init__(self, A: Any, b: Any, weights: Any = None) -> None:
+    def __init__(self, A: Matrices, b: Vectors, weights: Vector | None = None) -> None:
         designs, targets = design_and_targets(A, b, "b")
         # the dataclass is frozen: its own __init__ sets the validated fields through object.__setattr__
         object.__setattr__(self, "A", designs)
@@ -206,7 +207,7 @@ class Quadratic(QuadraticProblem):
     c: tuple[np.ndarray, ...]
     exact_weights: tuple[Fraction, ...]
 
-    def __init__(self, H: Any, c: Any, weights: Any = None) -> None:
+    def __init__(self, H: Matrices, c: Vectors, weights: Vector | None = None) -> None:
         matrices = tuple(numbers(H_k, f"H[{k}]", 2) for k, H_k in enumerate(client_list(H, "H")))
         vectors = tuple(numbers(c_k, f"c[{k}]", 1) for k, c_k in enumerate(client_list(c, "c")))
         require_same_number("H", matrices, "c", vectors)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fedconvex.optional import require_library
+
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.markup import Html
     from fedconvex.proofs_checks.reporting.records import Record
@@ -33,7 +35,9 @@ def report(
 
     Raises:
         InvalidInput: for an unknown name, and for files that hold no results, before any work.
+        MissingLibrary: latex2mathml, which makes formulas of LaTeX, is not installed.
     """
+    require_library("latex2mathml", "the report")
     from fedconvex.progress import track
     from fedconvex.proofs_checks.reporting import results as known
     from fedconvex.proofs_checks.verification import papers_with_proofs

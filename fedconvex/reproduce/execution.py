@@ -8,7 +8,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,6 +16,7 @@ import numpy as np
 from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.errors import PlainAverage
 from fedconvex.fingerprints import fingerprint
+from fedconvex.optional import require_library, version_of
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
@@ -56,8 +56,9 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
     """Run the experiment: one table with columns method, problem, seed, round and the measurements.
 
     Finished sweeps are stored in `folder`/runs/….parquet, and read instead of run again if nothing that they depend on
-    has changed. Raises InvalidInput, SweepFailed.
+    has changed. Raises InvalidInput, SweepFailed, and MissingLibrary without pyarrow.
     """
+    require_library("pyarrow", experiment.id)
     import pandas
 
     place = folder / "runs"
@@ -72,7 +73,7 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
 def fingerprint_of(experiment: Experiment, *more: Any) -> str:
     """A fingerprint of everything that the runs depend on, library versions included; claims and figures are not."""
     arithmetic = "torch" if experiment.runner == "deep" else "float"
-    versions = {library: version(library) for library in libraries_of(arithmetic)}
+    versions = {library: version_of(library) for library in libraries_of(arithmetic)}
     methods = {
         label: {key: value for key, value in entry.items() if key not in OF_FIGURES}
         for label, entry in experiment.methods.items()

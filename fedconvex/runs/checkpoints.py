@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.locks import locked
 from fedconvex.methods.base import State
+from fedconvex.optional import version_of
 from fedconvex.runs.measurements import COUNTS
 
 FORMAT = 1
@@ -148,7 +148,7 @@ class Checkpoint:
 
     @property
     def _versions(self) -> dict[str, str]:
-        return {library: version(library) for library in libraries_of(self.arithmetic.name)}
+        return {library: version_of(library) for library in libraries_of(self.arithmetic.name)}
 
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("checkpoint", self.path, problem, "delete it to start anew, or give another path")

@@ -10,6 +10,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.lengths import lengths
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
+from fedconvex.names import suggestion
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import RoundResult, Rounds
@@ -31,7 +32,7 @@ def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
     for name in names:
         if not is_choice(name, ROUND_COLUMNS):
             problem = "is recorded anyway: see to_frame()" if is_choice(name, POINT_COLUMNS) else "is unknown"
-            raise InvalidInput("measure", name, problem, cure)
+            raise InvalidInput("measure", name, problem, suggestion(name, ("all", *ROUND_COLUMNS)) + cure)
     return names
 
 
@@ -59,7 +60,8 @@ def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> d
     minimizer = minimizer_of(problem) if {"gap", "distance"} & set(columns) else None
     found: dict[str, list[np.ndarray]] = {name: [] for name in POINT_COLUMNS}
     at_once = max(1, ENTRIES_AT_ONCE // (problem.num_clients * problem.dim))
-    with problem.clients("float").arithmetic.context():
+    # a run that diverges leaves the range of floats: its infinities and NaN are the result, no warning
+    with problem.clients("float").arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
         for begin in range(0, len(points), at_once):
             for name, values in _of_chunk(problem, points[begin : begin + at_once], minimizer).items():
                 found[name].append(values)

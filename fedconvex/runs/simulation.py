@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.names import checked_keywords, suggestion
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.progress import track
@@ -30,11 +32,14 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
+from fedconvex.shown import ShownResult, Summary
+from fedconvex.types import Vector
 from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 
 @final
@@ -52,8 +57,12 @@ class RunSetup:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trajectory:
-    """A simulated run: the server's points, what was recorded in each round, and the state after the last round."""
+class Trajectory(ShownResult):
+    """A simulated run: the server's points, what was recorded in each round, and the state after the last round.
+
+    `print` it, or leave it as the last line of a notebook's cell, to see some of the rounds and whether the run
+    diverges; `to_frame()` has every round, `plot()` draws the suboptimality.
+    """
 
     points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
@@ -86,19 +95,33 @@ class Trajectory:
         columns = (columns,) if isinstance(columns, str) else tuple(members_of(columns, "columns", cure))
         for name in columns:
             if not is_choice(name, POINT_COLUMNS):
-                raise InvalidInput("columns", name, "is unknown", cure)
+                raise InvalidInput("columns", name, "is unknown", suggestion(name, POINT_COLUMNS) + cure)
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
 
+    def summary(self) -> Summary:
+        """The objective at some of the rounds, and the evidence where the run diverges."""
+        from fedconvex.runs.display import summary_of
 
+        return summary_of(self)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the suboptimality over the rounds, on new axes or on these; returns Matplotlib's axes."""
+        from fedconvex.runs.display import draw_trajectory
+
+        return draw_trajectory(self, axes)
+
+
+@method_then_problem
+@checked_keywords
 def simulate(
     method: Method,
     problem: Problem,
     rounds: int,
     participation: Participation | None = None,
     local_solver: LocalSolver | None = None,
-    x0: Any = None,
+    x0: Vector | None = None,
     seed: int = 0,
     arithmetic: str = "float",
     precision: int = 128,

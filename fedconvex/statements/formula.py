@@ -13,6 +13,7 @@ from inspect import Signature, signature
 from typing import Any
 
 from fedconvex.errors import InvalidInput, NotConverged
+from fedconvex.names import require_keywords
 from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import Arguments, Numbers, NumberType, entry, is_array, name_at, parameter_of
 from fedconvex.statements.conditions import Condition, by_definition, refuse
@@ -68,6 +69,7 @@ class CheckedFormula(ABC):
 
     def arguments(self, given: Mapping[str, Any]) -> Arguments:
         """The given arguments and the defaults, sequences split up; TypeError for unknown or missing names."""
+        require_keywords(self.owner, given, self.__signature__)  # type: ignore[attr-defined]
         bound = Signature.bind(self.__signature__, **given)  # type: ignore[attr-defined]
         return Arguments.of({**self.defaults, **bound.arguments}, self.parameters)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 from fedconvex.statements.conditions import Condition, by_definition
 from fedconvex.statements.functions import Irrational
 from fedconvex.statements.notation import Parameter, Shape
@@ -51,7 +52,7 @@ def constants(
     chosen = tuple(members_of(names, "names", f"choose of {', '.join(COMMON)}"))
     for name in chosen:
         if not is_choice(name, tuple(COMMON)):
-            raise InvalidInput("names", name, "is unknown", f"choose of {', '.join(COMMON)}")
+            raise InvalidInput("names", name, "is unknown", f"{suggestion(name, COMMON)}choose of {', '.join(COMMON)}")
     low = to_fraction(0 if min_value is None else min_value, "min_value")
     bounds = [Condition("L", ">=", lambda: low)]
     if max_value is not None:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from hypothesis import strategies as st
 
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import require_minimizer
@@ -34,29 +35,31 @@ class Admissible:
 Rule = Callable[[Problem, Fraction, Fraction, Any], Admissible]
 
 
-def stepsizes_for(problem: Problem, method: "type[Method] | Method", *, exact: bool = True) -> st.SearchStrategy[Any]:
+@method_then_problem
+def stepsizes_for(method: "type[Method] | Method", problem: Problem, *, exact: bool = True) -> st.SearchStrategy[Any]:
     """A strategy for values of the method's parameter (stepsize, mu, alpha or eta) with which it provably converges.
 
     Use it to test convergence without tuning. The method converges, with full participation, to its fixed point, which
     need not be the minimiser. `admissible` returns the interval and its source.
 
     Args:
-        problem: convex clients whose objective has a minimiser.
         method: a class, or an instance, whose other parameters (such as local_steps) then count.
+        problem: convex clients whose objective has a minimiser.
         exact: ints and Fractions; False: floats.
 
     Raises:
         InvalidInput: no theory is known here for this problem or method.
         NoMinimizer: the objective has no minimiser.
     """
-    found = admissible(problem, method)
+    found = admissible(method, problem)
     values: st.SearchStrategy[Any] = numbers_in_interval(
         found.above, found.below, open_low=True, open_high=True, integer=False
     )
     return values if truth_value(exact, "exact") else values.map(float).map(lambda value: _inside(found, value))
 
 
-def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
+@method_then_problem
+def admissible(method: "type[Method] | Method", problem: Problem) -> Admissible:
     """The interval of the method's parameter in which convergence is proved, with the source of the proof.
 
     It uses certified bounds of L and mu over all clients. Arguments as for `stepsizes_for`, which draws from it.

@@ -6,6 +6,7 @@ import numpy as np
 
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 from fedconvex.errors import InvalidInput
+from fedconvex.names import checked_keywords
 from fedconvex.safe_text import in_picture
 from fedconvex.validation import is_choice
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 LABELS = {"round": "communication rounds", "bytes": "bytes sent so far, up and down", "gap": "gap  f(x) − f*"}
 
 
+@checked_keywords
 def draw_sweep(
     table: "pandas.DataFrame",
     y: str = "gap",

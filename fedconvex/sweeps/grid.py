@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, TypeVar, final
 
 from fedconvex import arithmetic as arithmetics
@@ -13,6 +12,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.names import suggestion
+from fedconvex.optional import version_of
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.runs.checkpoints import libraries_of
@@ -115,7 +116,7 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
     for name, setting in settings.items():
         own = common | setting.options
         # library versions are part of the key: an upgrade may change the last digits of a run
-        versions = {library: version(library) for library in libraries_of(own.get("arithmetic", "float"))}
+        versions = {library: version_of(library) for library in libraries_of(own.get("arithmetic", "float"))}
         run = {"method": setting.method, "rounds": rounds, "options": _unlike_defaults(own), "versions": versions}
         run_key = fingerprint(run, f"methods[{name!r}]")
         for problem_name, problem_key in problem_keys.items():
@@ -131,6 +132,8 @@ def _setting(name: str, value: Any) -> Setting:
     if isinstance(value, Method):
         return Setting(value)
     cure = "give for example fedconvex.FedProx(mu=1), or a Setting of a method and its participation"
+    if isinstance(value, Problem):
+        cure = "the order is sweep(methods, problems, …)"
     raise InvalidInput(f"methods[{name!r}]", value, "is not a method", cure)
 
 
@@ -185,8 +188,10 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
         if name in OF_SINGLE_RUNS:
             raise InvalidInput(name, options[name], "belongs to a single run", "give out: a sweep resumes run by run")
         if name in GIVEN_BY_THE_GRID or name not in _parameters():
-            known = ", ".join(p for p in _parameters() if p not in GIVEN_BY_THE_GRID + OF_SINGLE_RUNS)
-            raise InvalidInput(name, options[name], "is no option of a sweep's runs", f"choose from {known}")
+            known = [p for p in _parameters() if p not in GIVEN_BY_THE_GRID + OF_SINGLE_RUNS]
+            guess = suggestion(name, (*known, "out", "jobs", "client", "progress"))
+            cure = f"{guess}choose from {', '.join(known)}"
+            raise InvalidInput(name, options[name], "is no option of a sweep's runs", cure)
     given = {name: value for name, value in options.items() if value is not None}
     if "arithmetic" in given:
         arithmetics.get(given["arithmetic"])

@@ -14,6 +14,7 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.locks import locked
 from fedconvex.methods.base import Method
+from fedconvex.optional import require_library
 from fedconvex.problems.base import Problem
 from fedconvex.sweeps.cell_runs import CellOutcome
 from fedconvex.sweeps.cluster import connected, run_on_cluster
@@ -78,8 +79,9 @@ def sweep(
             another process is working on.
         SweepFailed: some runs failed. The others finished and, if `out` is given, are kept: the same call then repeats
             only the failed ones.
-        MissingLibrary: `client` is given and dask.distributed is not installed.
+        MissingLibrary: pyarrow is not installed, or `client` is given and dask.distributed is not.
     """
+    require_library("pyarrow", "a sweep")
     truth_value(progress, "progress")
     grid = make_grid(methods, problems, seeds, rounds, options)
     jobs = _jobs(jobs, client)

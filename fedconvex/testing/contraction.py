@@ -7,6 +7,7 @@ import flint
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.balls import upper_float
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite, negative_direction
 from fedconvex.arithmetic.rationals import float_array, to_fmpq
@@ -18,6 +19,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.testing.failures import refuted, undecided
+from fedconvex.types import Exact
 
 MOST_NUMBERS = 300  # the largest dimension of a method's state
 
@@ -40,7 +42,10 @@ class LiftedVariable:
         return self.seen * M * self.state if _is_zero(self.seen * M * self.blind) else None
 
 
-def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_solver: LocalSolver | None = None) -> None:
+@method_then_problem
+def assert_contracts(
+    method: Method, problem: Problem, factor: Exact, *, local_solver: LocalSolver | None = None
+) -> None:
     """Assert that one round with all clients contracts distances by `factor` or less.
 
     Use it to test a claimed rate of convergence on given data. On least squares and quadratics a round is an affine map

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.balls import norm
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
 from fedconvex.errors import InvalidInput, NoFixedPoint, NoMinimizer
@@ -15,12 +16,13 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.testing.failures import decide, refuted, undecided
+from fedconvex.types import Exact, Vector
 from fedconvex.validation import from_torch, is_tensor, non_negative, points
 
 PRECISION = 128
 
 
-def assert_minimizer(problem: Problem, x: Any, tolerance: Any = 0) -> None:
+def assert_minimizer(problem: Problem, x: Vector, tolerance: Exact = 0) -> None:
     """Assert ‖x − x*‖ <= tolerance, x* being the minimiser of the objective nearest to x.
 
     Use it to test an optimizer's result without a reference solution. Least squares and quadratics are decided in
@@ -52,8 +54,9 @@ def assert_minimizer(problem: Problem, x: Any, tolerance: Any = 0) -> None:
     _near(point, nearest, tolerance, f"x is not a minimiser of {problem}", gradient_at_x=gradient)
 
 
+@method_then_problem
 def assert_fixed_point(
-    method: Method, problem: Problem, x: Any, tolerance: Any = 0, *, local_solver: LocalSolver | None = None
+    method: Method, problem: Problem, x: Vector, tolerance: Exact = 0, *, local_solver: LocalSolver | None = None
 ) -> None:
     """Assert ‖x − w‖ <= tolerance for the fixed point w of the method nearest to x, with all clients active.
 

@@ -78,11 +78,11 @@ def mixed(text: str) -> Html:
 
 @cache
 def math(latex: str, block: bool = False) -> Html:
-    """LaTeX as MathML, or as code if it cannot be converted."""
-    from latex2mathml.converter import convert
-
+    """LaTeX as MathML, or as code if it cannot be converted, or latex2mathml is not installed."""
     latex = printable(latex)
     try:
+        from latex2mathml.converter import convert
+
         known = SIZES.sub("", latex).replace(r"\tfrac", r"\frac").replace(r"\arg\min", r"\operatorname{arg}\,\min")
         made = str(convert(known, display="block" if block else "inline"))
         made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -19,13 +19,18 @@ from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import Atta
 from fedconvex.proofs_checks.worst_cases.instances.replay import federation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.shown import ShownResult, Summary
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 INFINITE = float("inf")
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class WorstCase:
+class WorstCase(ShownResult):
     """lower <= worst case <= upper: one bound is proved by a certificate, the other attained by an instance.
 
     For "descent" the worst case is the least decrease: its lower bound is proved, its upper bound attained. The
@@ -187,6 +192,26 @@ class WorstCase:
         if self.certificate is None:
             raise ValueError("nothing was proved")
         return Combination(self.certified, self.certificate.t, self.certificate.multipliers).lemma()
+
+    def summary(self) -> Summary:
+        """The interval with the origin of its bounds, and the certificate's multipliers."""
+        from fedconvex.proofs_checks.worst_cases.display import summary_of
+
+        return summary_of(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Two rows, for the lower and the upper bound: bound, value (exact), known ("proved" or "attained")."""
+        import pandas
+
+        known = ["attained", "proved"] if self.question.spec.metric != "descent" else ["proved", "attained"]
+        rows = {"bound": ["lower", "upper"], "value": [self.lower, self.upper], "known": known}
+        return pandas.DataFrame(rows).astype({"value": object})
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the certificate's largest multipliers, with the interval in the title; returns Matplotlib's axes."""
+        from fedconvex.proofs_checks.worst_cases.display import draw_worst_case
+
+        return draw_worst_case(self, axes)
 
     def __repr__(self) -> str:
         question, interval = self.question, [-_rounded_up(-self.lower), _rounded_up(self.upper)]

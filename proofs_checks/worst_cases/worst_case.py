@@ -5,6 +5,8 @@ from typing import Any
 
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords
+from fedconvex.participation import Participation
 from fedconvex.proofs_checks.worst_cases.certificates.composition import best_round, bound_after
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import feasible_point
@@ -20,6 +22,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import Funct
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
 from fedconvex.proofs_checks.worst_cases.result import INFINITE, WorstCase
+from fedconvex.types import Exact, Vector
 
 CLOSE = Fraction(1, 10**9)  # relative distance of the bounds at which no other instance is sought
 NEAR = Fraction(1, 10**6)  # and at which no larger refinement is
@@ -27,18 +30,19 @@ MANY = 500  # unknowns of a refinement for enumerated draws, where the floating-
 SMALL = 12  # evaluations up to which a question about many rounds is also solved as it is
 
 
+@checked_keywords
 def worst_case(
     method: Method,
     clients: FunctionClass,
     num_clients: int | str = 2,
     rounds: int = 1,
     metric: Any = "distance",
-    dissimilarity: Any = None,
-    heterogeneity: Any = 0,
+    dissimilarity: Exact | None = None,
+    heterogeneity: Exact = 0,
     local_solver: LocalSolver | None = None,
-    participation: Any = None,
-    weights: Any = None,
-    spread: Any = None,
+    participation: Participation | None = None,
+    weights: Vector | None = None,
+    spread: Exact | None = None,
 ) -> WorstCase:
     """The worst performance of a method on clients of a class with equal weights: a rigorous interval.
 

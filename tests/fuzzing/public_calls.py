@@ -79,7 +79,8 @@ VALUES: dict[str, Any] = {
     "LeastSquares.from_frame.client": "site", "Logistic.from_frame.client": "site",
     "MultinomialLogistic.from_frame.client": "site", "Logistic.from_frame.target": "two",
     # audit and testing
-    "audit.methods": ["fedgd"], "say": lambda line: None, "truth": TRUTH, "parse_method.text": "fedgd:local_steps=2",
+    "audit.methods": ["fedgd"], "say": lambda line: None, "coefficient_names": ("a", "b"),
+    "truth": TRUTH, "parse_method.text": "fedgd:local_steps=2",
     "parse_method.problem": LEAST, "statement": theory.statement("fedprox.theorem4"), "slack": Fraction(1, 10**9),
     "trajectory": fc.simulate(fc.FedGD(stepsize=Fraction(2, 3)), ALONE, 1, arithmetic="exact"),
     "absolute_slack": Fraction(1, 10**20),

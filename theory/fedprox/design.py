@@ -14,9 +14,11 @@ The arguments are taken exactly and all computations enclose their results (ball
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.names import checked_keywords
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.certified import enclosed, positive_root, require_sign, sharpened, smallest_integer
 from fedconvex.statements.functions import named, sqrt
@@ -24,6 +26,7 @@ from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.signs import Sign
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL, rho
+from fedconvex.types import Exact
 
 
 @PAPER.calculator(of="Theorem 4", units=NUMBER)
@@ -83,10 +86,21 @@ def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
     return slack.sign(B=B, gamma=gamma, K=K)  # type: ignore[no-any-return]
 
 
-def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
-    """The threshold for μ: every larger μ gives ρ > 0, no other does. A ball; None where no μ gives ρ > 0.
+@final
+@dataclass(frozen=True)
+class MuRange:
+    """The μ with ρ > 0: low < μ < high; `low` is a ball (flint `arb`) around the threshold, `high` is ∞."""
 
-    The threshold is exactly 0 for L = L_minus = 0, where ρ = a/μ.
+    low: Any
+    high: float = inf
+
+
+@checked_keywords
+def mu_range(*, L: Exact, L_minus: Exact, B: Exact, gamma: Exact, K: Exact) -> MuRange | None:
+    """The μ for which Theorem 4's ρ is positive: all beyond a threshold, `low`. None where no μ makes ρ positive.
+
+    Use it to see where the theorem promises anything; `best_mu` says where it promises most. The threshold is exactly 0
+    for L = L_minus = 0, where ρ = a/μ.
     """
     given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
     if not _some_mu_works(given):
@@ -94,7 +108,7 @@ def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
     if L == 0 and L_minus == 0:
         import flint
 
-        return flint.arb(0)
+        return MuRange(flint.arb(0))
 
     def lowest() -> Any:
         (a, c1, c2, c3), balls = enclosed(coefficients, given)
@@ -102,10 +116,11 @@ def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
         b = c1 * l + c2 + c3
         return l + (b + (b * b + 4 * a * c3 * l).sqrt()) / (2 * a)
 
-    return sharpened(lowest, _accuracy)
+    return MuRange(sharpened(lowest, _accuracy))
 
 
-def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | None:
+@checked_keywords
+def best_mu(*, L: Exact, L_minus: Exact, B: Exact, gamma: Exact, K: Exact) -> BestMu | None:
     """The μ that maximises Theorem 4's ρ, and that ρ; None where no μ makes ρ positive.
 
     In closed form for L_minus = 0: μ = 2(c₂ + c₃)/a, ρ = a²/(4(c₂ + c₃)), see the module. Otherwise the only positive

@@ -20,7 +20,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import count, exp, log, power, sqrt, total_of
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER, about
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, OF_DISTANCE, PAPER, RELATIVE, about
 from fedconvex.theory.fedsplit.vectors import (
     STEP,
     error_of_each,
@@ -72,10 +72,12 @@ def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: An
 PAPER.alias("Equation (16)", distance_bound)
 
 
-@PAPER.calculator(of="after Theorem 1", units=NUMBER, assumes=(Condition("initial_distance", ">", 0),))
-def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any) -> Any:
+@PAPER.calculator(
+    of="after Theorem 1", units=NUMBER, assumes=(Condition("initial_distance", ">", 0),), redefines=OF_DISTANCE,
+)  # fmt: skip
+def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: Any, epsilon: Any) -> Any:
     """Rounds to ‖x − x*‖ ≤ ε, up to a constant: √κ log(‖z^(1) − z*‖/(ε√m)). `rounds` is exact."""
-    return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
+    return sqrt(kappa) * log(initial_distance / (epsilon * sqrt(num_clients)))
 
 
 OF_GRADIENT_DESCENT = (Runs("FedSplit"), GradientSteps())
@@ -211,7 +213,7 @@ class Complexities(NamedTuple):
 @PAPER.statement(
     "Equation (22)", ClaimType.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
-    units=(NUMBER, NUMBER), redefines={"epsilon": PAPER.notation["relative_accuracy"]},
+    units=(NUMBER, NUMBER), redefines=RELATIVE,
     assumes=(*FEDSPLIT, ExactSolutions()), states=lambda counts: within_relative(Fraction(1, 2), counts.fedsplit),
 )  # fmt: skip
 def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
@@ -224,14 +226,14 @@ def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
     return Complexities(sqrt(kappa) * logarithm, kappa * logarithm)
 
 
-@PAPER.calculator(of="Theorem 1", units=LENGTH)
-def margin(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any, accuracy: Any) -> Any:
+@PAPER.calculator(of="Theorem 1", units=LENGTH, redefines=OF_DISTANCE)
+def margin(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any, epsilon: Any) -> Any:
     """The accuracy ε minus Theorem 1's bound: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "kappa": kappa, "initial_distance": initial_distance, "num_clients": num_clients, "b": b}
-    return accuracy - distance_bound.calculator.formula(**given)
+    return epsilon - distance_bound.calculator.formula(**given)
 
 
-@PAPER.calculator(of="Theorem 1", units=LENGTH)
-def floor_margin(*, kappa: Any, b: Any, accuracy: Any) -> Any:
+@PAPER.calculator(of="Theorem 1", units=LENGTH, redefines=OF_DISTANCE)
+def floor_margin(*, kappa: Any, b: Any, epsilon: Any) -> Any:
     """The accuracy ε minus the error floor (√κ + 1)b of Theorem 1's bound."""
-    return accuracy - (sqrt(kappa) + 1) * b
+    return epsilon - (sqrt(kappa) + 1) * b

@@ -2,18 +2,20 @@
 
 from typing import Any
 
+from fedconvex.names import checked_keywords
 from fedconvex.statements.certified import enclosed, require_sign, smallest_integer
 from fedconvex.statements.signs import Sign
 from fedconvex.theory.fedsplit.convergence import floor_margin, margin
 
 
-def rounds(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any, b: Any = 0) -> int | None:
-    """The least t ≥ 1 for which Theorem 1 guarantees ‖x^(t+1) − x*‖ ≤ accuracy, exactly; None where no t is enough.
+@checked_keywords
+def rounds(*, kappa: Any, initial_distance: Any, num_clients: Any, epsilon: Any, b: Any = 0) -> int | None:
+    """The least t ≥ 1 for which Theorem 1 guarantees ‖x^(t+1) − x*‖ ≤ epsilon, exactly; None where no t is enough.
 
-    None means that the error floor (√κ + 1)b of inexact proximal steps is not below the accuracy. Every comparison is
+    None means that the error floor (√κ + 1)b of inexact proximal steps is not below epsilon. Every comparison is
     certified. The stepsize is `optimal_stepsize`, or any other with the κ that the docstring of `distance_bound` gives.
     """
-    given = {"kappa": kappa, "b": b, "accuracy": accuracy}
+    given = {"kappa": kappa, "b": b, "epsilon": epsilon}
     start = {"initial_distance": initial_distance, "num_clients": num_clients}
     enclosed(margin, {"t": 1, **given, **start})  # raises InvalidInput for arguments outside their range
     if kappa == 1 or initial_distance == 0:  # only the error floor remains; without √m its comparison can be exact

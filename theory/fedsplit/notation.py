@@ -21,6 +21,10 @@ from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedsplit.printed import PRINTED
 from fedconvex.theory.fedsplit.vectors import BLOCKS, ON_THE_WAY, START, SUBPROBLEM_CENTER
 
+# Other accuracies than of the objective, for `redefines`.
+OF_DISTANCE = {"epsilon": Parameter(r"\varepsilon", "accuracy, of the distance to the minimiser", LENGTH, above=0)}
+RELATIVE = {"epsilon": Parameter(r"\varepsilon", "accuracy, relative", above=0, most=1)}
+
 PAPER = Paper(
     name="fedsplit",
     short="FedSplit",
@@ -47,8 +51,6 @@ PAPER = Paper(
         "t": Parameter("t", "rounds", least=1, integer=True, measured="num_rounds"),
         "b": Parameter("b", "error of the proximal steps", LENGTH, least=0, measured="prox_error"),
         "epsilon": Parameter(r"\varepsilon", "accuracy, of the objective", VALUE, above=0),
-        "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance to the minimiser", LENGTH, above=0),
-        "relative_accuracy": Parameter(r"\varepsilon", "accuracy, relative", above=0, most=1),
         "regularizer": Parameter(r"\lambda", "regularisation", CURVATURE, above=0, measured="regularization"),
         "initial_distance": Parameter(
             r"\|z^{(1)}-z^*\|", "distance of the first z from its fixed point, over all clients", LENGTH, least=0,

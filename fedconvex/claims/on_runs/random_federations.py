@@ -92,7 +92,7 @@ class _Builder:
         numbers: dict[str, Any] = {name: self.at(formula) for name, formula in formulas.items()}
         numbers |= {name: int(numbers[name]) for name in ("local_steps", "option") if name in numbers}
         if not self.setting.method:  # a claim about the functions alone: any method will do
-            return METHODS["FedGD"](stepsize=Fraction(1))  # type: ignore[call-arg]
+            return METHODS["FedGD"](stepsize=Fraction(1))
         try:
             return METHODS[self.setting.method](**numbers)
         except TypeError as error:

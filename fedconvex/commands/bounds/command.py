@@ -170,9 +170,12 @@ def _sweep(
     from fedconvex.commands.bounds.sweep import file_content, notes, print_table, run_sweep
     from fedconvex.commands.output_files import require_file, saved
     from fedconvex.commands.terminal import console
+    from fedconvex.optional import require_library
 
     if out is not None:
         require_file(out, "--out", TABLES)
+        if out.suffix.lower() == ".parquet":
+            require_library("pyarrow", "writing a Parquet file")
     picture = Path(plot or f"bounds-{entry.identifier}.png") if plot is not None else None
     if picture is not None:
         require_file(picture, "--plot", PICTURES)

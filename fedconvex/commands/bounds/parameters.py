@@ -6,6 +6,7 @@ from typing import Any
 
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 from fedconvex.statements import Calculator
 from fedconvex.statements.notation import Shape
 from fedconvex.validation import exact_number
@@ -42,7 +43,8 @@ def require_known(entry: Computable, names: Sequence[str], value: str = "") -> N
     """Raises InvalidInput for a name that is no parameter of the formula."""
     for name in names:
         if name not in entry.parameters:
-            cure = f"it has {', '.join(map(option, entry.parameters))}"
+            known = [option(parameter) for parameter in entry.parameters]
+            cure = f"{suggestion(option(name), known)}it has {', '.join(known)}"
             raise InvalidInput(option(name), value, f"{entry.identifier} has no such parameter", cure)
 
 

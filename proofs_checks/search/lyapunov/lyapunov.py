@@ -9,6 +9,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round, slowest_when_drawn
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
@@ -32,6 +33,7 @@ MOST_TRIALS = 40  # rates that are tried
 FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
 
 
+@checked_keywords
 def lyapunov(
     method: Method,
     clients: FunctionClass,

@@ -51,13 +51,14 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
         H = _fitted_hessian(X, G, low, high)
         hessians.append(_rational_hessian(H, functions))
         linear.append(_rational(H @ base - slope))
-    if any(H is None for H in hessians):
+    found = [H for H in hessians if H is not None]
+    if len(found) < len(hessians):
         return
     if board.minimiser:  # rounding moved the mean of the gradients there, which must be 0 exactly
         centre = sum(linear[1:], start=linear[0]) / Fraction(len(clients))
         linear = [c - centre for c in linear]
     starts = [_rational(_of(question.start, coordinates, k)) for k in clients]
-    problem = Quadratic(hessians, linear)
+    problem = Quadratic(found, linear)
     left = tuple(np.stack([_rational(_of(r.left, coordinates, k)) for k in clients]) for r in board.residuals)
     yield AttainingFederation(problem, np.stack(starts), left)
 

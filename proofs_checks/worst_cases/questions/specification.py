@@ -11,6 +11,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.names import one_of
 from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
@@ -191,7 +192,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         problem = "solves further local problems for personal models, which is not analysed"
         raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
     if metric not in (*METRICS, "ratio"):
-        raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
+        raise InvalidInput("metric", metric, "is unknown", one_of(metric, METRICS))
     if metric == "lifted_distance" and not isinstance(method, FedSplit):
         raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
     if metric not in ("descent", "mean_gradient_norm", "ratio") and clients.lowest < 0:

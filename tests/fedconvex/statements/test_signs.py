@@ -135,9 +135,9 @@ def test_balls_that_contain_a_zero_leave_the_sign_unknown() -> None:
 
 def test_an_exact_zero_of_exact_balls_stays_unknown_or_zero() -> None:
     """Balls of no width: their zero may be proved or not, but no sign is made up."""
-    exact = {"kappa": flint.arb(4), "b": flint.arb(1), "accuracy": flint.arb(3)}
+    exact = {"kappa": flint.arb(4), "b": flint.arb(1), "epsilon": flint.arb(3)}
     assert fedsplit.floor_margin.sign(**exact) in (Sign.ZERO, Sign.UNKNOWN)
-    assert fedsplit.floor_margin.sign(kappa=4, b=1, accuracy=3) is Sign.ZERO
+    assert fedsplit.floor_margin.sign(kappa=4, b=1, epsilon=3) is Sign.ZERO
 
 
 def test_arrays_of_signs_are_the_loop() -> None:
@@ -156,20 +156,20 @@ def test_arrays_of_signs_are_the_loop() -> None:
 
 
 def test_arrays_with_exact_zeros() -> None:
-    signs = fedsplit.floor_margin.sign(kappa=np.array([4.0, 4.0, 9.0]), b=1, accuracy=np.array([3.0, 3.5, 3.0]))
+    signs = fedsplit.floor_margin.sign(kappa=np.array([4.0, 4.0, 9.0]), b=1, epsilon=np.array([3.0, 3.5, 3.0]))
     assert list(signs) == [Sign.ZERO, Sign.POSITIVE, Sign.NEGATIVE]
     accuracies = [np.nextafter(3.0, 0), 3.0, np.nextafter(3.0, 4)]
-    signs = fedsplit.floor_margin.sign(kappa=np.full(3, 4.0), b=1, accuracy=np.array(accuracies))
+    signs = fedsplit.floor_margin.sign(kappa=np.full(3, 4.0), b=1, epsilon=np.array(accuracies))
     assert list(signs) == [Sign.NEGATIVE, Sign.ZERO, Sign.POSITIVE]
-    assert fedsplit.floor_margin.sign(kappa=np.ones((0, 2)), b=1, accuracy=1).shape == (0, 2)
+    assert fedsplit.floor_margin.sign(kappa=np.ones((0, 2)), b=1, epsilon=1).shape == (0, 2)
 
 
 def test_arrays_beside_balls_and_fractions() -> None:
     accuracy = np.array([2.5, 3.5])
     for kappa in (Fraction(4), flint.arb(4), 4, 4.0):
-        assert list(fedsplit.floor_margin.sign(kappa=kappa, b=1, accuracy=accuracy)) == [Sign.NEGATIVE, Sign.POSITIVE]
+        assert list(fedsplit.floor_margin.sign(kappa=kappa, b=1, epsilon=accuracy)) == [Sign.NEGATIVE, Sign.POSITIVE]
     wide = flint.arb(4, 3)
-    assert list(fedsplit.floor_margin.sign(kappa=wide, b=1, accuracy=np.array([3.0, 99.0]))) == [
+    assert list(fedsplit.floor_margin.sign(kappa=wide, b=1, epsilon=np.array([3.0, 99.0]))) == [
         Sign.UNKNOWN,
         Sign.POSITIVE,
     ]
@@ -191,7 +191,7 @@ def test_no_sign_has_a_truth_value(sign: Sign) -> None:
 def test_a_sign_that_was_computed_has_no_truth_value_either() -> None:
     with pytest.raises(TypeError, match="compare it"):
         assert not fedprox.rho.sign(mu=1, L=100, L_minus=0, B=1, gamma=0, K=10)
-    signs = fedsplit.floor_margin.sign(kappa=np.array([4.0]), b=1, accuracy=3)
+    signs = fedsplit.floor_margin.sign(kappa=np.array([4.0]), b=1, epsilon=3)
     with pytest.raises(TypeError, match="no truth value"):
         signs.all()
 
@@ -221,11 +221,11 @@ def test_formulas_of_several_parts_have_no_one_sign() -> None:
 
 def test_the_largest_and_the_smallest_floats() -> None:
     tiny, huge = 5e-324, 1.7976931348623157e308
-    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, accuracy=2 * tiny) is Sign.ZERO
-    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, accuracy=tiny) is Sign.NEGATIVE
-    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, accuracy=Fraction(tiny) * 2 + Fraction(1, 10**900)) is (
+    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, epsilon=2 * tiny) is Sign.ZERO
+    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, epsilon=tiny) is Sign.NEGATIVE
+    assert fedsplit.floor_margin.sign(kappa=1, b=tiny, epsilon=Fraction(tiny) * 2 + Fraction(1, 10**900)) is (
         Sign.POSITIVE
     )
-    assert fedsplit.floor_margin.sign(kappa=huge, b=huge, accuracy=huge) is Sign.NEGATIVE
+    assert fedsplit.floor_margin.sign(kappa=huge, b=huge, epsilon=huge) is Sign.NEGATIVE
     assert nesterov.shrinks.sign(stepsize=tiny, mu=tiny, L=huge) is Sign.POSITIVE
     assert nesterov.shrinks.sign(stepsize=huge, mu=huge, L=huge) is Sign.NEGATIVE

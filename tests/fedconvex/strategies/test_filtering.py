@@ -25,7 +25,7 @@ STRATEGIES = {
     "weights": strategies.weights(),
     "participation_schemes": strategies.participation_schemes(num_clients=4),
     "methods": strategies.methods(),
-    "stepsizes_for": strategies.stepsizes_for(PROBLEM, fc.FedGD),
+    "stepsizes_for": strategies.stepsizes_for(fc.FedGD, PROBLEM),
     "constants": strategies.constants(),
     "satisfying theorem4": strategies.satisfying(fedprox.theorem4),
     "satisfying theorem3": strategies.satisfying(feddyn.theorem3),

@@ -44,8 +44,8 @@ def test_drawn_stepsizes_converge(name: str) -> None:
     @given(CURVED, st.data())
     def converges(problem: Any, data: Any) -> None:
         kind = METHODS[name]
-        found = strategies.admissible(problem, kind)
-        value = data.draw(strategies.stepsizes_for(problem, kind))
+        found = strategies.admissible(kind, problem)
+        value = data.draw(strategies.stepsizes_for(kind, problem))
         assert value in found
         assert fc.fixed_point(kind(**{found.parameter: value}), problem, arithmetic="exact").attracting is not False
 
@@ -55,14 +55,14 @@ def test_drawn_stepsizes_converge(name: str) -> None:
 @given(CURVED, st.data(), st.integers(1, 3), st.sampled_from([1, 2]))
 def test_scaffold_with_local_steps(problem: Any, data: Any, steps: int, option: Any) -> None:
     template = fc.Scaffold(stepsize=1, local_steps=steps, option=option)
-    method = replace(template, stepsize=data.draw(strategies.stepsizes_for(problem, template)))
+    method = replace(template, stepsize=data.draw(strategies.stepsizes_for(template, problem)))
     assert fc.fixed_point(method, problem, arithmetic="exact").attracting
 
 
 def test_beyond_the_interval_methods_diverge() -> None:
     """The ends are ends: at 2/L gradient descent on one client no longer converges."""
     problem = fc.Quadratic([[[4]]], [[1]])
-    found = strategies.admissible(problem, fc.FedGD)
+    found = strategies.admissible(fc.FedGD, problem)
     assert found.below is not None
     assert Fraction(499_999, 1_000_000) < found.below <= Fraction(1, 2)  # L is known by a bound
     assert fc.fixed_point(fc.FedGD(stepsize=found.below * Fraction(999, 1000)), problem, arithmetic="exact").attracting
@@ -70,30 +70,30 @@ def test_beyond_the_interval_methods_diverge() -> None:
     assert not fc.fixed_point(fc.FedGD(stepsize=Fraction(1, 2)), problem, arithmetic="exact").attracting
     assert Fraction(1, 2) not in found
     assert Fraction(0) not in found
-    corrected = strategies.admissible(fc.Quadratic([[[4]], [[1]]], [[1], [0]]), fc.DANE)
+    corrected = strategies.admissible(fc.DANE, fc.Quadratic([[[4]], [[1]]], [[1], [0]]))
     assert 1 <= corrected.above < Fraction(100_001, 100_000)
 
 
 @given(strategies.logistic_problems(), st.data())
 def test_floats_stay_inside(problem: Any, data: Any) -> None:
-    value = data.draw(strategies.stepsizes_for(problem, fc.FedGD, exact=False))
+    value = data.draw(strategies.stepsizes_for(fc.FedGD, problem, exact=False))
     assert isinstance(value, float)
-    assert value in strategies.admissible(problem, fc.FedGD)
+    assert value in strategies.admissible(fc.FedGD, problem)
 
 
 def test_where_nothing_is_known_it_says_so() -> None:
     saddle = fc.Quadratic([[[1]], [[-1]]], [[0], [0]])
     flat = fc.LeastSquares([[[1, 0]]], [[1]])
     with pytest.raises(InvalidInput, match="not convex"):
-        strategies.stepsizes_for(saddle, fc.FedGD)
+        strategies.stepsizes_for(fc.FedGD, saddle)
     with pytest.raises(InvalidInput, match="known to converge"):
-        strategies.stepsizes_for(flat, fc.FedAvg)
+        strategies.stepsizes_for(fc.FedAvg, flat)
     with pytest.raises(InvalidInput, match="one minimiser"):
-        strategies.stepsizes_for(flat, fc.FedDyn)
+        strategies.stepsizes_for(fc.FedDyn, flat)
     with pytest.raises(NoMinimizer):
-        strategies.stepsizes_for(fc.Quadratic([[[0]]], [[1]]), fc.FedGD)
+        strategies.stepsizes_for(fc.FedGD, fc.Quadratic([[[0]]], [[1]]))
     with pytest.raises(InvalidInput, match="server_stepsize"):
-        strategies.stepsizes_for(fc.Quadratic([[[1]]], [[1]]), fc.Scaffold(stepsize=1, server_stepsize=Fraction(1, 2)))
+        strategies.stepsizes_for(fc.Scaffold(stepsize=1, server_stepsize=Fraction(1, 2)), fc.Quadratic([[[1]]], [[1]]))
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.data())

@@ -79,9 +79,9 @@ def test_runs_of_another_version_of_torch_are_run_again_where_torch_computes(mon
         return {cell.key for cell in make_grid([fc.FedProx(mu=1)], {"some": make.logistic()}, [0], 2, options).cells}
 
     before = {arithmetic: keys(arithmetic) for arithmetic in ("float", "torch")}
-    real = grid.version
-    monkeypatch.setattr(grid, "version", lambda name: "0.0.1" if name == "torch" else real(name))
+    real = grid.version_of
+    monkeypatch.setattr(grid, "version_of", lambda name: "0.0.1" if name == "torch" else real(name))
     assert keys("torch") != before["torch"]
     assert keys("float") == before["float"]
-    monkeypatch.setattr(grid, "version", lambda name: "0.0.1" if name == "numpy" else real(name))
+    monkeypatch.setattr(grid, "version_of", lambda name: "0.0.1" if name == "numpy" else real(name))
     assert keys("float") != before["float"]

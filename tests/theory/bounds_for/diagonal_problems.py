@@ -29,7 +29,7 @@ GD = fc.GradientDescent(steps=5, stepsize=Fraction(1, 70))
 
 
 def bounds(problem: Any, method: Any, scheme: Any = None, **options: Any) -> Bounds:
-    return bounds_for(problem, method, scheme, **{"x0": START, "rounds": 5, **options})
+    return bounds_for(method, problem, scheme, **{"x0": START, "rounds": 5, **options})
 
 
 class Truth:

@@ -150,7 +150,7 @@ def test_why_not(found: Bounds, name: str, verdict: Verdict, assumption: str, re
 def test_unknown_is_not_refuted() -> None:
     """The objective without minimiser: the gap cannot be measured, and the reason says why."""
     falling = fc.Quadratic([[[0]], [[0]]], [[1], [1]])
-    entry = bounds_for(falling, fc.FedGD(stepsize=1), rounds=3, L=1)["nesterov.smoothfunctions"]
+    entry = bounds_for(fc.FedGD(stepsize=1), falling, rounds=3, L=1)["nesterov.smoothfunctions"]
     assert isinstance(entry, DoesNot)
     assert (entry.verdict, entry.assumption) == (UNKNOWN, "delta")
     assert "no minimiser" in entry.reason

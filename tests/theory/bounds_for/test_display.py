@@ -49,15 +49,14 @@ def test_frame() -> None:
 
 
 def test_text_and_table() -> None:
-    lines = str(SHOWN).splitlines()
-    assert len(lines) == len(list(SHOWN))
-    two = next(line for line in lines if line.startswith("feddyn.theorem2 "))
+    title, *lines = str(SHOWN).splitlines()
+    assert title == f"{len(SHOWN.applies)} statements apply, {len(SHOWN.does_not)} do not"
+    two = next(line for line in lines if line.strip().startswith("feddyn.theorem2 "))
     assert f"{float(SHOWN['feddyn.theorem2'].value):.6g}" in two
-    four = next(line for line in lines if line.startswith("fedprox.theorem4 "))
-    assert "not: the method is FedProx" in four
-    assert two.endswith("As printed: true. Holds: as printed.")
+    assert two.endswith("as printed")
     html = SHOWN._repr_html_()
-    assert html.count("<tr") == len(SHOWN.to_frame()) + 1
+    assert "feddyn.theorem2" in html
+    assert "not: the method is " in html
     assert "NaN" not in html
 
 

@@ -134,7 +134,7 @@ def test_measured_constants_are_the_arguments(problem: Any, data: Any) -> None:
     """What applies was computed from the parameters that it shows, whatever the problem."""
     x = data.draw(entries(problem.dim))
     for method in (fc.FedProx(mu=50), fc.FedSplit(stepsize=1), fc.FedDyn(alpha=300)):
-        for entry in bounds_for(problem, method, x0=x, rounds=2).applies:
+        for entry in bounds_for(method, problem, x0=x, rounds=2).applies:
             again = entry.statement(**entry.parameters)
             again, there = (v if isinstance(v, tuple) else (v,) for v in (again, entry.value))
             assert all(

@@ -26,7 +26,7 @@ WEIGHTED = participation.Weighted(100)
 def test_kappa_belongs_to_the_given_constants() -> None:
     """Curvatures 6/5 and 12/5, step 1/2 = 2/(1 + 3): the rate is that of κ = 3/1, not of the measured κ = 2."""
     problem = fc.Quadratic([[[Fraction(6, 5), 0], [0, Fraction(12, 5)]]], [[1, 1]])
-    entry = bounds_for(problem, fc.FedGD(stepsize=HALF), rounds=5, mu=1, L=3)["nesterov.theorem2_1_15"]
+    entry = bounds_for(fc.FedGD(stepsize=HALF), problem, rounds=5, mu=1, L=3)["nesterov.theorem2_1_15"]
     run = fc.simulate(fc.FedGD(stepsize=HALF), problem, 5)
     distance = run.to_frame()["distance"].iloc[-1]
     assert isinstance(entry, DoesNot) or distance <= float(entry.value) * (1 + 1e-9)
@@ -34,7 +34,7 @@ def test_kappa_belongs_to_the_given_constants() -> None:
 
 def test_a_given_kappa_is_checked() -> None:
     problem, given = fc.Quadratic([[[1, 0], [0, 3]]], [[1, 1]]), {"mu": Fraction(9, 10), "L": Fraction(31, 10)}
-    entry = bounds_for(problem, fc.FedGD(stepsize=HALF), rounds=5, kappa=2, **given)["nesterov.theorem2_1_15"]
+    entry = bounds_for(fc.FedGD(stepsize=HALF), problem, rounds=5, kappa=2, **given)["nesterov.theorem2_1_15"]
     assert isinstance(entry, DoesNot)
 
 
@@ -58,7 +58,7 @@ def test_a_given_kappa_is_checked() -> None:
 def test_given_where_the_other_cannot_be_measured(
     problem: Any, method: Any, scheme: Any, options: Any, name: str, verdict: Verdict
 ) -> None:
-    entry = bounds_for(problem, method, scheme, **options)[name]
+    entry = bounds_for(method, problem, scheme, **options)[name]
     assert isinstance(entry, DoesNot)
     assert entry.verdict is verdict
 
@@ -72,8 +72,8 @@ def test_given_where_the_other_cannot_be_measured(
     ],
 )
 def test_another_local_solver_is_another_method(method: Any, solver: Any, name: str) -> None:
-    assert isinstance(bounds_for(PAIR, method, rounds=3)[name], Applies)
-    assert isinstance(bounds_for(PAIR, method, rounds=3, local_solver=solver)[name], DoesNot)
+    assert isinstance(bounds_for(method, PAIR, rounds=3)[name], Applies)
+    assert isinstance(bounds_for(method, PAIR, rounds=3, local_solver=solver)[name], DoesNot)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_another_local_solver_is_another_method(method: Any, solver: Any, name: 
 )
 def test_the_methods_own_parameters_cannot_be_given_otherwise(method: Any, scheme: Any, given: Any, name: str) -> None:
     try:
-        entry = bounds_for(PAIR, method, scheme, rounds=3, **given)[name]
+        entry = bounds_for(method, PAIR, scheme, rounds=3, **given)[name]
     except ValueError:
         return
     assert isinstance(entry, DoesNot)
@@ -95,20 +95,20 @@ def test_the_methods_own_parameters_cannot_be_given_otherwise(method: Any, schem
 
 def test_given_gammas_are_checked() -> None:
     coarse = fc.GradientDescent(steps=1, stepsize=Fraction(1, 10000))
-    entry = bounds_for(PAIR, fc.FedProx(mu=20), WEIGHTED, local_solver=coarse, gammas=[0])["fedprox.corollary9"]
+    entry = bounds_for(fc.FedProx(mu=20), PAIR, WEIGHTED, local_solver=coarse, gammas=[0])["fedprox.corollary9"]
     assert isinstance(entry, DoesNot)
 
 
 def test_theorem6_with_a_rho_that_theorem4_does_not_give() -> None:
     alone = fc.Quadratic([[[1]]], [[1]])
-    entry = bounds_for(alone, fc.FedProx(mu=1), participation.Weighted(1), rho=1000, epsilon=HALF)["fedprox.theorem6"]
+    entry = bounds_for(fc.FedProx(mu=1), alone, participation.Weighted(1), rho=1000, epsilon=HALF)["fedprox.theorem6"]
     assert isinstance(entry, DoesNot)
 
 
 def test_a_ball_around_an_integer_refutes_nothing() -> None:
     """Δ/(ρε) = 225000 within 1e-30: the least integer is undecided, which is not a failing assumption."""
     alone, given = fc.Quadratic([[[2]]], [[3]]), {"rho": Fraction(1, 100), "epsilon": Fraction(1, 1000)}
-    entry = bounds_for(alone, fc.FedProx(mu=30), WEIGHTED, **given)["fedprox.theorem6"]
+    entry = bounds_for(fc.FedProx(mu=30), alone, WEIGHTED, **given)["fedprox.theorem6"]
     assert isinstance(entry, Applies) or entry.verdict is Verdict.UNKNOWN
 
 
@@ -118,9 +118,9 @@ def test_exactly_where_they_touch() -> None:
     assert known.Smooth().check(instance, {"L": 1}).verdict is Verdict.PROVED
     assert known.StronglyConvex().check(instance, {"mu": 1}).verdict is Verdict.PROVED
     assert known.MatchedStepsize().check(instance, {"kappa": 1}).verdict is not Verdict.REFUTED
-    measured = bounds_for(PAIR, fc.FedDyn(alpha=25), rounds=3)["feddyn.theorem2"]
+    measured = bounds_for(fc.FedDyn(alpha=25), PAIR, rounds=3)["feddyn.theorem2"]
     assert isinstance(measured, Applies) or measured.verdict is Verdict.UNKNOWN
-    assert isinstance(bounds_for(PAIR, fc.FedDyn(alpha=25), rounds=3, L=1)["feddyn.theorem2"], Applies)
+    assert isinstance(bounds_for(fc.FedDyn(alpha=25), PAIR, rounds=3, L=1)["feddyn.theorem2"], Applies)
     tenth = fc.ToInexactness(Fraction(1, 10))
     inexact = Instance(PAIR, fc.FedProx(mu=1), local_solver=tenth)
     assert known.Inexactness().check(inexact, {"gamma": Fraction(1, 10)}).verdict is Verdict.PROVED
@@ -146,7 +146,7 @@ def fc_condition(*parts: Any) -> Any:
 
 
 def test_unknown_statements() -> None:
-    found = bounds_for(PAIR, fc.FedGD(stepsize=HALF))
+    found = bounds_for(fc.FedGD(stepsize=HALF), PAIR)
     with pytest.raises(fc.InvalidInput, match=r"fedprox.theorem44: is no .*; did you mean fedprox.theorem4[,?]"):
         found["fedprox.theorem44"]
     assert found["fedprox.theorem4"].statement.identifier == "fedprox.theorem4"
@@ -157,16 +157,16 @@ def test_unknown_statements() -> None:
 )
 def test_what_cannot_be_run(options: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
-        bounds_for(PAIR, fc.FedDyn(alpha=100), **options)
+        bounds_for(fc.FedDyn(alpha=100), PAIR, **options)
 
 
 def test_schedules_shorter_than_the_run() -> None:
     with pytest.raises(ValueError, match="rounds"):
-        bounds_for(PAIR, fc.FedDyn(alpha=100), participation.Schedule([[0, 1]]), rounds=5)
+        bounds_for(fc.FedDyn(alpha=100), PAIR, participation.Schedule([[0, 1]]), rounds=5)
 
 
 def test_vectors_can_be_shown() -> None:
-    found = bounds_for(PAIR, fc.FedSplit(stepsize=1), gradients=[[1.0, 2.0], [3.0, 4.0]])
+    found = bounds_for(fc.FedSplit(stepsize=1), PAIR, gradients=[[1.0, 2.0], [3.0, 4.0]])
     assert "fedsplit.equation12" in str(found)
     assert len(found.to_frame())
 
@@ -174,11 +174,11 @@ def test_vectors_can_be_shown() -> None:
 def test_rational_points_of_logistic_losses() -> None:
     problem = fc.Logistic([[[1]], [[2]]], [[1], [-1]], ridge=HALF)
     fc.simulate(fc.FedProx(mu=30), problem, 1, x0=[HALF])
-    assert isinstance(bounds_for(problem, fc.FedProx(mu=60), WEIGHTED, x0=[HALF])["fedprox.equation6"], Applies)
+    assert isinstance(bounds_for(fc.FedProx(mu=60), problem, WEIGHTED, x0=[HALF])["fedprox.equation6"], Applies)
 
 
 def test_approximations_of_corollary7_need_many_devices() -> None:
-    found = bounds_for(PAIR, fc.FedProx(mu=60), participation.Weighted(1))
+    found = bounds_for(fc.FedProx(mu=60), PAIR, participation.Weighted(1))
     assert isinstance(found["fedprox.corollary7"], DoesNot)
     assert isinstance(found["fedprox.equation15"], DoesNot)
     assert isinstance(found["fedprox.equation16"], DoesNot)
@@ -201,7 +201,7 @@ def test_remark8_needs_its_mu_its_k_and_a_variance_that_is_the_same_everywhere()
 
     def found(problem: Any, mu: Any, K: int) -> Any:
         scheme = participation.Weighted(K)
-        return bounds_for(problem, fc.FedProx(mu=mu), scheme, x0=[2], **constants)["fedprox.remark8sharper"]
+        return bounds_for(fc.FedProx(mu=mu), problem, scheme, x0=[2], **constants)["fedprox.remark8sharper"]
 
     assert isinstance(found(PAIR, 2, 8), Applies)
     assert "mu = " in reason(found(PAIR, Fraction(1, 10**6), 8))
@@ -215,8 +215,8 @@ def test_a_proximal_error_is_not_taken_on_trust() -> None:
     problem, method = fc.Quadratic([[[1]], [[4]]], [[4], [-1]]), fc.FedSplit(stepsize=HALF)
     lazy = fc.GradientDescent(steps=3, stepsize=1e-9)
     for name in ("theorem1", "theorem1sharper"):
-        assert isinstance(bounds_for(problem, method, rounds=200)[f"fedsplit.{name}"], Applies)
-        entry = bounds_for(problem, method, rounds=200, b=0, local_solver=lazy)[f"fedsplit.{name}"]
+        assert isinstance(bounds_for(method, problem, rounds=200)[f"fedsplit.{name}"], Applies)
+        entry = bounds_for(method, problem, rounds=200, b=0, local_solver=lazy)[f"fedsplit.{name}"]
         assert "proximal" in reason(entry)
 
 
@@ -234,7 +234,7 @@ def test_a_proximal_error_is_not_taken_on_trust() -> None:
 )
 def test_corollary1_is_about_its_own_gradient_steps(solver: Any, start: Any, expected: str) -> None:
     problem, method = fc.Quadratic([[[1]], [[4]]], [[4], [-1]]), fc.FedSplit(stepsize=HALF, start=start)
-    entry = bounds_for(problem, method, local_solver=solver, local_steps=3, start_distance=1)["fedsplit.corollary1"]
+    entry = bounds_for(method, problem, local_solver=solver, local_steps=3, start_distance=1)["fedsplit.corollary1"]
     if expected:
         assert expected in reason(entry)
     else:
@@ -246,14 +246,14 @@ def test_corollary1_sharper_is_about_the_best_step_alone() -> None:
     given = {"local_steps": 3, "start_distance": 1, "kappa": Fraction(401, 100)}
     for size, applies in ((Fraction(2, 9), True), (Fraction(1, 5), False)):
         solver = fc.GradientDescent(steps=3, stepsize=size)
-        entry = bounds_for(problem, method, local_solver=solver, **given)["fedsplit.corollary1sharper"]
+        entry = bounds_for(method, problem, local_solver=solver, **given)["fedsplit.corollary1sharper"]
         assert isinstance(entry, Applies) is applies
 
 
 def test_statements_about_one_function_are_not_about_a_federation() -> None:
     indefinite = fc.Quadratic([[[1]], [[-HALF]]], [[1], [0]])
     letters = {"stepsize": 1, "t": 10, "D0": 400, "N": 10, "delta": 0, "sigma2": 0, "D": 1, "relaxation": HALF}
-    found = bounds_for(indefinite, fc.FedGD(stepsize=1, local_steps=3), x0=[5], rounds=10, **letters)
+    found = bounds_for(fc.FedGD(stepsize=1, local_steps=3), indefinite, x0=[5], rounds=10, **letters)
     own = [e for e in found if e.statement.paper.name in ("rockafellar", "ghadimi_lan", "giselsson_boyd")]
     assert len(own) == 6
     assert all(isinstance(entry, DoesNot) for entry in own)
@@ -264,7 +264,7 @@ def test_the_regularised_fixed_point_is_not_the_other_one(name: str) -> None:
     """‖z⁽¹⁾ − z*‖ = 1.41 was taken for ‖z⁽¹⁾ − z_λ*‖ = 63.08."""
     problem = fc.Quadratic([[[1]], [[Fraction(1, 100)]]], [[0], [0]])
     method = fc.RegularizedFedSplit(stepsize=1000, regularization=Fraction(1, 20))
-    found = bounds_for(problem, method, x0=[1], rounds=10, epsilon=Fraction(11, 100))[f"fedsplit.{name}"]
+    found = bounds_for(method, problem, x0=[1], rounds=10, epsilon=Fraction(11, 100))[f"fedsplit.{name}"]
     assert "the regularised problem's fixed point" in reason(found)
 
 
@@ -273,10 +273,10 @@ def test_everyone_is_averaged_with_the_weights() -> None:
     problem = fc.Quadratic([[[1]], [[1]]], [[1], [-1]], weights=[Fraction(99, 100), Fraction(1, 100)])
     name, start = "fedprox.theorem4convexeveryone", [Fraction(6, 5)]
     for scheme in (participation.Full(), participation.UniformThenWeighted(2)):
-        assert isinstance(bounds_for(problem, fc.FedProx(mu=1), scheme, x0=start)[name], Applies)
+        assert isinstance(bounds_for(fc.FedProx(mu=1), problem, scheme, x0=start)[name], Applies)
     plain = participation.Uniform(2)
-    assert "average" in reason(bounds_for(problem, fc.FedProx(mu=1), plain, x0=start)[name])
+    assert "average" in reason(bounds_for(fc.FedProx(mu=1), problem, plain, x0=start)[name])
     values = fc.simulate(fc.FedProx(mu=1), problem, 1, participation=plain, x0=start).to_frame()["value"]
     assert values[1] > values[0]  # f grows, which the statement says it does not
     equal = fc.Quadratic([[[1]], [[1]]], [[1], [-1]])
-    assert isinstance(bounds_for(equal, fc.FedProx(mu=1), plain, x0=[3])[name], Applies)
+    assert isinstance(bounds_for(fc.FedProx(mu=1), equal, plain, x0=[3])[name], Applies)

@@ -48,7 +48,7 @@ class DynamicRuns:
         return participation.Uniform(self.P)
 
     def bounds(self, **given: Any) -> Any:
-        return bounds_for(self.problem, self.method, self.scheme, x0=self.x0, rounds=self.T, **given)
+        return bounds_for(self.method, self.problem, self.scheme, x0=self.x0, rounds=self.T, **given)
 
     def sequences(self, t: int) -> list[Any]:
         return list(product(self.sets, repeat=t))

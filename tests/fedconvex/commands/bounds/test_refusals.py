@@ -7,7 +7,7 @@ from fedconvex import theory
 from fedconvex.commands.bounds.formulas import find
 from fedconvex.errors import InvalidInput
 
-LOG_OF_0 = ["--kappa=4", "--initial-distance=0", "--num-clients=1", "--accuracy=1"]
+LOG_OF_0 = ["--kappa=4", "--initial-distance=0", "--num-clients=1", "--epsilon=1"]
 REFUSED = [
     (["fedprox.theorm4"], "statement = fedprox.theorm4: is unknown; did you mean fedprox.theorem4"),
     (["fedprox.rho_term"], "did you mean fedprox.rho_terms"),

@@ -1,0 +1,27 @@
+"""One order of arguments in the whole package: the method, then the problem. The other order is understood."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from fedconvex.problems.base import Problem
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def method_then_problem(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a function of (method, problem, …): called as (problem, method, …), it does the same."""
+
+    known_order: Callable[..., R] = function
+
+    @wraps(function)
+    def call(*arguments: Any, **given: Any) -> R:
+        if arguments and isinstance(arguments[0], Problem):
+            if len(arguments) > 1 and not isinstance(arguments[1], Problem):
+                arguments = (arguments[1], arguments[0], *arguments[2:])
+            elif len(arguments) == 1 and "method" in given and "problem" not in given:
+                return known_order(problem=arguments[0], **given)
+        return known_order(*arguments, **given)
+
+    return call
