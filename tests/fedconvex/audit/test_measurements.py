@@ -165,7 +165,7 @@ def test_parse_method_takes_numbers_as_written(problem):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("fedavgg", "is unknown; choose dane, fedadagrad"),
+        ("fedavgg", "is unknown; choose dane, ditto"),
         ("fedprox:stepsize=1", "'stepsize' is no parameter of fedprox; give mu="),
         ("fedgd:step=1", "give stepsize=…, local_steps="),
         ("fedgd:stepsize", "stepsize has no value; write fedgd:stepsize=NUMBER"),
@@ -231,7 +231,8 @@ def test_a_search_that_fails_is_reported(problem, monkeypatch):
 def test_every_deterministic_method_can_be_audited(name, problem) -> None:
     """By name alone, or with the parameters that its own error asks for."""
     truth = fc.ground_truth(problem)
-    needed = {"feddynonegd": ":alpha=1000", "regularizedfedsplit": ":regularization=0.5"}.get(name, "")
+    needed = {"feddynonegd": ":alpha=1000", "regularizedfedsplit": ":regularization=0.5"}
+    needed = (needed | {"ditto": ":regularization=0.5", "pfedme": ":regularization=2"}).get(name, "")
     if needed:
         with pytest.raises(fc.InvalidInput, match=f"needs {needed[1:].partition('=')[0]}; write {name}:"):
             parse_method(name, problem, truth)

@@ -95,7 +95,7 @@ def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
         (["FILE"], "--clients"),
         (["FILE", "--clients", "0"], "clients"),
         (["FILE", "--clients", "3", "--partition", "alphabetical"], "partition"),
-        (["FILE", "--clients", "3", "--method", "fedavg"], "choose dane, fedadagrad"),
+        (["FILE", "--clients", "3", "--method", "fedavg"], "choose dane, ditto"),
         (["FILE", "--clients", "3", "--ridge", "-1"], "ridge"),
         (["FILE", "--clients", "3", "--rounds", "0"], "rounds"),
         (["FILE", "--clients", "3", "--tolerance", "0"], "tolerance"),
