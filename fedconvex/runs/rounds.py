@@ -21,7 +21,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.once import Once
-from fedconvex.parameters import in_arithmetic
+from fedconvex.parameters import in_arithmetic, in_rationals
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.randomness import Purpose, stream
@@ -319,7 +319,7 @@ def rounds_of(
     if method.takes_square_roots and arithmetic.certainty is Certainty.EXACT:
         problem_text = f"has no square roots, which {type(method).__name__} takes"
         raise InvalidInput("arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'")
-    exact = in_arithmetic(method, arithmetics.get("exact"))
+    exact = in_rationals(method)
     solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)
     solver.require(problem, scale, exact.proximal_weight)
