@@ -231,7 +231,8 @@ def test_a_search_that_fails_is_reported(problem, monkeypatch):
 def test_every_method_can_be_audited(name, problem) -> None:
     """By name alone, or with the parameters that its own error asks for."""
     truth = fc.ground_truth(problem)
-    needed = {"feddynonegd": ":alpha=1000", "regularizedfedsplit": ":regularization=0.5"}.get(name, "")
+    needed = {"feddynonegd": ":alpha=1000", "regularizedfedsplit": ":regularization=0.5"}
+    needed = (needed | {"ditto": ":regularization=0.5", "pfedme": ":regularization=2"}).get(name, "")
     if needed:
         with pytest.raises(fc.InvalidInput, match=f"needs {needed[1:].partition('=')[0]}; write {name}:"):
             parse_method(name, problem, truth)

@@ -31,6 +31,8 @@ class TestCounts:
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
     def test_everyone(self, name, arithmetic) -> None:
+        if arithmetic == "exact" and METHODS[name].takes_square_roots:
+            return
         found = fc.simulate(instance(name, Fraction(1, 16)), LEAST, 2, arithmetic=arithmetic)
         gradients = 4 if name in ("DANE", "FedDANE", "FedLin") else 0
         assert self.counts(found) == [self.expected(name, 4, 4, gradients)] * 2

@@ -17,6 +17,8 @@ class TestMeasuringChangesNothing:
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ARITHMETICS)
     def test_bit_for_bit(self, name, arithmetic) -> None:
+        if arithmetic == "exact" and METHODS[name].takes_square_roots:
+            return
         problem = SILENT if name == "FedAvg" else UNEQUAL
         options = {
             "participation": who.Uniform(3),
@@ -35,8 +37,9 @@ class TestMeasuringChangesNothing:
             assert list(map(bits, other.state.memory.values())) == list(map(bits, runs[0].state.memory.values()))
             for column in ("participants", "bytes_down", "bytes_up"):
                 assert bits(other.recorded[column]) == bits(runs[0].recorded[column])
-        assert bits(runs[0].points) != bits(fc.simulate(instance(name), problem, 4, measure="all",
-                                                        **{**options, "seed": 7}).points)  # fmt: skip
+        if name != "FedLin":  # whose first local step is everybody's, whoever is drawn
+            other = fc.simulate(instance(name), problem, 4, measure="all", **{**options, "seed": 7})
+            assert bits(runs[0].points) != bits(other.points)
         assert list(runs[0].recorded) == ["participants", "bytes_down", "bytes_up"]
         assert list(runs[1].recorded)[3:] == [*ROUND_COLUMNS, "client_inexactness"]
         assert list(runs[2].recorded)[3:] == ["drift"]
