@@ -9,7 +9,16 @@ from fedconvex.conformance import findings
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe, require_callable, takes
+from fedconvex.conformance.guard import Guard, seconds_of
+from fedconvex.conformance.implementation import (
+    BITS,
+    Implementation,
+    ObservedRun,
+    RoundFunctions,
+    observe,
+    require_callable,
+    takes,
+)
 from fedconvex.conformance.reference import Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import scenarios
@@ -31,6 +40,7 @@ def check(
     loss: str | None = None,
     weights: str | None = None,
     precision: str | None = None,
+    time_limit: float | None = 60.0,
 ) -> Report:
     """Compare an implementation of `method` with the exact trajectory on small problems, and name what it does wrong.
 
@@ -60,12 +70,14 @@ def check(
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
             those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
         precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
+        time_limit: the seconds that the implementation may take on one problem, > 0; None: no limit. Code that waits in
+            a library's native call, or catches every exception in an endless loop, cannot be ended from within Python.
 
     Raises:
         InvalidInput: a method whose rounds are random or have more than one correct result; missing functions, or
             values that cannot be called. Errors of the implementation are reported, not raised.
     """
-    setup = setup_of(method, local_solver)
+    setup, guard = setup_of(method, local_solver), Guard(seconds_of(time_limit))
     if precision not in (None, *BITS):
         raise InvalidInput("precision", precision, "is unknown", f"choose from {', '.join(BITS)}")
     trains = local_update is not None
@@ -82,7 +94,7 @@ def check(
         assert local_update is not None
         from fedconvex.conformance.trainer import implementation_of
 
-        implementation = implementation_of(setup, references, local_update, precision)
+        implementation: Implementation = implementation_of(setup, references, local_update, precision)
     else:
         require_callable(init, "init", "init(problem, x0) -> state")
         require_callable(round, "round", "round(problem, state, active) -> state")
@@ -90,20 +102,21 @@ def check(
         assert init is not None
         assert round is not None
         assert server_model is not None
-        implementation = Implementation(init, round, server_model, client_models)
-    return examine(setup, references, implementation, precision, clients_only=trains, name=repr(method))
+        implementation = RoundFunctions(init, round, server_model, client_models)
+    return examine(setup, references, implementation, guard, precision, clients_only=trains, name=repr(method))
 
 
 def examine(
     setup: Setup,
     references: Sequence[Reference],
     implementation: Implementation,
+    guard: Guard,
     precision: str | None,
     clients_only: bool,
     name: str,
 ) -> Report:
     """Run the implementation on every scenario, compare it with the references and explain the deviations."""
-    runs = [observe(implementation, reference.scenario) for reference in references]
+    runs = [observe(implementation, reference.scenario, guard) for reference in references]
     found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
     dtypes = {dtype for run in runs for dtype in run.dtypes}
     coarse = sorted(dtype for dtype in dtypes if dtype.startswith(("float16", "bfloat16", "float8")))
@@ -113,7 +126,7 @@ def examine(
             ConformanceFinding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back")
         )
         bits = BITS["float32"]
-    found += _reproducibility(implementation, runs, references, bits)
+    found += _reproducibility(implementation, runs, references, guard, bits)
     deviations = _first_deviations(runs, references, bits)
     explanations: list[tuple[Fault, ...]] = []
     suspects = Suspects(setup, references, bits, clients_only)
@@ -136,7 +149,7 @@ def examine(
         diagnosis=tuple(diagnosis),
         alternatives=tuple(others),
         deviations=deviations,
-        notes=tuple(sorted({note for run in runs for note in run.notes})),
+        notes=tuple(sorted({note for run in runs for note in run.notes}) + _printed(guard)),
         precision="float32" if suspects.bits == BITS["float32"] else "float64",
         runs=runs,
         references=references,
@@ -166,16 +179,21 @@ def _explain(
 
 
 def _reproducibility(
-    implementation: Implementation, runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int
+    implementation: Implementation,
+    runs: Sequence[ObservedRun],
+    references: Sequence[Reference],
+    guard: Guard,
+    bits: int,
 ) -> list[ConformanceFinding]:
     """Findings from running one scenario again, and once more with the clients in reverse order."""
     i = next(i for i, reference in enumerate(references) if reference.scenario.name == "different clients")
     tolerances, scenario = references[i].tolerances(bits), references[i].scenario
-    again = runs[i].differs_from(observe(implementation, scenario), tolerances)
+    again = runs[i].differs_from(observe(implementation, scenario, guard), tolerances)
     if again is not None:
         cure = "seed what is random from the round, and keep nothing outside the state between runs"
-        return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
-    reversed_order = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
+        drawn = f"; it draws from {', '.join(sorted(guard.drawn_from))}" if guard.drawn_from else ""
+        return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'{drawn}")]
+    reversed_order = runs[i].differs_from(observe(implementation, scenario, guard, backwards=True), tolerances)
     if reversed_order is not None:
         cure = "give each client a model, memory and optimiser of its own, and the server's numbers before the round"
         return [ConformanceFinding(findings.ORDER, cure, f"from round {reversed_order} of '{scenario.name}'")]
@@ -202,6 +220,10 @@ def _first_deviation(run: ObservedRun, reference: Reference, bits: int) -> Devia
                     scenario, t, client, tuple(expected.tolist()), tuple(found.tolist()), size, float(tolerances[t])
                 )
     return None
+
+
+def _printed(guard: Guard) -> list[str]:
+    return [f"{findings.PRINTS} ('{line}'): what it prints goes to the standard error" for line in guard.printed[:1]]
 
 
 def _distinct(found: Any) -> list[ConformanceFinding]:

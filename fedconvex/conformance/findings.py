@@ -18,6 +18,9 @@ class ConformanceFinding:
 
 
 RAISES = "the implementation raises an error"
+MISSING_PACKAGE = "the implementation imports a package that is not installed"
+HANGS = "the implementation does not come back"
+INTEGERS = "the model has whole numbers only"
 SHAPE = "the server's model has the wrong shape"
 NOT_NUMBERS = "the model is not a vector of numbers"
 NOT_FINITE = "the model is not finite"
@@ -28,6 +31,7 @@ CHANGES_GLOBAL = "the global model is changed in place"
 NO_STATE = "round returns nothing"
 CLIENT_MODELS = "client_models does not give the clients' models"
 OLD_STATE = "round also changes the state that it was given, and returns another one"
+PRINTS = "the implementation prints"
 NOT_DETERMINISTIC = "the same run gives other numbers"
 ORDER = "the result depends on the order of the clients"
 FIRST_POINT = "the first model is not x0"

@@ -55,6 +55,11 @@ class Scenario:
         return tuple(len(targets) for targets in self.squares.b)
 
     @property
+    def dim(self) -> int:
+        """The number of unknowns d."""
+        return self.squares.dim
+
+    @property
     def first_point(self) -> np.ndarray:
         """The initial point, a new array each time: an implementation may overwrite it."""
         return np.array(FIRST_POINT)

@@ -29,7 +29,7 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.implementation import Implementation, takes
+from fedconvex.conformance.implementation import Implementation, RoundFunctions, takes
 from fedconvex.conformance.reference import Reference, rounds_with
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import MissingLibrary
@@ -119,10 +119,10 @@ def implementation_of(
     def round_without_steps(problem: Any, state: Served, active: Sequence[int]) -> Served:
         return round(problem, state, active, None)
 
-    return Implementation(
+    return RoundFunctions(
         init=init,
         round=round_with_steps if takes_steps else round_without_steps,
-        server_model=lambda served: served.state.server.astype(served.dtype),
+        read=lambda served: served.state.server.astype(served.dtype),
         client_models=lambda served: served.models,
         found=found,
     )
