@@ -10,19 +10,12 @@ from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, seconds_of
-from fedconvex.conformance.implementation import (
-    BITS,
-    Implementation,
-    ObservedRun,
-    RoundFunctions,
-    observe,
-    require_callable,
-    takes,
-)
-from fedconvex.conformance.reference import Reference
+from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe
+from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import scenarios
 from fedconvex.conformance.setup import Setup, setup_of
+from fedconvex.conformance.shapes import Shape, implementation_of, shape_of, varies_work
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -35,6 +28,10 @@ def check(
     round: Callable[..., Any] | None = None,
     server_model: Callable[..., Any] | None = None,
     client_models: Callable[..., Any] | None = None,
+    run: Callable[..., Any] | None = None,
+    client: Callable[..., Any] | None = None,
+    server: Callable[..., Any] | None = None,
+    broadcast: Callable[..., Any] | None = None,
     local_update: Callable[..., Any] | None = None,
     local_solver: LocalSolver | None = None,
     loss: str | None = None,
@@ -47,7 +44,7 @@ def check(
     Use it on a new implementation, or on a framework before you trust its results; in a test suite, `conforms_to`. It
     checks the algorithm on deterministic rounds of full-batch steps, and neither speed nor sampling nor data loading.
 
-    Pass either three functions:
+    Pass three functions:
 
     * `init(problem, x0) -> state`: problem has `A`, `b` (lists of the clients' data, (n_k, 2) and (n_k,) float64),
       `weights` and `num_clients`; x0 is the server's first model, (2,). The state is yours: any object.
@@ -58,8 +55,14 @@ def check(
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
       for all clients: the report then names the client that deviates first.
 
-    or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
-    `fedconvex.conformance.trainer`, which then plays the server.
+    or what fits the code better:
+
+    * `run(problem, x0, rounds)`, code that runs all rounds by itself: see `fedconvex.conformance.whole_run`;
+    * `client(problem, k, model, state)`, the clients' part alone, or for a PyTorch trainer
+      `local_update(model, data, global_model, state)`; the kit plays the server: see
+      `fedconvex.conformance.client_part` and `fedconvex.conformance.trainer`;
+    * `server(problem, state, replies) -> state` with `init` and `server_model`, the server's part alone, such as a
+      framework's strategy; the kit plays the clients: see `fedconvex.conformance.server_part`.
 
     Args:
         method: the method with the implementation's parameters, for example `fc.Scaffold(stepsize=0.1, local_steps=5)`.
@@ -80,30 +83,26 @@ def check(
     setup, guard = setup_of(method, local_solver), Guard(seconds_of(time_limit))
     if precision not in (None, *BITS):
         raise InvalidInput("precision", precision, "is unknown", f"choose from {', '.join(BITS)}")
-    trains = local_update is not None
-    main = round if local_update is None else local_update
-    late_clients = main is not None and takes(main, "local_steps")
+    functions = {
+        "init": init,
+        "round": round,
+        "server_model": server_model,
+        "client_models": client_models,
+        "run": run,
+        "client": client,
+        "server": server,
+        "broadcast": broadcast,
+        "local_update": local_update,
+    }
+    shape = shape_of(functions)
     references = [
         Reference(setup, scenario)
-        for scenario in scenarios(setup, _loss(loss, trains), _weighted(weights, method), late_clients)
+        for scenario in scenarios(
+            setup, _loss(loss, shape), _weighted(weights, method), late_clients=varies_work(shape, functions)
+        )
     ]
-    if trains:
-        if any(given is not None for given in (init, round, server_model, client_models)):
-            raise InvalidInput("local_update", local_update, "comes with other functions", "give it alone")
-        require_callable(local_update, "local_update", "local_update(model, data, global_model, state)")
-        assert local_update is not None
-        from fedconvex.conformance.trainer import implementation_of
-
-        implementation: Implementation = implementation_of(setup, references, local_update, precision)
-    else:
-        require_callable(init, "init", "init(problem, x0) -> state")
-        require_callable(round, "round", "round(problem, state, active) -> state")
-        require_callable(server_model, "server_model", "server_model(state) -> (d,) array")
-        assert init is not None
-        assert round is not None
-        assert server_model is not None
-        implementation = RoundFunctions(init, round, server_model, client_models)
-    return examine(setup, references, implementation, guard, precision, clients_only=trains, name=repr(method))
+    implementation = implementation_of(shape, functions, setup, references, precision)
+    return examine(setup, references, implementation, guard, precision, shape.part, name=repr(method))
 
 
 def examine(
@@ -112,7 +111,7 @@ def examine(
     implementation: Implementation,
     guard: Guard,
     precision: str | None,
-    clients_only: bool,
+    part: Part,
     name: str,
 ) -> Report:
     """Run the implementation on every scenario, compare it with the references and explain the deviations."""
@@ -129,7 +128,7 @@ def examine(
     found += _reproducibility(implementation, runs, references, guard, bits)
     deviations = _first_deviations(runs, references, bits)
     explanations: list[tuple[Fault, ...]] = []
-    suspects = Suspects(setup, references, bits, clients_only)
+    suspects = Suspects(setup, references, bits, part)
     if deviations:
         explanations, suspects = _explain(suspects, runs, found)
     singles = suspects.bits < bits
@@ -171,7 +170,7 @@ def _explain(
     explanations = suspects.explain(runs, most=1 if erratic else 2)
     if explanations or suspects.bits == BITS["float32"]:
         return explanations, suspects
-    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.clients_only)
+    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.part)
     if not _first_deviations(runs, suspects.references, single.bits):
         return [], single
     explanations = single.explain(runs, most=1)
@@ -234,8 +233,8 @@ def _distinct(found: Any) -> list[ConformanceFinding]:
     return list(first.values())
 
 
-def _loss(loss: str | None, trains: bool) -> str:
-    return loss if loss is not None else "mean" if trains else "half_sum"
+def _loss(loss: str | None, shape: Shape) -> str:
+    return loss if loss is not None else "mean" if shape.main == "local_update" else "half_sum"
 
 
 def _weighted(weights: str | None, method: Method) -> bool:

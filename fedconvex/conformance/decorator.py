@@ -5,10 +5,9 @@ from functools import wraps
 from typing import Any
 
 from fedconvex.conformance.check import check
+from fedconvex.conformance.shapes import FUNCTIONS
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.methods.base import Method
-
-FUNCTIONS = ("init", "round", "server_model", "client_models", "local_update")
 
 
 class DoesNotConform(AssertionError):

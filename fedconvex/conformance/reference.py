@@ -8,6 +8,7 @@ its tolerance is `ROOM` times the sum of the largest radius so far and a unit in
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.runs.rounds import Rounds
+
+Part = Literal["both", "clients", "server"]  # what of an implementation is checked; the kit plays the rest
 
 ROOM = 64  # factor for another order of operations: six bits
 MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
@@ -51,17 +54,18 @@ def play(
     scenario: Scenario,
     numbers: Arithmetic,
     faults: Sequence[Fault] = (),
-    clients_only: bool = False,
+    part: Part = "both",
 ) -> Iterator[Moment]:
     """The models after each round of the method with these faults, lazily.
 
-    `clients_only`: the faults change the clients alone, and a correct server averages what they return. That is the
-    situation of a trainer's `local_update`, whose server is the kit's.
+    `part`: "clients" where the faults change the clients alone, and a correct server averages what they return: the
+    situation of a `client` or `local_update`, whose server is the kit's. "server" where correct clients reply to a
+    faulty server: the situation of a `server`.
     """
     with numbers.context():
         faulty = rounds_with(setup, scenario, numbers, faults)
         state = faulty.start(numbers.array(scenario.first_point))
-        correct = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
+        correct = rounds_with(setup, scenario, numbers, ()) if part != "both" and faults else None
         correct_state = None if correct is None else correct.start(numbers.array(scenario.first_point))
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
@@ -70,18 +74,27 @@ def play(
             faulty_draw = draw
             for fault in faults:
                 changed = fault.draw(faulty_draw, setup.effort, scenario.squares.num_clients)
-                # with a correct server the faults cannot change who takes part
-                faulty_draw = faulty_draw if clients_only and _other_members(changed, draw) else changed
-            if correct is not None and correct_state is not None:
+                # with a correct server the faults cannot change who takes part, and with correct clients not who works
+                faulty_draw = faulty_draw if _beyond(part, changed, draw) else changed
+            answers = None
+            if correct is not None and correct_state is not None and part == "clients":
                 # clients see the correct server's memory, and keep their own
                 state = State(correct_state.server, {**state.shared, **correct_state.shared}, state.memory)
-            played = faulty.play(state, faulty_draw)
+            elif correct is not None and correct_state is not None:
+                # clients see this server's model and memory, and keep theirs correctly
+                shared = {name: state.shared[name] for name in correct_state.shared}
+                replied = correct.play(State(state.server, shared, correct_state.memory), draw)
+                assert replied is not None
+                correct_state, answers = replied.state, replied.answers.of(_kept(draw, faulty_draw))
+            played = faulty.play(state, faulty_draw, answers=answers)
             if played is None:
                 yield Moment(state.server, {})
                 continue
             state = played.state
             server = state.server
-            if correct is not None and correct_state is not None:
+            if correct_state is not None and part == "server":
+                state = State(server, state.shared, {**state.memory, **correct_state.memory})
+            elif correct is not None and correct_state is not None:
                 played_correctly = correct.play(correct_state, draw)
                 assert played_correctly is not None
                 # the server divides by the path lengths that it ordered, not by those that faulty clients took
@@ -94,9 +107,33 @@ def play(
         yield moment
 
 
+def draw_of(round: int, active: Sequence[int], local_steps: Sequence[int] | None) -> tuple[list[int], Draw]:
+    """The active clients in ascending order, and a round's draw of them; local_steps[i] is the work of active[i]."""
+    members = sorted(active)
+    steps = None if local_steps is None else dict(zip(active, local_steps, strict=True))
+    efforts = None if steps is None else np.array([steps[k] for k in members], dtype=np.int64)
+    return members, Draw(np.array(members, dtype=np.int64), efforts=efforts, round=round)
+
+
 def _draw(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
-    efforts = None if scenario.efforts is None else np.array(scenario.efforts[t], dtype=np.int64)
-    return Draw(np.array(active, dtype=np.int64), efforts=efforts, round=t)
+    return draw_of(t, active, None if scenario.efforts is None else scenario.efforts[t])[1]
+
+
+def _beyond(part: Part, changed: Draw, draw: Draw) -> bool:
+    """Whether a change of the draw is beyond that part of an implementation."""
+    if part == "clients":
+        return _other_members(changed, draw)
+    return part == "server" and not np.isin(_members(changed), _members(draw)).all()
+
+
+def _kept(draw: Draw, faulty_draw: Draw) -> np.ndarray:
+    """The places of the faulty draw's members among those of the draw."""
+    return np.searchsorted(_members(draw), _members(faulty_draw))
+
+
+def _members(draw: Draw) -> np.ndarray:
+    assert draw.members is not None  # scenarios list their active clients, and faults change that list
+    return draw.members
 
 
 def _other_members(one: Draw, other: Draw) -> bool:
