@@ -11,10 +11,11 @@ from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, seconds_of
 from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe
+from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import scenarios
-from fedconvex.conformance.setup import Setup, setup_of
+from fedconvex.conformance.setup import Setup, require_small_steps, setup_of
 from fedconvex.conformance.shapes import Shape, implementation_of, shape_of, varies_work
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
@@ -47,11 +48,12 @@ def check(
     Pass three functions:
 
     * `init(problem, x0) -> state`: problem has `A`, `b` (lists of the clients' data, (n_k, 2) and (n_k,) float64),
-      `weights` and `num_clients`; x0 is the server's first model, (2,). The state is yours: any object.
+      `weights` and `num_clients`; x0 is the server's first model, (d,). The state is yours: any object.
     * `round(problem, state, active) -> state`: one round in which the clients of the list `active` take part. Working
       on the state in place is fine; return it. If it has an argument `local_steps`, it is also checked with clients
       that do less work: `local_steps[i]` is the number of steps (or epochs) of client `active[i]`.
-    * `server_model(state) -> (2,)` the server's model: a list, NumPy array or torch tensor.
+    * `server_model(state)`: the server's model, (d,), a list, NumPy array or torch tensor; or its parts, which are
+      joined: a module, a dict or list of arrays.
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
       for all clients: the report then names the client that deviates first.
 
@@ -69,7 +71,9 @@ def check(
         local_solver: the clients' solver, where it differs from the one in the method's paper:
             `fc.GradientDescent(steps=5, stepsize=0.1)` for a FedProx whose clients take gradient steps.
         loss: the clients' functions on r = A_k x − b_k: "half_sum" ½Σr² (default), "sum" Σr², "half_mean" Σr²/(2n_k),
-            "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`).
+            "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`). "cross_entropy" is classification:
+            problem.b has int64 labels below problem.num_classes, and the model is that of torch.nn.Linear, its weight
+            (num_classes, 2) row by row and then its bias in one vector, under torch.nn.CrossEntropyLoss().
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
             those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
         precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
@@ -95,6 +99,8 @@ def check(
         "local_update": local_update,
     }
     shape = shape_of(functions)
+    if loss == CROSS_ENTROPY:
+        require_small_steps(setup)
     references = [
         Reference(setup, scenario)
         for scenario in scenarios(

@@ -116,7 +116,8 @@ class Suspects:
         """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
         first = faulty_initial_point(faults, reference)
         yield Moment(first, {})
-        moments = play(self.setup, reference.scenario, arithmetic_for_faults(self.setup), faults, self.part)
+        numbers = arithmetic_for_faults(self.setup, reference.scenario)
+        moments = play(self.setup, reference.scenario, numbers, faults, self.part)
         while True:
             try:
                 with np.errstate(all="ignore"):  # faulty runs may diverge

@@ -3,6 +3,7 @@
 **Tolerance.** The same rounds in ball arithmetic at the implementation's precision (53 bits for float64, 24 for
 float32) have radii that bound the rounding errors of one order of operations. An implementation uses another order, so
 its tolerance is `ROOM` times the sum of the largest radius so far and a unit in the last place of the largest number.
+On cross-entropies simulated rounding errors take the place of radii: see `rounding`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faulty_method import FaultyMethod
+from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
@@ -43,9 +45,9 @@ class Moment:
     clients: dict[int, Array]
 
 
-def arithmetic_for(setup: Setup) -> Arithmetic:
+def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_STEPS
+    few = scenario.is_rational and (setup.effort is None or setup.effort <= MOST_EXACT_STEPS)
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
@@ -73,7 +75,7 @@ def play(
             draw = _draw(scenario, t, active)
             faulty_draw = draw
             for fault in faults:
-                changed = fault.draw(faulty_draw, setup.effort, scenario.squares.num_clients)
+                changed = fault.draw(faulty_draw, setup.effort, scenario.base.num_clients)
                 # with a correct server the faults cannot change who takes part, and with correct clients not who works
                 faulty_draw = faulty_draw if _beyond(part, changed, draw) else changed
             answers = None
@@ -146,19 +148,19 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     for fault in faults:
         setup = fault.parameters(setup)
         scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
-    factors = setup.method.scale(scenario.squares)
+    factors = setup.method.scale(scenario.base)
     if factors is not None:
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
     for fault in faults:
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
-    return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
+    return Rounds(method, solver, scenario.base, scenario.base.clients(numbers, tuple(scale)), numbers)
 
 
-def arithmetic_for_faults(setup: Setup) -> Arithmetic:
+def arithmetic_for_faults(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
+    few = scenario.is_rational and (setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS)
     return arithmetics.get("exact" if few else "float")
 
 
@@ -174,7 +176,7 @@ class Reference:
         """The models after each round."""
         return [
             Moment(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
-            for m in play(self.setup, self.scenario, arithmetic_for(self.setup))
+            for m in play(self.setup, self.scenario, arithmetic_for(self.setup, self.scenario))
         ]
 
     @cached_property
@@ -185,11 +187,7 @@ class Reference:
     def tolerances(self, bits: int) -> np.ndarray:
         """The largest admissible error in any entry of `points`, (T + 1,), for an implementation of this precision."""
         if bits not in self._tolerances:
-            numbers = arithmetics.get("ball", precision=bits)
-            radii = [0.0]
-            for moment in play(self.setup, self.scenario, numbers):
-                parts = [moment.server, *moment.clients.values()]
-                radii.append(largest_radius(entry for part in parts for entry in part))
+            radii = self._radii(bits) if self.scenario.is_rational else self._error_growth * 2.0**-bits
             size = [float(np.abs(self.points[0]).max())]
             size += [max(float(np.abs(x).max()) for x in (m.server, *m.clients.values())) for m in self.moments]
             units = np.maximum.accumulate(np.array(size)) * 2.0**-bits
@@ -198,6 +196,21 @@ class Reference:
                 raise InvalidInput("method", self.setup.method, "leaves the range of numbers", "give other parameters")
             self._tolerances[bits] = found
         return self._tolerances[bits]
+
+    def _radii(self, bits: int) -> list[float]:
+        """The largest radius of any model after every round in balls of this precision."""
+        radii = [0.0]
+        for moment in play(self.setup, self.scenario, arithmetics.get("ball", precision=bits)):
+            parts = [moment.server, *moment.clients.values()]
+            radii.append(largest_radius(entry for part in parts for entry in part))
+        return radii
+
+    @cached_property
+    def _error_growth(self) -> np.ndarray:
+        """What takes the place of radii on cross-entropies, in units of the last place."""
+        scenario = self.scenario
+        draws = [_draw(scenario, t, active) for t, active in enumerate(scenario.rounds)]
+        return error_growth(self.setup, scenario, rounds_with(self.setup, scenario, arithmetics.get("float")), draws)
 
     @cached_property
     def _tolerances(self) -> dict[int, np.ndarray]:

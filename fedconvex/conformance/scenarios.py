@@ -1,4 +1,6 @@
-"""The scenarios of a check: small least-squares problems with exact data, each with a schedule of active clients.
+"""The scenarios of a check: small problems with exact data, each with a schedule of active clients.
+
+Least squares, or classification of the same points into three classes.
 
 The data are multiples of small integers, which float32 represents exactly. They are scaled to the method: the clients'
 curvature is about the inverse of their local path length, or twice the weight of the proximal term. With much less
@@ -14,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float
-from fedconvex.conformance.losses import factor_of, problem_of
+from fedconvex.conformance.classification import CrossEntropy
+from fedconvex.conformance.losses import CLASSES, CROSS_ENTROPY, factor_of, problem_of
 from fedconvex.conformance.setup import Setup
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares
@@ -22,6 +25,8 @@ from fedconvex.problems.quadratics import LeastSquares
 Rounds = tuple[tuple[int, ...], ...]
 
 FIRST_POINT = (1.5, -1.0)
+FIRST_WEIGHT = (0.5, -0.25, -0.75, 0.5, 0.25, 0.75)  # (3, 2) row by row, for features of size 1/2 to 1
+FIRST_BIAS = (0.25, -0.5, 0.0)
 # designs (n_k, 2) of full rank and targets; every client has its own minimiser
 EQUAL_SIZES: tuple[Any, ...] = (
     ([[2, 0], [1, 1]], [2, 3]),
@@ -43,8 +48,9 @@ class Scenario:
 
     name: str
     problem: Problem  # passed to the implementation
-    squares: LeastSquares  # the same data with the loss ½Σr² …
+    base: LeastSquares | CrossEntropy  # the same data with the loss ½Σr², or the mean cross-entropy …
     factors: tuple[Fraction, ...]  # … and each client's factor from that loss to the problem's
+    start: tuple[float, ...]
     rounds: Rounds
     effort: int | None  # the full work, in local steps or epochs; None where it cannot be counted
     efforts: Rounds | None = None  # each active client's local work; None: the full work
@@ -52,17 +58,22 @@ class Scenario:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The clients' numbers of samples."""
-        return tuple(len(targets) for targets in self.squares.b)
+        return tuple(len(targets) for targets in self.base.b)
 
     @property
     def dim(self) -> int:
         """The number of unknowns d."""
-        return self.squares.dim
+        return self.base.dim
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether rational arithmetic can compute the clients' gradients."""
+        return isinstance(self.base, LeastSquares)
 
     @property
     def first_point(self) -> np.ndarray:
         """The initial point, a new array each time: an implementation may overwrite it."""
-        return np.array(FIRST_POINT)
+        return np.array(self.start)
 
 
 def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tuple[Scenario, ...]:
@@ -76,11 +87,16 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
     def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
         sizes = tuple(len(targets) for _, targets in data)
         weights = sizes if weighted else None
+        if loss == CROSS_ENTROPY:
+            classified, start = classification_of(setup, data, weights)
+            return Scenario(
+                name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.effort, efforts
+            )
         A, b = scaled_to(setup, data, loss)
         factors = tuple(2 * factor_of(loss, size) for size in sizes)
         squares = LeastSquares(A=A, b=b, weights=weights)
         problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-        return Scenario(name, problem, squares, factors, rounds, setup.effort, efforts)
+        return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.effort, efforts)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
@@ -98,6 +114,24 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
         found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
     return tuple(found)
+
+
+def classification_of(
+    setup: Setup, data: Sequence[Any], weights: Sequence[int] | None
+) -> tuple[CrossEntropy, tuple[float, ...]]:
+    """The same points with the targets' remainders as labels, and the server's first model.
+
+    The features are scaled so that the curvature along the weight is about `curvature(setup)`; the biases' curvature is
+    at most 1/2 whatever the scale. The first weights shrink as the features grow: scores of moderate size have
+    probabilities that steps change visibly.
+    """
+    features = [np.array(A, float) for A, _ in data]
+    labels = [[target % CLASSES for target in targets] for _, targets in data]
+    largest = max(float(np.linalg.norm(A, 2)) ** 2 / (2 * len(A)) for A in features)
+    factor = short(sqrt(curvature(setup) / largest))
+    _, exponent = frexp(factor)
+    start = (*(ldexp(value, -exponent) for value in FIRST_WEIGHT), *FIRST_BIAS)
+    return CrossEntropy([factor * A for A in features], labels, CLASSES, weights), start
 
 
 def scaled_to(setup: Setup, data: Sequence[Any], loss: str) -> tuple[list[np.ndarray], list[np.ndarray]]:

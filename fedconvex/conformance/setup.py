@@ -13,6 +13,7 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 
+LARGEST_CLASSIFYING_STEP = 2  # beyond 2/L, L = 1/2 being the curvature of a bias, steps rise instead of falling
 LARGEST_BATCH = 5  # samples of the largest client in any scenario
 
 
@@ -59,3 +60,15 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
             cure = f"check with batch_size=None or >= {LARGEST_BATCH}: all of a client's samples"
             raise InvalidInput("batch_size", solver.batch_size, "makes local work random", cure)
     return setup
+
+
+def require_small_steps(setup: Setup) -> None:
+    """Raises InvalidInput unless clients take gradient steps that are stable on a cross-entropy."""
+    solver = setup.solver
+    if not isinstance(solver, GradientDescent | SGD):
+        problem = "solves subproblems exactly, for which cross-entropies have no formula"
+        raise InvalidInput("local_solver", solver, problem, "give GradientDescent(steps=…, stepsize=…) or SGD(…)")
+    if solver.stepsize > LARGEST_CLASSIFYING_STEP:
+        problem = "is too large for cross-entropies, whose biases have a curvature of 1/2: rounding errors would grow"
+        cure = f"check with stepsize <= {LARGEST_CLASSIFYING_STEP}"
+        raise InvalidInput("stepsize", solver.stepsize, problem, cure)
