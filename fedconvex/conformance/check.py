@@ -15,8 +15,8 @@ from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import scenarios
-from fedconvex.conformance.setup import Setup, require_small_steps, setup_of
-from fedconvex.conformance.shapes import Shape, implementation_of, shape_of, varies_work
+from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
+from fedconvex.conformance.shapes import Shape, implementation_of, knows_batches, shape_of, varies_work
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -99,13 +99,13 @@ def check(
         "local_update": local_update,
     }
     shape = shape_of(functions)
+    loss = _loss(loss, shape, setup)
+    require_known_batches(setup, knows_batches(shape, functions), loss)
     if loss == CROSS_ENTROPY:
         require_small_steps(setup)
     references = [
         Reference(setup, scenario)
-        for scenario in scenarios(
-            setup, _loss(loss, shape), _weighted(weights, method), late_clients=varies_work(shape, functions)
-        )
+        for scenario in scenarios(setup, loss, _weighted(weights, method), late_clients=varies_work(shape, functions))
     ]
     implementation = implementation_of(shape, functions, setup, references, precision)
     return examine(setup, references, implementation, guard, precision, shape.part, name=repr(method))
@@ -239,8 +239,11 @@ def _distinct(found: Any) -> list[ConformanceFinding]:
     return list(first.values())
 
 
-def _loss(loss: str | None, shape: Shape) -> str:
-    return loss if loss is not None else "mean" if shape.main == "local_update" else "half_sum"
+def _loss(loss: str | None, shape: Shape, setup: Setup) -> str:
+    """The loss; where it is not stated torch's for PyTorch trainers and for mini-batches."""
+    if loss is not None:
+        return loss
+    return "mean" if shape.main == "local_update" or setup.most_batches > 1 else "half_sum"
 
 
 def _weighted(weights: str | None, method: Method) -> bool:

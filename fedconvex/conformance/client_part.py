@@ -25,7 +25,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.implementation import WORK, Implementation, Turn, takes
+from fedconvex.conformance.implementation import BATCHES, WORK, Implementation, Turn, takes
 from fedconvex.conformance.reference import Reference, draw_of, rounds_with
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import vector
@@ -106,7 +106,7 @@ def client_function(setup: Setup, references: Sequence[Reference], client: Calla
 
 def optional_arguments(client: Callable[..., Any]) -> frozenset[str]:
     """The names of the function's optional arguments."""
-    return frozenset(name for name in (WORK,) if takes(client, name))
+    return frozenset(name for name in (WORK, BATCHES) if takes(client, name))
 
 
 def _sent(served: Served, correct: RoundResult) -> Mapping[str, np.ndarray]:

@@ -9,14 +9,18 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from fedconvex.conformance import findings
+from fedconvex.conformance.batches import Work, drawn
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, TimeIsUp, last_line
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.vectors import Unusable, vector
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.sgd import SGD
 
 BITS = {"float64": 53, "float32": 24}
-WORK = "local_steps"  # an optional argument of the functions: each active client's number of local steps
+# optional arguments of the functions, with an entry for each active client
+WORK = "local_steps"  # its number of local steps or epochs
+BATCHES = "batches"  # a list of its batches in the order of its steps, each a list of sample numbers
 
 
 @dataclass(frozen=True)
@@ -193,19 +197,24 @@ def _changed(value: Any, before: np.ndarray) -> bool:
 
 
 def _turn(implementation: Implementation, scenario: Scenario, t: int, backwards: bool) -> Turn:
-    active, extra = scenario.rounds[t], {}
-    if implementation.takes(WORK):
-        work = _work(scenario, t)
-        # reversed like the clients: work[i] belongs to active[i]
-        extra[WORK] = work[::-1] if backwards and work is not None else work
+    active = scenario.rounds[t]
+    work = _work(scenario, t)
+    optional: dict[str, Sequence[Any] | None] = {WORK: work}
+    if isinstance(scenario.solver, SGD):
+        amounts = [scenario.solver.effort or 0] * len(active) if work is None else work
+        works = [Work(k, t, scenario.sizes[k], amount) for k, amount in zip(active, amounts, strict=True)]
+        optional[BATCHES] = [drawn(scenario.solver, work) for work in works]
+    extra = {name: values for name, values in optional.items() if implementation.takes(name)}
+    if backwards:  # the values belong to the clients one by one
+        extra = {name: None if values is None else values[::-1] for name, values in extra.items()}
     return Turn(tuple(reversed(active)) if backwards else active, extra)
 
 
 def _work(scenario: Scenario, t: int) -> list[int] | None:
-    if scenario.effort is None:
+    if scenario.solver.effort is None:
         return None
     active = scenario.rounds[t]
-    return [scenario.effort] * len(active) if scenario.efforts is None else list(scenario.efforts[t])
+    return [scenario.solver.effort] * len(active) if scenario.efforts is None else list(scenario.efforts[t])
 
 
 def _data(scenario: Scenario) -> list[bytes]:

@@ -17,6 +17,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
+from fedconvex.conformance.batches import ChosenBatches
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.rounding import error_growth
@@ -24,6 +25,7 @@ from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
@@ -47,7 +49,7 @@ class Moment:
 
 def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = scenario.is_rational and (setup.effort is None or setup.effort <= MOST_EXACT_STEPS)
+    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS)
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
@@ -153,6 +155,9 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
+    if scenario.visited is not None:
+        assert isinstance(solver, SGD)
+        solver = ChosenBatches(solver, scenario.visited)
     for fault in faults:
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
     return Rounds(method, solver, scenario.base, scenario.base.clients(numbers, tuple(scale)), numbers)
@@ -160,7 +165,7 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
 
 def arithmetic_for_faults(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = scenario.is_rational and (setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS)
+    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
     return arithmetics.get("exact" if few else "float")
 
 

@@ -7,7 +7,7 @@ curvature is about the inverse of their local path length, or twice the weight o
 curvature faults hardly change the numbers; with much more, runs diverge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, ldexp, sqrt
@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float
+from fedconvex.conformance.batches import Batches, Work
 from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.conformance.losses import CLASSES, CROSS_ENTROPY, factor_of, problem_of
 from fedconvex.conformance.setup import Setup
+from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares
 
@@ -52,8 +54,9 @@ class Scenario:
     factors: tuple[Fraction, ...]  # … and each client's factor from that loss to the problem's
     start: tuple[float, ...]
     rounds: Rounds
-    effort: int | None  # the full work, in local steps or epochs; None where it cannot be counted
+    solver: LocalSolver
     efforts: Rounds | None = None  # each active client's local work; None: the full work
+    visited: Callable[[Work], Batches] | None = None  # the batches of shuffled samples; None: those that SGD draws
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -90,13 +93,13 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         if loss == CROSS_ENTROPY:
             classified, start = classification_of(setup, data, weights)
             return Scenario(
-                name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.effort, efforts
+                name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts
             )
         A, b = scaled_to(setup, data, loss)
         factors = tuple(2 * factor_of(loss, size) for size in sizes)
         squares = LeastSquares(A=A, b=b, weights=weights)
         problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-        return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.effort, efforts)
+        return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.solver, efforts)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;

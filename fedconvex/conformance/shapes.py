@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedconvex.conformance.implementation import WORK, Implementation, RoundFunctions, require_callable, takes
+from fedconvex.conformance.implementation import BATCHES, WORK, Implementation, RoundFunctions, require_callable, takes
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
@@ -62,6 +62,11 @@ def shape_of(functions: Mapping[str, Any]) -> Shape:
 def varies_work(shape: Shape, functions: Mapping[str, Any]) -> bool:
     """Whether clients can be told to do less than their full local work."""
     return shape.part == "server" or takes(functions[shape.main], WORK)
+
+
+def knows_batches(shape: Shape, functions: Mapping[str, Any]) -> bool:
+    """Whether the kit determines which mini-batches clients visit."""
+    return shape.part == "server" or takes(functions[shape.main], BATCHES)
 
 
 def implementation_of(

@@ -1,0 +1,135 @@
+"""Mini-batches: implementations that visit given ones are compared exactly, those that shuffle with every order."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from classifying import softmax_gradient
+
+import fedconvex as fc
+from fedconvex.conformance import Report, check
+from fedconvex.conformance.batches import ChosenBatches, Work, drawn
+from fedconvex.errors import InvalidInput
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+METHOD = fc.FedAvg(stepsize=0.05, epochs=2, batch_size=2)
+
+
+def any_name(report: Report) -> set[str]:
+    return {finding.name for finding in report.diagnosis + report.alternatives}
+
+
+def gradient(problem: Any, k: int, batch: Any, x: Any) -> Any:
+    """Of the mean over the batch, as torch.nn.MSELoss and CrossEntropyLoss compute it."""
+    A, b = problem.A[k][batch], problem.b[k][batch]
+    return softmax_gradient(A, b, x) if hasattr(problem, "num_classes") else 2 * A.T @ (A @ x - b) / len(b)
+
+
+def fedavg(change: Callable[[list[Any]], list[Any]] = lambda batches: batches) -> dict[str, Any]:
+    """FedAvg over change(the given batches)."""
+
+    def round(problem: Any, x: Any, active: Any, batches: Any) -> Any:
+        ends = []
+        for k, own in zip(active, batches, strict=True):
+            theta = x
+            for batch in change(own):
+                theta = theta - 0.05 * gradient(problem, k, batch, theta)
+            ends.append(theta)
+        n = problem.weights[active]
+        return n @ np.stack(ends) / n.sum()
+
+    return {"init": lambda problem, x0: x0.copy(), "round": round, "server_model": lambda x: x}
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("loss", [None, "cross_entropy"])
+@pytest.mark.parametrize("batch_size", [1, 2, 4])
+def test_given_batches_are_compared_exactly(batch_size: int, loss: str | None) -> None:
+    method = fc.FedAvg(stepsize=0.05, epochs=2, batch_size=batch_size)
+    report = check(method, **fedavg(), loss=loss)
+    assert report.passed, report.report()
+    reversed_order = check(method, **fedavg(lambda batches: batches[::-1]), loss=loss)
+    assert not reversed_order.passed
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (
+            lambda batches: [batch for batch in batches if len(batch) == 2],
+            "the last, smaller batch of an epoch is left out",
+        ),
+        (lambda batches: batches[: len(batches) // 2], "clients take one local step too few"),
+        (lambda batches: batches[: len(batches) // 2] * 2, "every epoch has the batches of the first"),
+        (lambda batches: batches[:: max(len(batches) // 2, 1)], "only the first batch of every epoch is visited"),
+    ],
+)
+def test_faults_of_given_batches_are_named(change: Callable[[list[Any]], list[Any]], name: str) -> None:
+    assert name in any_name(check(METHOD, **fedavg(change)))
+
+
+def test_every_shape_gets_its_batches() -> None:
+    def local_update(model: Any, data: Any, global_model: Any, state: Any, local_steps: Any, batches: Any) -> None:
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data), batch_sampler=batches)
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.05)
+        for X, y in loader:
+            optimiser.zero_grad()
+            torch.nn.functional.mse_loss(model(X), y).backward()
+            optimiser.step()
+
+    report = check(METHOD, local_update=local_update)
+    assert report.passed, report.report()
+    assert "clients that come late" in {run.scenario.name for run in report.runs}
+
+    def run(problem: Any, x0: Any, rounds: Any, batches: Any) -> Any:
+        play, x = fedavg()["round"], x0
+        for active, given in zip(rounds, batches, strict=True):
+            x = play(problem, x, active, given)
+            yield x
+
+    assert check(METHOD, run=run).passed
+
+    def server(problem: Any, state: Any, replies: Any) -> Any:
+        n = np.array([reply.num_samples for reply in replies.values()])
+        return n @ np.stack([reply.model for reply in replies.values()]) / n.sum()
+
+    functions = {"init": lambda problem, x0: x0, "server": server, "server_model": lambda w: w}
+    assert check(METHOD, **functions).passed
+
+
+def test_the_given_batches_are_epochs_of_all_samples() -> None:
+    solver = METHOD.local_solver
+    for client, round in [(0, 0), (0, 1), (2, 0)]:
+        batches = drawn(solver, Work(client, round, samples=5, amount=2))
+        assert [len(batch) for batch in batches] == [2, 2, 1] * 2
+        assert sorted(i for batch in batches[:3] for i in batch) == list(range(5))
+        assert batches[:3] == drawn(solver, Work(client, round, samples=5, amount=1))
+    assert drawn(solver, Work(0, 0, 5, 2)) != drawn(solver, Work(0, 1, 5, 2))
+    assert drawn(solver, Work(0, 0, samples=5, amount=0)) == []
+
+
+def test_chosen_batches_that_are_the_drawn_ones_change_nothing() -> None:
+    problem = fc.LeastSquares(A=[np.arange(10.0).reshape(5, 2) / 8, np.ones((3, 2))], b=[np.arange(5.0), np.ones(3)])
+    solver = METHOD.local_solver
+    rounds = [
+        fc.simulate(fc.FedAvg(stepsize=0.05, epochs=2, batch_size=2), problem, rounds=3, local_solver=one).points[-1]
+        for one in (solver, ChosenBatches(solver, lambda work: drawn(solver, work)))
+    ]
+    assert rounds[0] == pytest.approx(rounds[1], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("functions", "options", "argument"),
+    [
+        ({"client": lambda problem, k, model, state: model}, {}, "batch_size"),
+        (fedavg(), {"loss": "half_sum"}, "loss"),
+        (fedavg(), {"loss": "sum"}, "loss"),
+    ],
+)
+def test_batches_that_leave_the_answer_open_are_refused(functions: Any, options: Any, argument: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(METHOD, **functions, **options)
+    assert refused.value.argument == argument
