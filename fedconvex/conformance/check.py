@@ -1,6 +1,8 @@
 """The conformance check: run an implementation on small exact problems, compare it with the method, name its faults."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,10 @@ from fedconvex.conformance.implementation import BITS, Implementation, ObservedR
 from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
-from fedconvex.conformance.scenarios import scenarios
+from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
 from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
 from fedconvex.conformance.shapes import Shape, implementation_of, knows_batches, shape_of, varies_work
+from fedconvex.conformance.shuffling import MOST_ORDERS, examined, notes_on, number_of_orders
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -38,6 +41,7 @@ def check(
     loss: str | None = None,
     weights: str | None = None,
     precision: str | None = None,
+    shuffled: bool = False,
     time_limit: float | None = 60.0,
 ) -> Report:
     """Compare an implementation of `method` with the exact trajectory on small problems, and name what it does wrong.
@@ -77,6 +81,9 @@ def check(
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
             those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
         precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
+        shuffled: clients with mini-batches (`SGD` or `FedAvg` with a batch_size) shuffle their samples by themselves.
+            Each round is then compared with all orders of a few samples: see `fedconvex.conformance.shuffling`. Else
+            the functions take an argument `batches` and visit these: for each active client a list of lists of indices.
         time_limit: the seconds that the implementation may take on one problem, > 0; None: no limit. Code that waits in
             a library's native call, or catches every exception in an endless loop, cannot be ended from within Python.
 
@@ -99,16 +106,22 @@ def check(
         "local_update": local_update,
     }
     shape = shape_of(functions)
-    loss = _loss(loss, shape, setup)
-    require_known_batches(setup, knows_batches(shape, functions), loss)
+    has_batches = setup.most_batches > 1 or (shuffled and getattr(setup.solver, "batch_size", None) is not None)
+    loss = _loss(loss, shape, has_batches)
+    if shuffled and shape.main != "server" and knows_batches(shape, functions):
+        raise InvalidInput("shuffled", shuffled, "contradicts the argument `batches`", "leave one of them out")
+    if has_batches:
+        require_known_batches(setup, shuffled or knows_batches(shape, functions), loss)
     if loss == CROSS_ENTROPY:
         require_small_steps(setup)
-    references = [
-        Reference(setup, scenario)
-        for scenario in scenarios(setup, loss, _weighted(weights, method), late_clients=varies_work(shape, functions))
-    ]
+    weighted, shuffles = _weighted(weights, method), shuffled and shape.main != "server"
+    made = scenarios(setup, loss, weighted, late_clients=varies_work(shape, functions), shuffled=shuffles)
+    others = shuffled_scenarios(setup, loss, weighted) if shuffles else ()
+    references = [Reference(setup, scenario) for scenario in (*made, *others)]
     implementation = implementation_of(shape, functions, setup, references, precision)
-    return examine(setup, references, implementation, guard, precision, shape.part, name=repr(method))
+    known = references[: len(made)]
+    report = examine(setup, known, implementation, guard, precision, shape.part, name=repr(method))
+    return _with_shuffled(report, setup, others, implementation, guard)
 
 
 def examine(
@@ -227,6 +240,32 @@ def _first_deviation(run: ObservedRun, reference: Reference, bits: int) -> Devia
     return None
 
 
+def _with_shuffled(
+    report: Report, setup: Setup, others: Sequence[Scenario], implementation: Implementation, guard: Guard
+) -> Report:
+    """The report, after runs over shuffled batches; what is wrong without them explains what is wrong with them."""
+    few = [scenario for scenario in others if number_of_orders(setup, scenario) <= MOST_ORDERS]
+    if not others:
+        return report
+    bits = report.suspects.bits
+    seen = [
+        examined(setup, scenario, observe(implementation, scenario, guard), partial(_first_deviation, bits=bits))
+        for scenario in few
+    ]
+    runs, references = [one.run for one in seen], [one.reference for one in seen]
+    found = [finding for one in seen for finding in (*one.run.findings, *one.findings)]
+    diagnosis = (*report.diagnosis, *(_distinct(found) if report.passed or not report.explained else ()))
+    return replace(
+        report,
+        passed=not diagnosis,
+        diagnosis=diagnosis,
+        deviations=report.deviations + _first_deviations(runs, references, bits),
+        notes=(*report.notes, *notes_on(seen, [scenario for scenario in others if scenario not in few])),
+        runs=[*report.runs, *runs],
+        references=[*report.references, *references],
+    )
+
+
 def _printed(guard: Guard) -> list[str]:
     return [f"{findings.PRINTS} ('{line}'): what it prints goes to the standard error" for line in guard.printed[:1]]
 
@@ -239,11 +278,11 @@ def _distinct(found: Any) -> list[ConformanceFinding]:
     return list(first.values())
 
 
-def _loss(loss: str | None, shape: Shape, setup: Setup) -> str:
+def _loss(loss: str | None, shape: Shape, has_batches: bool) -> str:
     """The loss; where it is not stated torch's for PyTorch trainers and for mini-batches."""
     if loss is not None:
         return loss
-    return "mean" if shape.main == "local_update" or setup.most_batches > 1 else "half_sum"
+    return "mean" if shape.main == "local_update" or has_batches else "half_sum"
 
 
 def _weighted(weights: str | None, method: Method) -> bool:

@@ -37,7 +37,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         DoesNotConform: an AssertionError with the report.
         InvalidInput: what `check` refuses, and an implementation without functions.
     """
-    unknown = sorted(set(options) - {"local_solver", "loss", "weights", "precision", "time_limit"})
+    unknown = sorted(set(options) - {"local_solver", "loss", "weights", "precision", "shuffled", "time_limit"})
     if unknown:
         raise InvalidInput(unknown[0], options[unknown[0]], "is no option of the check", "see fedconvex.conformance")
 

@@ -19,7 +19,7 @@ from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.conformance.batches import Batches, Work
 from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.conformance.losses import CLASSES, CROSS_ENTROPY, factor_of, problem_of
-from fedconvex.conformance.setup import Setup
+from fedconvex.conformance.setup import LARGEST_CLIENT, Setup
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares
@@ -79,27 +79,20 @@ class Scenario:
         return np.array(self.start)
 
 
-def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tuple[Scenario, ...]:
+def scenarios(
+    setup: Setup, loss: str, weighted: bool, late_clients: bool, shuffled: bool = False
+) -> tuple[Scenario, ...]:
     """The scenarios for a method.
 
     Args:
         weighted: clients have weights proportional to their numbers of samples; else equal ones.
         late_clients: add a scenario in which clients do part of the local work.
+        shuffled: no client has more samples than a batch holds, so that their order does not matter.
     """
 
     def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
-        sizes = tuple(len(targets) for _, targets in data)
-        weights = sizes if weighted else None
-        if loss == CROSS_ENTROPY:
-            classified, start = classification_of(setup, data, weights)
-            return Scenario(
-                name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts
-            )
-        A, b = scaled_to(setup, data, loss)
-        factors = tuple(2 * factor_of(loss, size) for size in sizes)
-        squares = LeastSquares(A=A, b=b, weights=weights)
-        problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-        return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.solver, efforts)
+        data = within_one_batch(setup, data) if shuffled else data
+        return _scenario(setup, loss, weighted, name, data, rounds, efforts)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
@@ -117,6 +110,50 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
         found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
     return tuple(found)
+
+
+def shuffled_scenarios(setup: Setup, loss: str, weighted: bool) -> tuple[Scenario, ...]:
+    """The scenarios for code that shuffles: every client has one sample more than a batch holds; see `shuffling`."""
+    size = getattr(setup.solver, "batch_size", None)
+    if size is None:  # no batches: the order does not matter
+        return ()
+    data = [_samples(size + 1, first) for first in (0, 7)]
+    return (
+        _scenario(setup, loss, weighted, "shuffled batches of one client", data[:1], ((0,),) * 2, None),
+        _scenario(setup, loss, weighted, "shuffled batches of two clients", data, ((0, 1), (0, 1)), None),
+    )
+
+
+def _scenario(
+    setup: Setup, loss: str, weighted: bool, name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None
+) -> Scenario:
+    sizes = tuple(len(targets) for _, targets in data)
+    weights = sizes if weighted else None
+    if loss == CROSS_ENTROPY:
+        classified, start = classification_of(setup, data, weights)
+        return Scenario(name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts)
+    A, b = scaled_to(setup, data, loss)
+    factors = tuple(2 * factor_of(loss, size) for size in sizes)
+    squares = LeastSquares(A=A, b=b, weights=weights)
+    problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
+    return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.solver, efforts)
+
+
+def within_one_batch(setup: Setup, data: Sequence[Any]) -> list[Any]:
+    """The clients' first samples, of different numbers where there is room, and no more than a batch holds."""
+    if setup.most_batches == 1:
+        return list(data)
+    size: int = setup.solver.batch_size  # type: ignore[attr-defined] # SGD, whose batches are fewer than the samples
+    sizes = [len(targets) for _, targets in data]
+    alike = len(set(sizes)) == 1
+    kept = [min(n, size) if alike else min(n, -(-n * size // LARGEST_CLIENT)) for n in sizes]
+    return [(A[:count], targets[:count]) for (A, targets), count in zip(data, kept, strict=True)]
+
+
+def _samples(count: int, first: int) -> Any:
+    """So many samples, two of which differ in each nine of a row."""
+    numbers = range(first, first + count)
+    return [[i % 3 - 1, 1 + i % 2] for i in numbers], [(5 * i) % 9 - 4 for i in numbers]
 
 
 def classification_of(

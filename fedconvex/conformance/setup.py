@@ -85,8 +85,6 @@ def require_small_steps(setup: Setup) -> None:
 
 def require_known_batches(setup: Setup, known: bool, loss: str) -> None:
     """Raises InvalidInput where the kit does not know the clients' mini-batches, or the loss is no mean."""
-    if setup.most_batches == 1:
-        return
     solver: Any = setup.solver
     if not known:
         problem = "makes local work depend on the batches"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fedconvex.conformance.batches import Batches, ChosenBatches, Work, drawn
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.properties import LOCAL_WORK
+from fedconvex.conformance.findings import FIRST_BATCH, LAST_BATCH
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.sgd import SGD
@@ -45,14 +46,14 @@ def has_batches(setup: Setup) -> bool:
 
 FAULTS = (
     Fault(
-        name="the last, smaller batch of an epoch is left out",
+        name=LAST_BATCH,
         cure="set drop_last=False: every epoch visits all samples",
         breaks=LOCAL_WORK,
         applies=has_batches,
         solver=with_batches(full_ones),
     ),
     Fault(
-        name="only the first batch of every epoch is visited",
+        name=FIRST_BATCH,
         cure="loop over all batches of an epoch",
         breaks=LOCAL_WORK,
         applies=has_batches,

@@ -9,7 +9,7 @@ import torch
 from classifying import softmax_gradient
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report, check, findings
 from fedconvex.conformance.batches import ChosenBatches, Work, drawn
 from fedconvex.errors import InvalidInput
 
@@ -133,3 +133,111 @@ def test_batches_that_leave_the_answer_open_are_refused(functions: Any, options:
     with pytest.raises(InvalidInput) as refused:
         check(METHOD, **functions, **options)
     assert refused.value.argument == argument
+
+
+def shuffling(fault: str = "", seed: int = 0, epochs: int = 2) -> dict[str, Any]:
+    """FedAvg with PyTorch's DataLoader, which shuffles from a generator of its own."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def train(problem: Any, k: int, x: Any) -> Any:
+        theta, size = torch.tensor(x), 2
+        if fault == "with replacement":
+            sampler = torch.utils.data.RandomSampler(problem.b[k], replacement=True, generator=generator)
+            loader: Any = torch.utils.data.DataLoader(range(len(problem.b[k])), batch_size=size, sampler=sampler)
+        else:
+            loader = torch.utils.data.DataLoader(
+                range(len(problem.b[k])),
+                batch_size=size,
+                shuffle=fault != "never",
+                drop_last=fault == "drop_last" and len(problem.b[k]) > size,
+                generator=generator,
+            )
+        for _ in range(epochs):
+            for i, batch in enumerate(loader):
+                if not (fault == "first batch" and i > 0):
+                    scale = len(batch) / 2 if fault == "summed" else 1
+                    theta = theta - 0.05 * scale * torch.tensor(gradient(problem, k, batch.numpy(), theta.numpy()))
+        return theta.numpy()
+
+    def round(problem: Any, state: Any, active: Any) -> Any:
+        ends = {k: train(problem, k, state[0]) for k in active}
+        n = np.ones(len(active)) if fault == "not weighted" else problem.weights[active]
+        return n @ np.stack([*ends.values()]) / n.sum(), ends
+
+    return {
+        "init": lambda problem, x0: (x0.copy(), {}),
+        "round": round,
+        "server_model": lambda state: state[0],
+    }
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("loss", [None, "cross_entropy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_code_that_shuffles_passes_whatever_it_draws(seed: int, loss: str | None) -> None:
+    report = check(METHOD, **shuffling(seed=seed), shuffled=True, loss=loss)
+    assert report.passed, report.report()
+    names = [run.scenario.name for run in report.runs]
+    assert names[-2:] == ["shuffled batches of one client", "shuffled batches of two clients"]
+    assert max(len(b) for run in report.runs[:-2] for b in run.scenario.problem.b) == 2
+    assert "agrees with one of its 9 orders" in report.report()
+    assert "agrees with one of its 81 orders" in report.report()
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        ("drop_last", findings.LAST_BATCH),
+        ("first batch", findings.LAST_BATCH),  # here the first batch is all but the last, smaller one
+        ("with replacement", findings.NO_ORDER),
+        ("summed", "the clients' functions are multiplied by half the number of samples"),
+        ("not weighted", "the average is not weighted"),
+    ],
+)
+def test_faults_of_shuffled_batches_are_found(fault: str, name: str) -> None:
+    report = check(METHOD, **shuffling(fault), shuffled=True)
+    assert not report.passed
+    assert name in any_name(report), report.report()
+
+
+def test_samples_that_are_never_shuffled_are_a_note_with_its_probability() -> None:
+    report = check(METHOD, **shuffling("never"), shuffled=True)
+    assert report.passed
+    # 2 + 4 rounds of clients, 2 epochs each, all of which leave the third sample for last
+    assert f"{findings.NEVER_SHUFFLED} (shuffled code does so with a probability of {3.0**-11:.1g})" in report.notes
+
+
+def test_too_many_orders_are_said() -> None:
+    method = fc.FedAvg(stepsize=0.02, epochs=4, batch_size=2)
+
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        for _ in range(4):
+            order = np.random.default_rng(k).permutation(len(problem.b[k]))
+            for batch in np.split(order, range(2, len(order), 2)):
+                model = model - 0.02 * gradient(problem, k, batch, model)
+        return model
+
+    report = check(method, client=client, shuffled=True)
+    assert report.passed, report.report()
+    assert f"{findings.TOO_MANY_ORDERS} ('shuffled batches of two clients')" in report.notes
+
+
+def test_large_batches_that_are_shuffled() -> None:
+    """Deterministic on all small clients; with one sample more than the batch, one of 33 orders."""
+    method = fc.FedAvg(stepsize=0.05, epochs=1, batch_size=32)
+
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        order = np.random.default_rng(len(state)).permutation(len(problem.b[k]))
+        for batch in np.split(order, range(32, len(order), 32)):
+            model = model - 0.05 * gradient(problem, k, batch, model)
+        return model
+
+    report = check(method, client=client, shuffled=True)
+    assert report.passed, report.report()
+    assert "one of its 33 orders" in report.report()
+
+
+def test_stating_both_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="contradicts"):
+        check(METHOD, **fedavg(), shuffled=True)
