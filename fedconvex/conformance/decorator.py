@@ -9,6 +9,8 @@ from fedconvex.conformance.shapes import FUNCTIONS
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.methods.base import Method
 
+OPTIONS = ("local_solver", "loss", "weights", "precision", "shuffled", "time_limit")
+
 
 class DoesNotConform(AssertionError):
     """The implementation differs from the method. The message is the report's text; `report` is the report itself."""
@@ -27,8 +29,8 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         def test_our_scaffold():
             return {"init": init, "round": round, "server_model": server_model}
 
-    The function may return a dict, or an object, class or module with such attributes (`client_models` too), or one
-    function: a trainer's `local_update`. It may take pytest's fixtures.
+    The function may return a dict, or an object, class or module with such attributes, of any shape that `check` takes,
+    or one function: a trainer's `local_update`. It may take pytest's fixtures.
 
     Args:
         method, options: as in `check`.
@@ -37,7 +39,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         DoesNotConform: an AssertionError with the report.
         InvalidInput: what `check` refuses, and an implementation without functions.
     """
-    unknown = sorted(set(options) - {"local_solver", "loss", "weights", "precision", "shuffled", "time_limit"})
+    unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
         raise InvalidInput(unknown[0], options[unknown[0]], "is no option of the check", "see fedconvex.conformance")
 
