@@ -12,7 +12,7 @@ from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, seconds_of
-from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe
+from fedconvex.conformance.implementation import BITS, COARSE, Implementation, ObservedRun, observe
 from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
@@ -106,6 +106,8 @@ def check(
         "local_update": local_update,
     }
     shape = shape_of(functions)
+    if not isinstance(shuffled, bool):
+        raise InvalidInput("shuffled", shuffled, "is neither True nor False", "state whether the code shuffles")
     has_batches = setup.most_batches > 1 or (shuffled and getattr(setup.solver, "batch_size", None) is not None)
     loss = _loss(loss, shape, has_batches)
     if shuffled and shape.main != "server" and knows_batches(shape, functions):
@@ -116,7 +118,9 @@ def check(
         require_small_steps(setup)
     weighted, shuffles = _weighted(weights, method), shuffled and shape.main != "server"
     made = scenarios(setup, loss, weighted, late_clients=varies_work(shape, functions), shuffled=shuffles)
-    others = shuffled_scenarios(setup, loss, weighted) if shuffles else ()
+    # a run that returns its last model alone draws anew where it is run again for the rounds before
+    rounds = 1 if shape.main == "run" else 2
+    others = shuffled_scenarios(setup, loss, weighted, rounds) if shuffles else ()
     references = [Reference(setup, scenario) for scenario in (*made, *others)]
     implementation = implementation_of(shape, functions, setup, references, precision)
     known = references[: len(made)]
@@ -137,7 +141,7 @@ def examine(
     runs = [observe(implementation, reference.scenario, guard) for reference in references]
     found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
     dtypes = {dtype for run in runs for dtype in run.dtypes}
-    coarse = sorted(dtype for dtype in dtypes if dtype.startswith(("float16", "bfloat16", "float8")))
+    coarse = sorted(dtype for dtype in dtypes if dtype.startswith(COARSE))
     bits = BITS[precision] if precision else min((BITS.get(dtype, 53) for dtype in dtypes), default=53)
     if coarse:  # no fault shows through the rounding of 16 bits: report that, and compare at 24
         found.append(

@@ -24,8 +24,18 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.implementation import BATCHES, WORK, Implementation, Turn, takes
+from fedconvex.conformance.implementation import (
+    BATCHES,
+    COARSE,
+    RETURN_FLOATS,
+    WHOLE,
+    WORK,
+    Implementation,
+    Turn,
+    takes,
+)
 from fedconvex.conformance.reference import Reference, draw_of, rounds_with
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import vector
@@ -92,8 +102,10 @@ class ClientFunction(Implementation):
         answers = Answers(np.stack([models[k] for k in members]), correct.answers.path_lengths)
         played = served.rounds.play(served.state, draw, answers=answers)
         assert played is not None
-        coarsest = next((np.dtype(name) for name in ("float16", "float32") if name in dtypes), np.dtype(np.float64))
-        return replace(served, state=played.state, round=served.round + 1, models=models, dtype=coarsest)
+        whole = sorted(name for name in dtypes if name.startswith(WHOLE))
+        if whole:
+            self.found.append(ConformanceFinding(findings.INTEGERS, RETURN_FLOATS, ", ".join(whole)))
+        return replace(served, state=played.state, round=served.round + 1, models=models, dtype=_coarsest(dtypes))
 
     def server_model(self, served: Served) -> np.ndarray:
         return np.asarray(served.state.server, dtype=served.dtype)
@@ -107,6 +119,13 @@ def client_function(setup: Setup, references: Sequence[Reference], client: Calla
 def optional_arguments(client: Callable[..., Any]) -> frozenset[str]:
     """The names of the function's optional arguments."""
     return frozenset(name for name in (WORK, BATCHES) if takes(client, name))
+
+
+def _coarsest(names: set[str]) -> Any:
+    """NumPy's type for the coarsest of these number types; float16 also for those that NumPy lacks."""
+    if any(name.startswith(COARSE) for name in names):
+        return np.float16
+    return np.float32 if "float32" in names else np.float64
 
 
 def _sent(served: Served, correct: RoundResult) -> Mapping[str, np.ndarray]:

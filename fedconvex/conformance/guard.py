@@ -120,7 +120,7 @@ def _by_signal(seconds: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, other)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if other is None else other)  # None: it was not set from Python
         if remaining > 0:
             signal.setitimer(signal.ITIMER_REAL, max(remaining - (time.monotonic() - began), 1e-3), interval)
 

@@ -17,6 +17,9 @@ from fedconvex.conformance.vectors import Unusable, vector
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.sgd import SGD
 
+COARSE = ("float16", "bfloat16", "float8")  # beginnings of names of number types
+WHOLE = ("int", "uint", "bool")
+RETURN_FLOATS = "return floating-point numbers: integers cut off what is behind the point"
 BITS = {"float64": 53, "float32": 24}
 # optional arguments of the functions, with an entry for each active client
 WORK = "local_steps"  # its number of local steps or epochs
@@ -169,10 +172,9 @@ def _take_point(seen: ObservedRun, value: Any, t: int) -> None:
         raise Unusable(
             ConformanceFinding(findings.NOT_FINITE, "look for 0/0, overflow, or the norm's gradient at 0", detail)
         )
-    whole = sorted(name for name in dtypes if name.startswith(("int", "uint", "bool")))
+    whole = sorted(name for name in dtypes if name.startswith(WHOLE))
     if whole:
-        cure = "return floating-point numbers: integers cut off what is behind the point"
-        _once(seen, findings.INTEGERS, cure, ", ".join(whole))
+        _once(seen, findings.INTEGERS, RETURN_FLOATS, ", ".join(whole))
     seen.dtypes |= dtypes
     seen.points.append(point)
 

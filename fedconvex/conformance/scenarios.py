@@ -112,15 +112,15 @@ def scenarios(
     return tuple(found)
 
 
-def shuffled_scenarios(setup: Setup, loss: str, weighted: bool) -> tuple[Scenario, ...]:
+def shuffled_scenarios(setup: Setup, loss: str, weighted: bool, rounds: int) -> tuple[Scenario, ...]:
     """The scenarios for code that shuffles: every client has one sample more than a batch holds; see `shuffling`."""
     size = getattr(setup.solver, "batch_size", None)
     if size is None:  # no batches: the order does not matter
         return ()
     data = [_samples(size + 1, first) for first in (0, 7)]
     return (
-        _scenario(setup, loss, weighted, "shuffled batches of one client", data[:1], ((0,),) * 2, None),
-        _scenario(setup, loss, weighted, "shuffled batches of two clients", data, ((0, 1), (0, 1)), None),
+        _scenario(setup, loss, weighted, "shuffled batches of one client", data[:1], ((0,),) * rounds, None),
+        _scenario(setup, loss, weighted, "shuffled batches of two clients", data, ((0, 1),) * rounds, None),
     )
 
 

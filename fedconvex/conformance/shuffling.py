@@ -47,6 +47,11 @@ class ShuffledRun:
     last: tuple[int, ...]  # the sample that each epoch left for last
     findings: tuple[ConformanceFinding, ...]
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the run did not break off."""
+        return len(self.run.points) > len(self.run.scenario.rounds)
+
 
 def orders(solver: SGD, work: Work) -> Iterator[Batches]:
     """All batches that a round may have where an epoch is a full batch and a batch of one sample."""
@@ -130,7 +135,7 @@ def notes_on(runs: Sequence[ShuffledRun], skipped: Sequence[Scenario]) -> list[s
     """What the report says about the orders."""
     names = " and ".join(f"'{scenario.name}'" for scenario in skipped)
     notes = [f"{findings.TOO_MANY_ORDERS} ({names})"] if skipped else []
-    seen = [shuffled for shuffled in runs if not shuffled.findings and shuffled.last]
+    seen = [one for one in runs if not one.findings and one.is_complete]
     notes += [f"each round of '{one.run.scenario.name}' agrees with one of its {one.orders} orders" for one in seen]
     last = [sample for shuffled in seen for sample in shuffled.last]
     if seen and len(set(last)) == 1:

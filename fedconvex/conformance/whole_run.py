@@ -11,6 +11,7 @@ The author passes one function to `check`,
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, final
@@ -76,7 +77,8 @@ class WholeRun(Implementation):
 
     def _run(self, problem: Any, x0: np.ndarray, turns: Sequence[Turn]) -> Any:
         names = turns[0].extra
-        extra = {name: [turn.extra[name] for turn in turns] for name in names}
+        # copies: a run may work on these lists, and the next one is given them again
+        extra = {name: deepcopy([turn.extra[name] for turn in turns]) for name in names}
         return self.run(problem, x0, [list(turn.active) for turn in turns], **extra)
 
 

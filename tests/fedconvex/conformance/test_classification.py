@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from classifying import random_report
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -212,3 +213,16 @@ def test_every_stepsize_leaves_rounds_that_show_faults(stepsize: float) -> None:
         moves = np.abs(np.diff(reference.points, axis=0)).max(1)
         assert (reference.tolerances(53)[1:] < 1e-9 * moves).all()
         assert (reference.tolerances(24)[1:] < 0.05 * moves).all()
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_right_implementation_passes(seed: int) -> None:
+    report = random_report(seed)
+    assert report.passed, report.report()
+
+
+@pytest.mark.exhaustive
+def test_hundred_random_right_implementations_pass() -> None:
+    alarms = {seed: report.report() for seed in range(12, 112) if not (report := random_report(seed)).passed}
+    assert alarms == {}

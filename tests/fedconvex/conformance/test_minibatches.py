@@ -241,3 +241,70 @@ def test_large_batches_that_are_shuffled() -> None:
 def test_stating_both_is_refused() -> None:
     with pytest.raises(InvalidInput, match="contradicts"):
         check(METHOD, **fedavg(), shuffled=True)
+    with pytest.raises(InvalidInput, match="neither True nor False"):
+        check(METHOD, **fedavg(), shuffled="yes")  # type: ignore[arg-type]
+
+
+DRAWS = np.random.default_rng(3)  # never seeded anew: every call shuffles differently
+
+
+def shuffled_epoch(problem: Any, k: int, theta: Any, linear: Any = 0) -> tuple[Any, int]:
+    """One epoch of steps of 0.05 on batches of two, and their number."""
+    order = DRAWS.permutation(len(problem.b[k]))
+    batches = np.split(order, range(2, len(order), 2))
+    for batch in batches:
+        theta = theta - 0.05 * (gradient(problem, k, batch, theta) + linear)
+    return theta, len(batches)
+
+
+def test_methods_with_memory_may_shuffle() -> None:
+    """SCAFFOLD, option II, over shuffled batches: the memory follows the orders that were found."""
+
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        c, own = state["server"]["c"], state.get("c", 0 * model)
+        theta, steps = shuffled_epoch(problem, k, model, c - own)
+        state["c"] = own - c + (model - theta) / (0.05 * steps)
+        return theta
+
+    solver = fc.SGD(epochs=1, batch_size=2, stepsize=0.05)
+    report = check(fc.Scaffold(stepsize=0.05), local_solver=solver, client=client, shuffled=True)
+    assert report.passed, report.report()
+
+
+def test_a_whole_run_may_shuffle_anew_in_every_call() -> None:
+    """Though the kit runs it again for the models of earlier rounds, where it returns the last one alone."""
+
+    def run(problem: Any, x0: Any, rounds: Any) -> Any:
+        for active in rounds:
+            n = problem.weights[active]
+            x0 = n @ np.stack([shuffled_epoch(problem, k, x0)[0] for k in active]) / n.sum()
+        return x0
+
+    report = check(fc.FedAvg(stepsize=0.05, epochs=1, batch_size=2), run=run, shuffled=True)
+    assert report.passed, report.report()
+
+
+def test_a_run_may_empty_the_lists_that_it_is_given() -> None:
+    def run(problem: Any, x0: Any, rounds: Any, batches: Any) -> Any:
+        for active, own in zip(rounds, batches, strict=True):
+            n, ends = problem.weights[active], []
+            for k, mine in zip(active, own, strict=True):
+                theta = x0
+                while mine:
+                    theta = theta - 0.05 * gradient(problem, k, mine.pop(0), theta)
+                ends.append(theta)
+            x0 = n @ np.stack(ends) / n.sum()
+        return x0
+
+    assert check(METHOD, run=run).passed
+
+
+def test_orders_are_claimed_of_complete_runs_only() -> None:
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        if len(problem.b[k]) > 2:
+            raise RuntimeError("three samples")
+        return shuffled_epoch(problem, k, model)[0]
+
+    report = check(fc.FedAvg(stepsize=0.05, epochs=1, batch_size=2), client=client, shuffled=True)
+    assert [finding.name for finding in report.diagnosis] == [findings.RAISES]
+    assert "agrees with one of" not in report.report()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plain_methods as plain
 import pytest
+import torch
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check, conforms_to, findings
@@ -180,6 +181,22 @@ def test_a_client_that_returns_something_else_is_reported() -> None:
     assert names(check(fc.FedSGD(stepsize=0.1), client=changing)) == [findings.CHANGES_DATA]
 
 
+@pytest.mark.parametrize(
+    ("convert", "name"),
+    [
+        (lambda x: torch.tensor(x).to(torch.bfloat16), findings.COARSE),
+        (lambda x: x.astype(np.float16), findings.COARSE),
+        (lambda x: np.round(x).astype(int), findings.INTEGERS),
+    ],
+)
+def test_a_clients_coarse_or_whole_numbers_are_reported(convert: Callable[..., Any], name: str) -> None:
+    report = check(
+        fc.FedSGD(stepsize=0.1),
+        client=lambda problem, k, model, state: convert(model - 0.1 * gradient(problem, k, model)),
+    )
+    assert name in names(report)
+
+
 # ── the server's part ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -234,12 +251,18 @@ def fedsplit_server(problem: Any, state: Any, replies: Any) -> Any:
     return np.mean(z, axis=0), z
 
 
+def fedpd_server(problem: Any, state: Any, replies: Any) -> Any:
+    return np.mean([reply.model + 0.5 * reply.memory["dual"] for reply in replies.values()], axis=0)
+
+
 def test_right_servers_pass() -> None:
     for method, functions in [
         (fc.FedGD(stepsize=0.1, local_steps=2), fedavg_server()),
         (fc.FedNova(stepsize=0.1, local_steps=3), {**fedavg_server(), "server": fednova_server}),
         (fc.Scaffold(stepsize=0.1, local_steps=2), scaffold_server()),
         (fc.FedDyn(alpha=0.5), feddyn_server()),
+        (fc.FedDANE(mu=0.5), fedavg_server()),
+        (fc.FedPD(eta=0.5), {**fedavg_server(), "server": fedpd_server}),
         (
             fc.FedSplit(stepsize=1),
             {
