@@ -74,7 +74,7 @@ class Trainer:
         )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("mu", [0.0, 2.0])
 def test_a_trainer_with_a_built_in_cross_entropy_passes(mu: float, dtype: Any) -> None:
@@ -83,7 +83,7 @@ def test_a_trainer_with_a_built_in_cross_entropy_passes(mu: float, dtype: Any) -
     assert report.precision == str(dtype).removeprefix("torch.")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("fault", "name"),
     [
@@ -114,6 +114,7 @@ def local_update(model: Any, data: Any, global_model: Any, state: Any, local_ste
     state["c"] = own - c + (w - moved) / (0.1 * local_steps)
 
 
+@pytest.mark.slow
 def test_other_shapes_classify_too() -> None:
     scaffold = fc.Scaffold(stepsize=0.1, local_steps=2)
     report = check(scaffold, local_update=local_update, loss="cross_entropy")
@@ -215,7 +216,7 @@ def test_every_stepsize_leaves_rounds_that_show_faults(stepsize: float) -> None:
         assert (reference.tolerances(24)[1:] < 0.05 * moves).all()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_right_implementation_passes(seed: int) -> None:
     report = random_report(seed)

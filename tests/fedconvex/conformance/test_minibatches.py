@@ -55,6 +55,7 @@ def test_given_batches_are_compared_exactly(batch_size: int, loss: str | None) -
     assert not reversed_order.passed
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("change", "name"),
     [
@@ -184,7 +185,7 @@ def test_code_that_shuffles_passes_whatever_it_draws(seed: int, loss: str | None
     assert "agrees with one of its 81 orders" in report.report()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("fault", "name"),
     [
@@ -201,6 +202,7 @@ def test_faults_of_shuffled_batches_are_found(fault: str, name: str) -> None:
     assert name in any_name(report), report.report()
 
 
+@pytest.mark.slow
 def test_samples_that_are_never_shuffled_are_a_note_with_its_probability() -> None:
     report = check(METHOD, **shuffling("never"), shuffled=True)
     assert report.passed
@@ -208,6 +210,7 @@ def test_samples_that_are_never_shuffled_are_a_note_with_its_probability() -> No
     assert f"{findings.NEVER_SHUFFLED} (shuffled code does so with a probability of {3.0**-11:.1g})" in report.notes
 
 
+@pytest.mark.slow
 def test_too_many_orders_are_said() -> None:
     method = fc.FedAvg(stepsize=0.02, epochs=4, batch_size=2)
 
@@ -223,6 +226,7 @@ def test_too_many_orders_are_said() -> None:
     assert f"{findings.TOO_MANY_ORDERS} ('shuffled batches of two clients')" in report.notes
 
 
+@pytest.mark.slow
 def test_large_batches_that_are_shuffled() -> None:
     """Deterministic on all small clients; with one sample more than the batch, one of 33 orders."""
     method = fc.FedAvg(stepsize=0.05, epochs=1, batch_size=32)
@@ -257,6 +261,7 @@ def shuffled_epoch(problem: Any, k: int, theta: Any, linear: Any = 0) -> tuple[A
     return theta, len(batches)
 
 
+@pytest.mark.slow
 def test_methods_with_memory_may_shuffle() -> None:
     """SCAFFOLD, option II, over shuffled batches: the memory follows the orders that were found."""
 
@@ -284,6 +289,7 @@ def test_a_whole_run_may_shuffle_anew_in_every_call() -> None:
     assert report.passed, report.report()
 
 
+@pytest.mark.slow
 def test_a_run_may_empty_the_lists_that_it_is_given() -> None:
     def run(problem: Any, x0: Any, rounds: Any, batches: Any) -> Any:
         for active, own in zip(rounds, batches, strict=True):

@@ -276,7 +276,7 @@ def test_right_servers_pass() -> None:
         assert report.passed, report.report()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("method", "functions", "name"),
     [
@@ -312,6 +312,7 @@ def test_the_servers_fault_is_named(method: Any, functions: dict[str, Any], name
     assert "clients take one local step too many" not in report.report()
 
 
+@pytest.mark.slow
 def test_half_right_is_right_in_its_half() -> None:
     """A FedDyn whose server alone is wrong: its clients' part passes, and the report says that it is only a part."""
 
@@ -372,6 +373,7 @@ def test_the_decorator_takes_all_shapes() -> None:
     conforms_to(fc.FedProx(mu=0.5), local_solver=STEPS)(lambda: {"client": fedprox_client})()
 
 
+@pytest.mark.slow
 def test_a_whole_plain_method_as_a_run() -> None:
     made = plain.Scaffold(stepsize=0.1, steps=2)
 
