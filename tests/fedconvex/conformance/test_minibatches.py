@@ -72,6 +72,7 @@ def test_faults_of_given_batches_are_named(change: Callable[[list[Any]], list[An
     assert name in any_name(check(METHOD, **fedavg(change)))
 
 
+@pytest.mark.slow
 def test_every_shape_gets_its_batches() -> None:
     def local_update(model: Any, data: Any, global_model: Any, state: Any, local_steps: Any, batches: Any) -> None:
         loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data), batch_sampler=batches)
@@ -305,6 +306,7 @@ def test_a_run_may_empty_the_lists_that_it_is_given() -> None:
     assert check(METHOD, run=run).passed
 
 
+@pytest.mark.slow
 def test_orders_are_claimed_of_complete_runs_only() -> None:
     def client(problem: Any, k: int, model: Any, state: Any) -> Any:
         if len(problem.b[k]) > 2:

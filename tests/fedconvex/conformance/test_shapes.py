@@ -181,6 +181,7 @@ def test_a_client_that_returns_something_else_is_reported() -> None:
     assert names(check(fc.FedSGD(stepsize=0.1), client=changing)) == [findings.CHANGES_DATA]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("convert", "name"),
     [
