@@ -18,7 +18,7 @@ from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
 from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
-from fedconvex.conformance.shapes import Shape, implementation_of, knows_batches, shape_of, varies_work
+from fedconvex.conformance.shapes import CodeShape, implementation_of, knows_batches, shape_of, varies_work
 from fedconvex.conformance.shuffling import MOST_ORDERS, examined, notes_on, number_of_orders
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
@@ -282,7 +282,7 @@ def _distinct(found: Any) -> list[ConformanceFinding]:
     return list(first.values())
 
 
-def _loss(loss: str | None, shape: Shape, has_batches: bool) -> str:
+def _loss(loss: str | None, shape: CodeShape, has_batches: bool) -> str:
     """The loss; where it is not stated torch's for PyTorch trainers and for mini-batches."""
     if loss is not None:
         return loss

@@ -30,7 +30,6 @@ from fedconvex.conformance.implementation import (
     BATCHES,
     COARSE,
     RETURN_FLOATS,
-    WHOLE,
     WORK,
     Implementation,
     Turn,
@@ -38,7 +37,7 @@ from fedconvex.conformance.implementation import (
 )
 from fedconvex.conformance.reference import Reference, draw_of, rounds_with
 from fedconvex.conformance.setup import Setup
-from fedconvex.conformance.vectors import vector
+from fedconvex.conformance.vectors import WHOLE, vector
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import State
 from fedconvex.methods.dane import GradientCorrected

@@ -13,12 +13,11 @@ from fedconvex.conformance.batches import Work, drawn
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, TimeIsUp, last_line
 from fedconvex.conformance.scenarios import Scenario
-from fedconvex.conformance.vectors import Unusable, vector
+from fedconvex.conformance.vectors import WHOLE, Unusable, vector
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.sgd import SGD
 
 COARSE = ("float16", "bfloat16", "float8")  # beginnings of names of number types
-WHOLE = ("int", "uint", "bool")
 RETURN_FLOATS = "return floating-point numbers: integers cut off what is behind the point"
 BITS = {"float64": 53, "float32": 24}
 # optional arguments of the functions, with an entry for each active client

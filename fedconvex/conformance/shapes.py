@@ -11,7 +11,7 @@ from fedconvex.errors import InvalidInput
 
 
 @dataclass(frozen=True)
-class Shape:
+class CodeShape:
     """The functions of one shape, named as `check`'s arguments, each with its contract; `main` plays or trains."""
 
     main: str
@@ -23,16 +23,16 @@ class Shape:
 INIT = "init(problem, x0) -> state"
 MODEL = "server_model(state) -> (d,) array"
 SHAPES = (
-    Shape(
+    CodeShape(
         "round",
         "both",
         {"init": INIT, "round": "round(problem, state, active) -> state", "server_model": MODEL},
         ("client_models",),
     ),
-    Shape("run", "both", {"run": "run(problem, x0, rounds) -> the server's models"}),
-    Shape("client", "clients", {"client": "client(problem, k, model, state) -> (d,) array"}),
-    Shape("local_update", "clients", {"local_update": "local_update(model, data, global_model, state)"}),
-    Shape(
+    CodeShape("run", "both", {"run": "run(problem, x0, rounds) -> the server's models"}),
+    CodeShape("client", "clients", {"client": "client(problem, k, model, state) -> (d,) array"}),
+    CodeShape("local_update", "clients", {"local_update": "local_update(model, data, global_model, state)"}),
+    CodeShape(
         "server",
         "server",
         {"init": INIT, "server": "server(problem, state, replies) -> state", "server_model": MODEL},
@@ -42,7 +42,7 @@ SHAPES = (
 FUNCTIONS = tuple(dict.fromkeys(name for shape in SHAPES for name in (*shape.needed, *shape.optional)))
 
 
-def shape_of(functions: Mapping[str, Any]) -> Shape:
+def shape_of(functions: Mapping[str, Any]) -> CodeShape:
     """The shape of these functions, None where one is not given. Raises InvalidInput where they fit no shape."""
     given = {name: function for name, function in functions.items() if function is not None}
     shape = next((shape for shape in reversed(SHAPES) if shape.main in given), SHAPES[0])
@@ -59,18 +59,18 @@ def shape_of(functions: Mapping[str, Any]) -> Shape:
     return shape
 
 
-def varies_work(shape: Shape, functions: Mapping[str, Any]) -> bool:
+def varies_work(shape: CodeShape, functions: Mapping[str, Any]) -> bool:
     """Whether clients can be told to do less than their full local work."""
     return shape.part == "server" or takes(functions[shape.main], WORK)
 
 
-def knows_batches(shape: Shape, functions: Mapping[str, Any]) -> bool:
+def knows_batches(shape: CodeShape, functions: Mapping[str, Any]) -> bool:
     """Whether the kit determines which mini-batches clients visit."""
     return shape.part == "server" or takes(functions[shape.main], BATCHES)
 
 
 def implementation_of(
-    shape: Shape,
+    shape: CodeShape,
     functions: Mapping[str, Any],
     setup: Setup,
     references: Sequence[Reference],

@@ -9,6 +9,8 @@ from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.errors import short_text
 
+WHOLE = ("int", "uint", "bool")  # beginnings of the names of number types
+
 
 class Unusable(Exception):
     """A return value that ends the run."""
@@ -47,7 +49,10 @@ def is_composed(value: Any) -> bool:
 
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
-        return value.values()
+        # whole numbers in a state_dict are buffers, such as batch normalisation's counter of batches
+        kinds = [str(getattr(part, "dtype", "")).removeprefix("torch.") for part in value.values()]
+        floats = [part for part, kind in zip(value.values(), kinds, strict=True) if not kind.startswith(WHOLE)]
+        return floats or value.values()
     return value if isinstance(value, list | tuple) else list(value.parameters())
 
 

@@ -138,6 +138,7 @@ def test_ctrl_c_is_the_users_and_ends_the_check() -> None:
     [
         (lambda x: x.astype(np.int64), findings.INTEGERS),
         (lambda x: x > 0, findings.INTEGERS),
+        (lambda x: {"weight": x.astype(int)}, findings.INTEGERS),
         (lambda x: x.astype(complex), findings.NOT_NUMBERS),
         (lambda x: x.astype(str), findings.NOT_NUMBERS),
         (lambda x: [1.0, "2"], findings.NOT_NUMBERS),
@@ -154,6 +155,7 @@ def test_a_model_may_be_given_by_its_parts() -> None:
     assert checked(server_model=lambda x: {"first": x[:1], "second": x[1:].reshape(1, 1)}).passed
     assert checked(server_model=lambda x: [x[:1], x[1:]]).passed
     assert checked(server_model=lambda x: x.tolist()).passed
+    assert checked(server_model=lambda x: {"weight": x, "num_batches_tracked": np.array(3)}).passed  # a buffer
 
 
 def test_prints_are_said_and_keep_the_standard_output_clean(capsys: pytest.CaptureFixture[str]) -> None:
