@@ -2,6 +2,10 @@
 
 from fedconvex import data as data
 from fedconvex import participation as participation
+from fedconvex.audit.recommendation import Recommendation as Recommendation
+from fedconvex.audit.recommendation import recommend as recommend
+from fedconvex.audit.stuck_runs import RunDiagnosis as RunDiagnosis
+from fedconvex.audit.stuck_runs import diagnose as diagnose
 from fedconvex.certainty import Certainty as Certainty
 from fedconvex.errors import FedconvexError as FedconvexError
 from fedconvex.errors import InvalidInput as InvalidInput
@@ -76,19 +80,23 @@ __all__ = [
     "NoMinimizer",
     "NotConverged",
     "Quadratic",
+    "Recommendation",
     "RegularizedFedSplit",
+    "RunDiagnosis",
     "Scaffold",
     "Setting",
     "SweepFailed",
     "ToInexactness",
     "Trajectory",
     "data",
+    "diagnose",
     "dissimilarity",
     "draw_sweep",
     "fixed_point",
     "gradient_variance",
     "ground_truth",
     "participation",
+    "recommend",
     "simulate",
     "sweep",
 ]

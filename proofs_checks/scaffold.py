@@ -56,7 +56,8 @@ INVARIANTS = (("shared c", mean(memory("c", 0))),)
 
 def total(n: Any) -> Number:
     """S_n."""
-    return (1 - q**n) / (s * mu)
+    found: Number = (1 - q**n) / (s * mu)
+    return found
 
 
 LATE = e - total(e + 1)
@@ -113,7 +114,7 @@ def one_round(claim: Claim, room: Parts) -> tuple[Line, ...]:
 ROOM = (q**e) ** 2 - ((e - 1) ** 2 + (e - total(e)) ** 2 + (e - 1) * GIVEN_AWAY) / e**2
 
 
-@remarks_on(scaffold.contraction, scaffold.accelerated)
+@remarks_on(scaffold.accelerated)
 def remarks(statement: Statement) -> Remarks:
     """The worst known instance: clients that are the same quadratic of least curvature."""
     return Remarks(tightness=Tightness(_contracted(statement), (1, 8, 2), "two clients μx²/2", attained=True))
@@ -132,12 +133,6 @@ def _contracted(statement: Statement) -> Measure:
         return after**2, statement.calculator.formula(stepsize=1 / most, local_steps=int(steps), mu=least, L=most)
 
     return measure
-
-
-@proof_of(scaffold.contraction)
-def contraction(claim: Claim) -> Derivation:
-    """The condition says that q^{2e} is at least what ‖D‖² is multiplied by."""
-    return Derivation(one_round(claim, (e - scaffold.least_steps(e, s, mu)) / e * squared(q**e * D)), INVARIANTS)
 
 
 @proof_of(scaffold.accelerated)

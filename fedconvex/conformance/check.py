@@ -59,7 +59,8 @@ def check(
     * `server_model(state)`: the server's model, (d,), a list, NumPy array or torch tensor; or its parts, which are
       joined: a module, a dict or list of arrays.
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
-      for all clients: the report then names the client that deviates first.
+      for all clients: the report then names the client that deviates first. Of Ditto and pFedMe these are the personal
+      models, which nothing else shows.
 
     or what fits the code better:
 
@@ -106,6 +107,9 @@ def check(
         "local_update": local_update,
     }
     shape = shape_of(functions)
+    if shape.part == "clients" and method.personal is not None:
+        problem = f"returns one model, and {type(method).__name__}'s clients have another, a personal one"
+        raise InvalidInput(shape.main, functions[shape.main], problem, "give init, round, server_model, client_models")
     if not isinstance(shuffled, bool):
         raise InvalidInput("shuffled", shuffled, "is neither True nor False", "state whether the code shuffles")
     has_batches = setup.most_batches > 1 or (shuffled and getattr(setup.solver, "batch_size", None) is not None)

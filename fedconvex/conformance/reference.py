@@ -49,7 +49,11 @@ class Moment:
 
 def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS)
+    few = (
+        scenario.is_rational
+        and not setup.method.takes_square_roots
+        and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS)
+    )
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
@@ -107,7 +111,9 @@ def play(
                 assert played_correctly is not None
                 correct_state, server = played_correctly.state, played_correctly.state.server
             members = active if faulty_draw.members is None else faulty_draw.members.tolist()
-            moment = Moment(server, dict(zip(members, played.answers.points, strict=True)))
+            personal = setup.method.personal
+            models = played.answers.points if personal is None else state.memory[personal][members]
+            moment = Moment(server, dict(zip(members, models, strict=True)))
         yield moment
 
 
@@ -165,7 +171,11 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
 
 def arithmetic_for_faults(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
+    few = (
+        scenario.is_rational
+        and not setup.method.takes_square_roots
+        and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
+    )
     return arithmetics.get("exact" if few else "float")
 
 

@@ -131,7 +131,7 @@ class SettingParameters:
         r, T = self.value(ratio), self.field.parameter(self.powers.count)
         require(self.field.is_nonnegative(r) and self.field.is_nonnegative(1 - r), f"{ratio} may lie outside [0, 1]")
         gap = self.powers.power(r) - 1 + T * (1 - r)
-        return gap if order == 1 else (1 - r) ** 2 * T * (T - 1) / 2 - gap
+        return gap if order == 1 else self.field.scalar((1 - r) ** 2 * T * (T - 1) / 2 - gap)
 
     def _power_of_rounds(self, r: Scalar, exponent: Scalar) -> Scalar:
         """r^n, r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n; the same with `STEP` for T."""

@@ -76,6 +76,7 @@ class Round:
             numbers["local_steps"] = self.field.scalar(1)  # only its local solver would ask for it
         whole = {n: integer(numbers[n], n.replace("_", " ")) for n in INTEGERS if n in numbers}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        require(self.field.scalar(made.skip).is_zero, "rounds that may be without communication")
         return made
 
     def rest(self) -> None:
@@ -107,7 +108,8 @@ class Round:
             average=self.drawn, gradients=lambda: self.gradient(points),
             sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
-            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"),
+            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), square_root=_no_root, sign=_no_root,
+            solve=_no_further_work,
         )  # fmt: skip
 
     @property
@@ -293,6 +295,14 @@ class Round:
         return (
             found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self.parameters.chance("π") if kept.parts else found
         )
+
+
+def _no_root(values: Any) -> Any:
+    raise Refused("the method takes square roots, or signs, of vectors' entries")
+
+
+def _no_further_work(subproblem: Subproblem) -> Any:
+    raise Refused("the method solves a second local problem in a round")
 
 
 def _no_objective() -> Any:

@@ -33,7 +33,7 @@ class Runs(Assumption):
 
     def in_words(self, written: Written) -> str:
         found = [f"{self.local_steps} local step"] if self.local_steps else []
-        found += [f"{name.replace('_', ' ')} {value}" for name, value in self.fixed]
+        found += [f"{name}={value}" for name, value in self.fixed]
         return f"the method is {self.method}" + (f" with {' and '.join(found)}" if found else "")
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
@@ -46,7 +46,7 @@ class Runs(Assumption):
             return _refuted(f"the clients take {setting.method.local_steps} local steps")  # type: ignore[attr-defined]
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
-                return _refuted(f"the method's {parameter.replace('_', ' ')} is {found}, not {value}")
+                return _refuted(f"the method has {parameter}={found}, not {value}")
         return PROVED
 
 
