@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import (
     STEP,
     AlongSteps,
-    Bernoulli,
+    BernoulliPower,
     Combine,
     Derivation,
     Line,
@@ -150,8 +150,8 @@ def accelerated(claim: Claim) -> Derivation:
         return cited(name).facts[0][1]
 
     lines = (
-        line("at most e", short, (1 / x, Bernoulli(q, 1))),
-        line("nearly e", b - short, (1 / x, Bernoulli(q, 2))),
+        line("at most e", short, (1 / x, BernoulliPower(q, 1))),
+        line("nearly e", b - short, (1 / x, BernoulliPower(q, 2))),
         line("short", b**2 - short**2, (b, earlier("nearly e")), (1, Product("at most e", "nearly e"))),
         line("late at most 1", 1 - late, (1 - x, earlier("at most e")), (1, Nonnegative(e * x))),
         line("late at least -1", 1 + late, (1 - x, earlier("nearly e")), (1, Nonnegative(2 - e * x - (1 - x) * b))),

@@ -69,7 +69,6 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch) -> N
     assert len(not_printed(wrong, tmp_path)) == 1
 
 
-<<<<<<< HEAD
 TABLES = (ROOT / "docs/tables.md").read_text("utf-8")
 
 
@@ -96,7 +95,8 @@ def test_commands_on_a_table_print_what_the_page_shows(tmp_path, monkeypatch, ca
     assert not_said(TABLES, capsys) == []
     wrong = TABLES.replace("--drop admitted", "--drop patient_id", 1)
     assert len(not_said(wrong, capsys)) == 1
-=======
+
+
 @pytest.mark.parametrize("name", ["README.md", "docs/recommend.md"])
 def test_the_recommendation_is_printed_as_shown(name: str) -> None:
     """The bounds of errors that are 0, and the runs of the alternatives, are left out: rounding decides the first."""
@@ -109,4 +109,3 @@ def test_the_recommendation_is_printed_as_shown(name: str) -> None:
     for line in stable:
         assert line in text
     assert "64 predicted, 64 measured" in text
->>>>>>> advise

@@ -13,11 +13,8 @@ from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fract
 from fedconvex.audit.designs.parameters import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
-<<<<<<< HEAD
-from fedconvex.audit.scaling import Scaling, scaling_of
-=======
 from fedconvex.audit.recommendation import Recommendation, recommend_at
->>>>>>> advise
+from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge

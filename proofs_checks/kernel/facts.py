@@ -102,7 +102,7 @@ def fact_of(board: RoundBoard, fact: Any, lines: Lines, known: Statements) -> Di
             both = (lines[line].difference, lines[other].difference)
             require(all(type(of) is Quantity for of in both), "the product of an equation of vectors")
             return Difference(board.product(*both))
-        case proofs.Bernoulli(ratio, order):
+        case proofs.BernoulliPower(ratio, order):
             return Difference(board.constant(board.parameters.bernoulli(ratio, order)))
         case proofs.Proved(identifier):
             return _of_statement(board, identifier, known)

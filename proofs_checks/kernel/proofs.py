@@ -129,7 +129,7 @@ class Product:
 
 @final
 @dataclass(frozen=True)
-class Bernoulli:
+class BernoulliPower:
     """1 − T(1 − r) ≤ r^T, of order 1; r^T ≤ 1 − T(1 − r) + (1 − r)²T(T − 1)/2, of order 2: for 0 ≤ r ≤ 1 and the
     number T of rounds or of local steps.
     """
@@ -181,7 +181,7 @@ Fact = (
     | Nonnegative
     | Earlier
     | Product
-    | Bernoulli
+    | BernoulliPower
     | Proved
     | During
     | Jensen

@@ -162,7 +162,7 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"“{line}”"
         case proofs.Product(line, other):
             return f"“{line}” times “{other}”"
-        case proofs.Bernoulli(ratio, order):
+        case proofs.BernoulliPower(ratio, order):
             return f"Bernoulli's inequality of order {order} for ${show(ratio)}$"
         case proofs.Proved(identifier):
             return f"`{identifier}`"

@@ -32,7 +32,7 @@ from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
     STEP,
     AlongSteps,
-    Bernoulli,
+    BernoulliPower,
     Between,
     Cases,
     Combine,
@@ -216,7 +216,7 @@ def in_steps(setting: ClaimSetting) -> ClaimSetting:
 @pytest.mark.parametrize("order", BERNOULLI)
 def test_bernoullis_inequality(order: int) -> None:
     claim = at_most(*BERNOULLI[order])
-    proof = Derivation((concluding(claim, by(Bernoulli(r, order))),))
+    proof = Derivation((concluding(claim, by(BernoulliPower(r, order))),))
     assert theorem(in_steps(COUNTING), claim, proof)
     for n in range(1, 6):
         for base in (Fraction(0), Fraction(1, 3), Fraction(9, 10), Fraction(1)):
@@ -227,11 +227,13 @@ def test_bernoullis_inequality(order: int) -> None:
 
 def test_where_bernoullis_inequality_fails_it_is_refused() -> None:
     claim = at_most(*BERNOULLI[1])
-    refused(in_steps(COUNTING), claim, Derivation((concluding(claim, by(Bernoulli(r, 3))),)), "no order")
+    refused(in_steps(COUNTING), claim, Derivation((concluding(claim, by(BernoulliPower(r, 3))),)), "no order")
     for ratio in (r + 1, -r, r - 1):
-        proof = Derivation((concluding(claim, by(Bernoulli(ratio, 1))),))
+        proof = Derivation((concluding(claim, by(BernoulliPower(ratio, 1))),))
         refused(in_steps(COUNTING), claim, proof, "may lie outside")
-    refused(COUNTING, at_most(0, 1), Derivation((concluding(at_most(0, 1), by(Bernoulli(r, 1))),)), "nothing counts")
+    refused(
+        COUNTING, at_most(0, 1), Derivation((concluding(at_most(0, 1), by(BernoulliPower(r, 1))),)), "nothing counts"
+    )
 
 
 def test_the_product_of_two_lines() -> None:
