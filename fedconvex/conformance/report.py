@@ -1,7 +1,7 @@
 """The result of a conformance check, as an object, a text for a terminal, a table and a figure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+OTHER_PART = {"clients": "server", "server": "clients"}
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
 
 
@@ -123,7 +124,10 @@ class Report(ShownResult):
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
         lines += [f"  note: {note}" for note in self.notes]
-        unseen = [fault for p in self.properties for fault in p.unseen]
+        if self.suspects.part != "both":
+            lines.append(f"  note: the kit played the {OTHER_PART[self.suspects.part]}: only the rest was checked")
+        elsewhere = self._beyond_this_part
+        unseen = [fault for p in self.properties for fault in p.unseen if fault not in elsewhere]
         if unseen:
             lines.append("  this check would not notice that:")
             lines += [f"    - {fault}" for fault in unseen]
@@ -138,6 +142,15 @@ class Report(ShownResult):
         """Draw the error in each round and scenario, with the largest tolerance; returns Matplotlib's axes."""
         drawn: Axes = self.figure(axes)
         return drawn
+
+    @cached_property
+    def _beyond_this_part(self) -> frozenset[str]:
+        """The faults that belong to the part that the kit played: seen in a whole implementation, not in this half."""
+        if self.suspects.part == "both":
+            return frozenset()
+        whole, seen_in = replace(self.suspects, part="both"), self.suspects.seen_in
+        unseen = [fault for fault in self.suspects.faults if not seen_in[fault.name]]
+        return frozenset(fault.name for fault in unseen if whole.shows(fault))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain lists, strings and numbers, for JSON."""

@@ -33,6 +33,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedGD", FedGD(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("FedSGD", FedSGD(stepsize=0.1), None),
     ("FedAvg", FedAvg(epochs=4, stepsize=0.1), None),
+    ("FedAvg", FedAvg(epochs=2, stepsize=0.1, batch_size=2), None),
     ("FedAvgM", FedAvgM(stepsize=0.1, local_steps=4, momentum=0.5, server_stepsize=0.75), None),
     ("FedAdagrad", FedAdagrad(stepsize=0.1, local_steps=4, beta1=0.5), None),
     ("FedAdam", FedAdam(stepsize=0.1, local_steps=4), None),

@@ -287,7 +287,7 @@ def test_table_dictionary_and_picture() -> None:
         (fc.FedGD(stepsize=1), {"local_update": lambda *given: None}, "local_update"),
         ("FedGD", {}, "method"),
         (fc.FedAvg(stepsize=1, batch_size=2), {}, "batch_size"),
-        (fc.FedPD(eta=1, skip=0.5), {}, "skip"),
+        (fc.FedPD(eta=1, skip=0.5), {}, "method"),
         (fc.FedProx(mu=1), {"local_solver": fc.ToInexactness(gamma=0.5)}, "local_solver"),
         (fc.FedProx(mu=1), {"local_solver": "exact"}, "local_solver"),
         (fc.FedProx(mu=1), {"loss": "mse"}, "loss"),
