@@ -22,7 +22,7 @@ HELP = """What federated-optimization papers promise, computed and checked on yo
 
 Every number is labelled exact, enclosed (in an interval, with proof) or numeric. Exit status: 0 done, and what was \
 checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is one line."""
-DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
+DATA_PANEL, PAPERS_PANEL = "On your data, models and code", "On the papers"
 
 
 def _print_version(wanted: bool) -> None:
@@ -70,6 +70,12 @@ def _worst_case(app: typer.Typer) -> None:
     app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
 
 
+def _conform(app: typer.Typer) -> None:
+    from fedconvex.commands.conform import CONFORM_HELP, conform
+
+    app.command(help=CONFORM_HELP, rich_help_panel=DATA_PANEL)(conform)
+
+
 def _reproduce(app: typer.Typer) -> None:
     from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
 
@@ -90,6 +96,7 @@ def _deep(app: typer.Typer) -> None:
 
 COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "audit": _audit,
+    "conform": _conform,
     "bounds": _bounds,
     "verify": _verify,
     "worst-case": _worst_case,

@@ -9,6 +9,7 @@ from fedconvex.errors import InvalidInput, short_text
 from fedconvex.methods.base import Method
 
 FUNCTIONS = ("init", "round", "server_model", "client_models", "local_update")
+OPTIONS = ("local_solver", "loss", "weights", "precision")
 
 
 class DoesNotConform(AssertionError):
@@ -38,7 +39,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         DoesNotConform: an AssertionError with the report.
         InvalidInput: what `check` refuses, and an implementation without functions.
     """
-    unknown = sorted(set(options) - {"local_solver", "loss", "weights", "precision"})
+    unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
         raise InvalidInput(unknown[0], options[unknown[0]], "is no option of the check", "see fedconvex.conformance")
 
@@ -61,7 +62,7 @@ def functions_of(implementation: Any) -> dict[str, Any]:
         found = {name: implementation[name] for name in FUNCTIONS if name in implementation}
     else:
         found = {name: getattr(implementation, name) for name in FUNCTIONS if hasattr(implementation, name)}
-    if not found and callable(implementation):
+    if not found and callable(implementation) and not isinstance(implementation, type):
         found = {"local_update": implementation}
     if not found:
         cure = "return a dict of them, an object with them, or a local_update"

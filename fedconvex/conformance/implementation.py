@@ -81,7 +81,7 @@ def observe(implementation: Implementation, scenario: Scenario, backwards: bool 
                 _take_clients(seen, implementation.client_models, state, order)
     except _Unusable as broken:
         seen.findings.append(broken.finding)
-    except Exception as error:  # whatever somebody else's code raises
+    except (Exception, SystemExit) as error:  # whatever somebody else's code raises; exit(0) must not look like success
         seen.findings.append(_raised(error, len(seen.points), scenario))
     if not np.array_equal(x0, scenario.first_point):
         _once(seen, findings.CHANGES_START, "copy x0 before you work on it")
@@ -183,7 +183,7 @@ def _data(scenario: Scenario) -> list[bytes]:
     return [np.asarray(part).tobytes() for part in (*problem.A, *problem.b)]
 
 
-def _raised(error: Exception, t: int, scenario: Scenario) -> ConformanceFinding:
+def _raised(error: BaseException, t: int, scenario: Scenario) -> ConformanceFinding:
     where = "init or server_model" if t == 0 else f"round {t}"
     text = f"{type(error).__name__}: {short_text(str(error), 160)}"
     if isinstance(error, ValueError) and "read-only" in str(error):
