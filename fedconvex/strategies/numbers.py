@@ -1,4 +1,4 @@
-"""Strategies for numbers: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
+"""Numbers for strategies: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
 from fedconvex.errors import InvalidInput, short_text
+from fedconvex.strategies.byte_draws import ByteDraws
 from fedconvex.validation import integer_at_least, truth_value
 
 DENOMINATORS = (1, 2, 3)  # entries are integers, halves or thirds: coarse grids make coincidences likely
@@ -31,35 +32,67 @@ class NumberRange:
             problem = f"is smaller than min_value = {short_text(self.low)}"
             raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
 
-    def numbers(self, draw: st.DrawFn) -> st.SearchStrategy[Any]:
-        """A strategy for the integers, halves or thirds of the range; draws which of these, once for a problem."""
-        chosen: st.SearchStrategy[Any] = draw(st.sampled_from(self._choices))
-        return chosen
+    def grid(self, draws: ByteDraws) -> "Grid":
+        """The integers, halves or thirds of the range: draws which of these, once for a problem."""
+        return self._grids[draws.below(len(self._grids))]
 
-    def several(self, draw: st.DrawFn, count: int) -> list[Any]:
-        """Draws `count` numbers with a common denominator."""
-        return list(draw(st.lists(self.numbers(draw), min_size=count, max_size=count)))
+    def number(self, draws: ByteDraws, grid: "Grid") -> Any:
+        """A number of the grid; if entries are floats, sometimes any other of the range."""
+        number = grid.number(draws.below(grid.sizes, max(other.sizes for other in self._grids)), draws.below(2))
+        if self.exact:
+            return number
+        share, anywhere = draws.below(2**32) / 2**32, draws.below(4) == 3
+        low, high = self.float_bounds
+        return min(max(low * (1 - share) + high * share, low), high) if anywhere else float(number)
 
     @cached_property
-    def _choices(self) -> list[st.SearchStrategy[Any]]:
-        return [self._multiples(denominator) for denominator in DENOMINATORS] if self.exact else [self.floats]
-
-    def _multiples(self, denominator: int) -> st.SearchStrategy[Any]:
-        """The multiples of 1/denominator in the range."""
-        low, high = to_fraction(self.low), to_fraction(self.high)
-        if ceil(low * denominator) > floor(high * denominator):  # there are none: use a grid with both bounds on it
-            denominator = lcm(low.denominator, high.denominator)
-        numerators = st.integers(ceil(low * denominator), floor(high * denominator))
-        return numerators if denominator == 1 else numerators.map(lambda n: tidy(Fraction(n, denominator)))
+    def _grids(self) -> "list[Grid]":
+        if self.exact:
+            return [Grid.of(to_fraction(self.low), to_fraction(self.high), n) for n in DENOMINATORS]
+        first, last = self.float_bounds
+        return [Grid.of(Fraction(first), Fraction(last), 1)]
 
     @property
-    def floats(self) -> st.SearchStrategy[float]:
-        """All floats of the range. Raises InvalidInput if there are none."""
+    def float_bounds(self) -> tuple[float, float]:
+        """The least and the greatest float of the range. Raises InvalidInput if there are none."""
         low, high = to_fraction(self.low), to_fraction(self.high)
         first, last = float_at_least(low), -float_at_least(-high)
         if first > last:
             raise InvalidInput("max_value", self.high, "leaves no float between", "give a wider range, or exact=True")
-        return st.floats(first, last, allow_subnormal=False)
+        return first, last
+
+
+@final
+@dataclass(frozen=True)
+class Grid:
+    """The multiples of 1/denominator whose numerators lie between `first` and `last`, by size and sign."""
+
+    first: int
+    last: int
+    denominator: int
+
+    @classmethod
+    def of(cls, low: Fraction, high: Fraction, denominator: int) -> "Grid":
+        """The multiples in an interval; where there are none, those of the common denominator of both bounds."""
+        if ceil(low * denominator) > floor(high * denominator):
+            denominator = lcm(low.denominator, high.denominator)
+        return cls(ceil(low * denominator), floor(high * denominator), denominator)
+
+    @property
+    def smallest(self) -> int:
+        """The least size of a numerator."""
+        return max(self.first, -self.last, 0)
+
+    @property
+    def sizes(self) -> int:
+        """How many sizes the numerators have."""
+        return max(self.last, -self.first) - self.smallest + 1
+
+    def number(self, size: int, negative: int) -> Any:
+        """The number of a size, counted from the smallest one, and a sign, where there are numbers of both."""
+        away = self.smallest + size
+        negative = away > self.last or (negative and -away >= self.first)
+        return tidy(Fraction(-away if negative else away, self.denominator))
 
 
 def tidy(number: Fraction) -> Any:
