@@ -14,7 +14,7 @@ from typing import Any, final
 from hypothesis import strategies as st
 
 MOST_BYTES = 1021  # of one example; a longer one reads its bytes again, at other places, since this is a prime number
-EVEN = 32  # a number below n is read from enough bytes that none is more than 1 + 1/EVEN times as likely as another
+EVEN = 8  # a number below n is read from enough bytes that none is more than 1 + 1/EVEN times as likely as another
 
 
 @final
@@ -24,10 +24,10 @@ class ByteDraws:
     def __init__(self, content: bytes) -> None:
         self.content, self.position = content, 0
 
-    def below(self, count: int, most: int | None = None) -> int:
-        """A number of 0, …, count − 1; where the count itself is drawn, `most` is the largest that it can be."""
+    def below(self, count: int) -> int:
+        """A number of 0, …, count − 1."""
         drawn, reached = 0, 1
-        while reached < EVEN * (most or count):
+        while reached < EVEN * count:
             drawn = 256 * drawn + self._byte()
             reached *= 256
         return drawn % count

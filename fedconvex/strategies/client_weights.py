@@ -39,8 +39,8 @@ def weights(
 
 def drawn_weights(draws: ByteDraws, clients: Sequence[int], most: int, span: NumberRange) -> list[Any]:
     """The weights of these clients of at most so many, at least one of them positive."""
-    grid = span.grid(draws)
-    drawn = [span.number(draws, grid) for _ in range(most)]
+    denominator = span.denominator(draws)
+    drawn = [span.number(draws, denominator) for _ in range(most)]
     chosen = [drawn[k] for k in clients]
     if not any(chosen):  # repaired instead of rejected
         chosen[0] = min(1, span.high)

@@ -11,7 +11,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
-from fedconvex.strategies.numbers import Grid, NumberRange, count_range, tidy
+from fedconvex.strategies.numbers import NumberRange, count_range, tidy
 from fedconvex.validation import truth_value
 
 SHRUNK = 128  # occasionally one column of all A_k is divided by it, so that A_kᵀA_k is ill-conditioned
@@ -62,13 +62,13 @@ def least_squares_problems(
     pivot = (1 if low <= 1 <= high else max_value) if high > 0 else min_value
 
     def build(draws: ByteDraws) -> fc.LeastSquares:
-        unknowns, members, grid = draws.some(*dims), draws.some(*clients), span.grid(draws)
+        unknowns, members, denominator = draws.some(*dims), draws.some(*clients), span.denominator(draws)
         kind = draws.pick(["any", "any", "any", "one minimiser", "equal clients"])
         ill, column = draws.below(6) == 5, draws.below(dims[1]) % len(unknowns)
         weights = optional_weights(draws, members, clients[1], positive=positive_weights, exact=exact)
         counts = (max(samples[0], len(unknowns)), max(samples[1], dims[1])) if full_rank else samples
         kept = [draws.some(*counts) for _ in range(clients[1])]
-        drawn = [_samples(draws, span, grid, unknowns, dims[1], counts[1], rows) for rows in kept]
+        drawn = [_samples(draws, span, denominator, unknowns, dims[1], counts[1], rows) for rows in kept]
         chosen = [drawn[members[0] if kind == "equal clients" else k] for k in members]
         A, b = [[row for row, _ in rows] for rows in chosen], [[target for _, target in rows] for rows in chosen]
         if full_rank:
@@ -86,14 +86,14 @@ def least_squares_problems(
 def _samples(
     draws: ByteDraws,
     span: NumberRange,
-    grid: Grid,
+    denominator: int,
     unknowns: Sequence[int],
     width: int,
     most: int,
     kept: Sequence[int],
 ) -> list[tuple[list[Any], Any]]:
     """A client's samples (features, target): the kept ones of so many, with the unknowns among `width` features."""
-    rows = [[span.number(draws, grid) for _ in range(width + 1)] for _ in range(most)]
+    rows = [[span.number(draws, denominator) for _ in range(width + 1)] for _ in range(most)]
     return [([rows[i][j] for j in unknowns], rows[i][width]) for i in kept]
 
 

@@ -109,11 +109,11 @@ def _samples(
 ) -> tuple[list[list[list[Any]]], list[list[int]], list[int]]:
     """A_k and y_k of every client, and which of the clients that there may be these are."""
     clients, features = sizes
-    chosen, members, grid = draws.some(*features), draws.some(*clients), span.grid(draws)
+    chosen, members, denominator = draws.some(*features), draws.some(*clients), span.denominator(draws)
     kept = [draws.some(*samples) for _ in range(clients[1])]
     A, y = [], []
     for places in kept:
-        rows = [[span.number(draws, grid) for _ in range(features[1])] for _ in range(samples[1])]
+        rows = [[span.number(draws, denominator) for _ in range(features[1])] for _ in range(samples[1])]
         targets = [draws.pick(labels) for _ in rows]
         A.append([[rows[i][j] for j in chosen] for i in places])
         y.append([targets[i] for i in places])

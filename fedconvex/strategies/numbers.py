@@ -32,13 +32,21 @@ class NumberRange:
             problem = f"is smaller than min_value = {short_text(self.low)}"
             raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
 
-    def grid(self, draws: ByteDraws) -> "Grid":
-        """The integers, halves or thirds of the range: draws which of these, once for a problem."""
-        return self._grids[draws.below(len(self._grids))]
+    def denominator(self, draws: ByteDraws) -> int:
+        """Whether numbers are integers, halves or thirds: drawn once for a problem."""
+        return int(draws.pick(DENOMINATORS)) if self.exact else 1
 
-    def number(self, draws: ByteDraws, grid: "Grid") -> Any:
-        """A number of the grid; if entries are floats, sometimes any other of the range."""
-        number = grid.number(draws.below(grid.sizes, max(other.sizes for other in self._grids)), draws.below(2))
+    def number(self, draws: ByteDraws, denominator: int) -> Any:
+        """A number of the range with this denominator; if numbers are floats, sometimes any other of the range.
+
+        Size, sign and fraction are drawn by themselves, so that a counterexample loses its fractions alone.
+        """
+        sizes = self._sizes
+        size, negative = divmod(draws.below(2 * len(sizes)), 2)
+        whole, part = Fraction(sizes[size], self._unit), Fraction(draws.below(6) % denominator, denominator)
+        sign = -1 if negative else 1
+        choices = (sign * (whole + part), sign * whole, -sign * (whole + part), -sign * whole)
+        number = tidy(next(n for n in choices if self._first <= n * self._unit <= self._last))
         if self.exact:
             return number
         share, anywhere = draws.below(2**32) / 2**32, draws.below(4) == 3
@@ -46,11 +54,29 @@ class NumberRange:
         return min(max(low * (1 - share) + high * share, low), high) if anywhere else float(number)
 
     @cached_property
-    def _grids(self) -> "list[Grid]":
-        if self.exact:
-            return [Grid.of(to_fraction(self.low), to_fraction(self.high), n) for n in DENOMINATORS]
-        first, last = self.float_bounds
-        return [Grid.of(Fraction(first), Fraction(last), 1)]
+    def _bounds(self) -> tuple[Fraction, Fraction]:
+        low, high = (self.low, self.high) if self.exact else self.float_bounds
+        return to_fraction(low), to_fraction(high)
+
+    @cached_property
+    def _unit(self) -> int:
+        """1, or where the range has no integer the inverse of a step that leads to both its bounds."""
+        low, high = self._bounds
+        return 1 if ceil(low) <= floor(high) else lcm(low.denominator, high.denominator)
+
+    @cached_property
+    def _first(self) -> Fraction:
+        return self._bounds[0] * self._unit
+
+    @cached_property
+    def _last(self) -> Fraction:
+        return self._bounds[1] * self._unit
+
+    @cached_property
+    def _sizes(self) -> range:
+        """The absolute values of the range's integers, or of its multiples of 1/unit, times the unit."""
+        first, last = ceil(self._first), floor(self._last)
+        return range(max(first, -last, 0), max(last, -first) + 1)
 
     @property
     def float_bounds(self) -> tuple[float, float]:
@@ -60,39 +86,6 @@ class NumberRange:
         if first > last:
             raise InvalidInput("max_value", self.high, "leaves no float between", "give a wider range, or exact=True")
         return first, last
-
-
-@final
-@dataclass(frozen=True)
-class Grid:
-    """The multiples of 1/denominator whose numerators lie between `first` and `last`, by size and sign."""
-
-    first: int
-    last: int
-    denominator: int
-
-    @classmethod
-    def of(cls, low: Fraction, high: Fraction, denominator: int) -> "Grid":
-        """The multiples in an interval; where there are none, those of the common denominator of both bounds."""
-        if ceil(low * denominator) > floor(high * denominator):
-            denominator = lcm(low.denominator, high.denominator)
-        return cls(ceil(low * denominator), floor(high * denominator), denominator)
-
-    @property
-    def smallest(self) -> int:
-        """The least size of a numerator."""
-        return max(self.first, -self.last, 0)
-
-    @property
-    def sizes(self) -> int:
-        """How many sizes the numerators have."""
-        return max(self.last, -self.first) - self.smallest + 1
-
-    def number(self, size: int, negative: int) -> Any:
-        """The number of a size, counted from the smallest one, and a sign, where there are numbers of both."""
-        away = self.smallest + size
-        negative = away > self.last or (negative and -away >= self.first)
-        return tidy(Fraction(-away if negative else away, self.denominator))
 
 
 def tidy(number: Fraction) -> Any:

@@ -14,11 +14,11 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
-from fedconvex.strategies.numbers import Grid, NumberRange, count_range, tidy
+from fedconvex.strategies.numbers import NumberRange, count_range, tidy
 
 Matrix = list[list[Any]]
 
-STEPS = 8  # eigenvalues lie on the grid that divides [mu, L] into this many steps
+STEPS = 8  # eigenvalues lie on the denominator that divides [mu, L] into this many steps
 STEPS_DRAWN = (*range(STEPS + 1), *(STEPS, 0) * 3, STEPS)  # both ends more often
 STRETCHES = (1, 10, 10_000)  # if L is not given, the largest eigenvalue is at most mu plus one of these
 
@@ -63,18 +63,18 @@ def quadratic_problems(
     curvatures = _curvatures(mu, L)
 
     def build(draws: ByteDraws) -> fc.Quadratic:
-        unknowns, members, grid = draws.some(*dims), draws.some(*clients), span.grid(draws)
+        unknowns, members, denominator = draws.some(*dims), draws.some(*clients), span.denominator(draws)
         stretch, shared = draws.pick(STRETCHES), draws.below(4) == 3
         weights = optional_weights(draws, members, clients[1], positive=positive_weights, exact=exact)
         drawn = []
         for _ in range(clients[1]):
             if curvatures is None:
-                H = _symmetric(draws, span, grid, dims[1])
+                H = _symmetric(draws, span, denominator, dims[1])
             else:
                 low, high = curvatures
                 bounds = (low, low + stretch if high is None else high)
                 H = _rotated(draws, *bounds, unknowns, dims[1]) if exact else _diagonal(draws, *bounds, dims[1])
-            c = [span.number(draws, grid) for _ in range(dims[1])]
+            c = [span.number(draws, denominator) for _ in range(dims[1])]
             drawn.append(([[H[i][j] for j in unknowns] for i in unknowns], [c[i] for i in unknowns]))
         H, c = [drawn[k][0] for k in members], [drawn[k][1] for k in members]
         if shared:  # a minimiser x = c_0 for all clients: c_k = H_k x
@@ -160,7 +160,7 @@ def _diagonal(draws: ByteDraws, low: Fraction, high: Fraction, width: int) -> Ma
     return [[value if i == j else 0.0 for j in range(width)] for i, value in enumerate(diagonal)]
 
 
-def _symmetric(draws: ByteDraws, span: NumberRange, grid: Grid, width: int) -> Matrix:
+def _symmetric(draws: ByteDraws, span: NumberRange, denominator: int, width: int) -> Matrix:
     """A symmetric matrix with these entries."""
-    lower = [[span.number(draws, grid) for _ in range(i + 1)] for i in range(width)]
+    lower = [[span.number(draws, denominator) for _ in range(i + 1)] for i in range(width)]
     return [[lower[max(i, j)][min(i, j)] for j in range(width)] for i in range(width)]

@@ -46,8 +46,8 @@ def trajectories(
     span = NumberRange(-3, 3, arithmetic == "exact")
 
     def vector(draws: ByteDraws) -> list[Any]:
-        grid = span.grid(draws)
-        return [span.number(draws, grid) for _ in range(COORDINATES)]
+        denominator = span.denominator(draws)
+        return [span.number(draws, denominator) for _ in range(COORDINATES)]
 
     coordinates = from_bytes(vector)
 

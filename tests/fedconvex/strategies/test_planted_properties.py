@@ -32,7 +32,9 @@ PLANTED: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any], b
     "FedProx is unbiased": (
         strategies.least_squares_problems,
         is_biased,
-        "LeastSquares(A=[[[2]], [[1]]], b=[[1], [0]])",  # or with the clients exchanged
+        " or ".join(
+            f"LeastSquares(A={A}, b={b})" for A in ([[[1]], [[2]]], [[[2]], [[1]]]) for b in ([[0], [1]], [[1], [0]])
+        ),
     ),
     "entries are below 3": (
         strategies.least_squares_problems,
@@ -115,7 +117,7 @@ def tried(strategy: st.SearchStrategy[Any], is_false: Callable[[Any], bool]) -> 
 def test_the_smallest_counterexample_is_found_without_an_invalid_attempt(name: str) -> None:
     strategy, is_false, smallest = PLANTED[name]
     example, attempts = tried(strategy(), is_false)
-    assert constructor_call(example) == smallest
+    assert constructor_call(example) in smallest.split(" or ")
     assert attempts.keys() <= {"valid", "interesting"}, attempts
 
 
