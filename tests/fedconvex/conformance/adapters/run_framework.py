@@ -9,8 +9,8 @@ import inspect
 import json
 import sys
 import types
+from contextlib import suppress
 from fractions import Fraction
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ def without_torchvision() -> None:
     try:
         import torchvision  # noqa: F401 - whether it can be imported is all that counts
     except (ImportError, RuntimeError, OSError):
+        with suppress(ImportError):
+            import torchmetrics  # noqa: F401 - it leaves out what needs torchvision, where that is missing
         for name in ("torchvision", "torchvision.transforms", "torchvision.datasets", "torchvision.models"):
             sys.modules[name] = types.ModuleType(name)
-            sys.modules[name].__spec__ = ModuleSpec(name, None)
         vision: Any = sys.modules["torchvision"]
         vision.transforms, vision.datasets = sys.modules["torchvision.transforms"], sys.modules["torchvision.datasets"]
         vision.datasets.CIFAR10 = object
