@@ -31,7 +31,7 @@ def simulated(case: str, report: Any) -> None:
         schedule = fc.participation.Schedule([list(active) for active in scenario.rounds])
         fc.simulate(
             setup.method,
-            scenario.squares,
+            scenario.base,
             len(scenario.rounds),
             participation=schedule,
             local_solver=setup.solver,

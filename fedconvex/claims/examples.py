@@ -9,6 +9,7 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
 
 ROUNDS = 200
+LARGEST_EXPONENT = 100
 FIRST_COUNTS = {"num_clients": 4, "num_active": 1}  # conditions such as P ≤ m leave room, and √(m/P) is rational
 TRIES = 500
 SIZES = tuple(map(Fraction, ("1/100", "1/10", "1", "1", "100", "1000")))
@@ -16,7 +17,10 @@ COUNTS = (Fraction(1), Fraction(2), Fraction(10_000))
 
 
 def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
-    """A formula in parameters at rational values; a root is rounded down to a multiple of 2⁻⁴⁰. Raises KeyError."""
+    """A formula in parameters at rational values; a root is rounded down to a multiple of 2⁻⁴⁰.
+
+    Raises KeyError for other operations, and OverflowError for a large exponent.
+    """
     match term.head, term.args:
         case "constant", (c,):
             return Fraction(c)
@@ -41,6 +45,8 @@ def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
                 case "/":
                     return a / b
                 case "^":
+                    if abs(b) > LARGEST_EXPONENT:
+                        raise OverflowError
                     return Fraction(a ** int(b))
             return max(a, b)
     raise KeyError(term.head)
@@ -50,15 +56,22 @@ def example_of(setting: ClaimSetting) -> Mapping[str, Fraction]:
     """Parameters in the setting's domain; empty where none was found. The kernel checks whether they are in it."""
     values = {name: Fraction(1) for name in setting.signs}
     values |= {name: Fraction(FIRST_COUNTS.get(name, 2)) for name in setting.counts}
-    if found := _repaired(values, setting):
+    if found := _repaired_if_possible(values, setting):
         return found
     random = Random(0)  # of other sizes, for conditions that ask for many clients or for small numbers
     for _ in range(TRIES):
         values = {name: random.choice(SIZES) for name in sorted(setting.signs)}
         values |= {name: random.choice(COUNTS) for name in sorted(setting.counts)}
-        if found := _repaired(values, setting):
+        if found := _repaired_if_possible(values, setting):
             return found
     return {}
+
+
+def _repaired_if_possible(values: dict[str, Fraction], setting: ClaimSetting) -> dict[str, Fraction]:
+    try:
+        return _repaired(values, setting)
+    except OverflowError:  # the conditions drove a count up
+        return {}
 
 
 def _repaired(values: dict[str, Fraction], setting: ClaimSetting) -> dict[str, Fraction]:

@@ -1,6 +1,8 @@
 """The conformance check: run an implementation on small exact problems, compare it with the method, name its faults."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,15 @@ from fedconvex.conformance import findings
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe, require_callable, takes
-from fedconvex.conformance.reference import Reference
+from fedconvex.conformance.guard import Guard, seconds_of
+from fedconvex.conformance.implementation import BITS, COARSE, Implementation, ObservedRun, observe
+from fedconvex.conformance.losses import CROSS_ENTROPY
+from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Deviation, Report
-from fedconvex.conformance.scenarios import scenarios
-from fedconvex.conformance.setup import Setup, setup_of
+from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
+from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
+from fedconvex.conformance.shapes import Shape, implementation_of, knows_batches, shape_of, varies_work
+from fedconvex.conformance.shuffling import MOST_ORDERS, examined, notes_on, number_of_orders
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -26,97 +32,126 @@ def check(
     round: Callable[..., Any] | None = None,
     server_model: Callable[..., Any] | None = None,
     client_models: Callable[..., Any] | None = None,
+    run: Callable[..., Any] | None = None,
+    client: Callable[..., Any] | None = None,
+    server: Callable[..., Any] | None = None,
+    broadcast: Callable[..., Any] | None = None,
     local_update: Callable[..., Any] | None = None,
     local_solver: LocalSolver | None = None,
     loss: str | None = None,
     weights: str | None = None,
     precision: str | None = None,
+    shuffled: bool = False,
+    time_limit: float | None = 60.0,
 ) -> Report:
     """Compare an implementation of `method` with the exact trajectory on small problems, and name what it does wrong.
 
     Use it on a new implementation, or on a framework before you trust its results; in a test suite, `conforms_to`. It
     checks the algorithm on deterministic rounds of full-batch steps, and neither speed nor sampling nor data loading.
 
-    Pass either three functions:
+    Pass three functions:
 
     * `init(problem, x0) -> state`: problem has `A`, `b` (lists of the clients' data, (n_k, 2) and (n_k,) float64),
-      `weights` and `num_clients`; x0 is the server's first model, (2,). The state is yours: any object.
+      `weights` and `num_clients`; x0 is the server's first model, (d,). The state is yours: any object.
     * `round(problem, state, active) -> state`: one round in which the clients of the list `active` take part. Working
       on the state in place is fine; return it. If it has an argument `local_steps`, it is also checked with clients
       that do less work: `local_steps[i]` is the number of steps (or epochs) of client `active[i]`.
-    * `server_model(state) -> (2,)` the server's model: a list, NumPy array or torch tensor.
+    * `server_model(state)`: the server's model, (d,), a list, NumPy array or torch tensor; or its parts, which are
+      joined: a module, a dict or list of arrays.
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
       for all clients: the report then names the client that deviates first.
 
-    or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
-    `fedconvex.conformance.trainer`, which then plays the server.
+    or what fits the code better:
+
+    * `run(problem, x0, rounds)`, code that runs all rounds by itself: see `fedconvex.conformance.whole_run`;
+    * `client(problem, k, model, state)`, the clients' part alone, or for a PyTorch trainer
+      `local_update(model, data, global_model, state)`; the kit plays the server: see
+      `fedconvex.conformance.client_part` and `fedconvex.conformance.trainer`;
+    * `server(problem, state, replies) -> state` with `init` and `server_model`, the server's part alone, such as a
+      framework's strategy; the kit plays the clients: see `fedconvex.conformance.server_part`.
 
     Args:
         method: the method with the implementation's parameters, for example `fc.Scaffold(stepsize=0.1, local_steps=5)`.
         local_solver: the clients' solver, where it differs from the one in the method's paper:
             `fc.GradientDescent(steps=5, stepsize=0.1)` for a FedProx whose clients take gradient steps.
         loss: the clients' functions on r = A_k x − b_k: "half_sum" ½Σr² (default), "sum" Σr², "half_mean" Σr²/(2n_k),
-            "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`).
+            "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`). "cross_entropy" is classification:
+            problem.b has int64 labels below problem.num_classes, and the model is that of torch.nn.Linear, its weight
+            (num_classes, 2) row by row and then its bias in one vector, under torch.nn.CrossEntropyLoss().
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
             those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
         precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
+        shuffled: clients with mini-batches (`SGD` or `FedAvg` with a batch_size) shuffle their samples by themselves.
+            Each round is then compared with all orders of a few samples: see `fedconvex.conformance.shuffling`. Else
+            the functions take an argument `batches` and visit these: for each active client a list of lists of indices.
+        time_limit: the seconds that the implementation may take on one problem, > 0; None: no limit. Code that waits in
+            a library's native call, or catches every exception in an endless loop, cannot be ended from within Python.
 
     Raises:
         InvalidInput: a method whose rounds are random or have more than one correct result; missing functions, or
             values that cannot be called. Errors of the implementation are reported, not raised.
     """
-    setup = setup_of(method, local_solver)
+    setup, guard = setup_of(method, local_solver), Guard(seconds_of(time_limit))
     if precision not in (None, *BITS):
         raise InvalidInput("precision", precision, "is unknown", f"choose from {', '.join(BITS)}")
-    trains = local_update is not None
-    main = round if local_update is None else local_update
-    late_clients = main is not None and takes(main, "local_steps")
-    references = [
-        Reference(setup, scenario)
-        for scenario in scenarios(setup, _loss(loss, trains), _weighted(weights, method), late_clients)
-    ]
-    if trains:
-        if any(given is not None for given in (init, round, server_model, client_models)):
-            raise InvalidInput("local_update", local_update, "comes with other functions", "give it alone")
-        require_callable(local_update, "local_update", "local_update(model, data, global_model, state)")
-        assert local_update is not None
-        from fedconvex.conformance.trainer import implementation_of
-
-        implementation = implementation_of(setup, references, local_update, precision)
-    else:
-        require_callable(init, "init", "init(problem, x0) -> state")
-        require_callable(round, "round", "round(problem, state, active) -> state")
-        require_callable(server_model, "server_model", "server_model(state) -> (d,) array")
-        assert init is not None
-        assert round is not None
-        assert server_model is not None
-        implementation = Implementation(init, round, server_model, client_models)
-    return examine(setup, references, implementation, precision, clients_only=trains, name=repr(method))
+    functions = {
+        "init": init,
+        "round": round,
+        "server_model": server_model,
+        "client_models": client_models,
+        "run": run,
+        "client": client,
+        "server": server,
+        "broadcast": broadcast,
+        "local_update": local_update,
+    }
+    shape = shape_of(functions)
+    if not isinstance(shuffled, bool):
+        raise InvalidInput("shuffled", shuffled, "is neither True nor False", "state whether the code shuffles")
+    has_batches = setup.most_batches > 1 or (shuffled and getattr(setup.solver, "batch_size", None) is not None)
+    loss = _loss(loss, shape, has_batches)
+    if shuffled and shape.main != "server" and knows_batches(shape, functions):
+        raise InvalidInput("shuffled", shuffled, "contradicts the argument `batches`", "leave one of them out")
+    if has_batches:
+        require_known_batches(setup, shuffled or knows_batches(shape, functions), loss)
+    if loss == CROSS_ENTROPY:
+        require_small_steps(setup)
+    weighted, shuffles = _weighted(weights, method), shuffled and shape.main != "server"
+    made = scenarios(setup, loss, weighted, late_clients=varies_work(shape, functions), shuffled=shuffles)
+    # a run that returns its last model alone draws anew where it is run again for the rounds before
+    rounds = 1 if shape.main == "run" else 2
+    others = shuffled_scenarios(setup, loss, weighted, rounds) if shuffles else ()
+    references = [Reference(setup, scenario) for scenario in (*made, *others)]
+    implementation = implementation_of(shape, functions, setup, references, precision)
+    known = references[: len(made)]
+    report = examine(setup, known, implementation, guard, precision, shape.part, name=repr(method))
+    return _with_shuffled(report, setup, others, implementation, guard)
 
 
 def examine(
     setup: Setup,
     references: Sequence[Reference],
     implementation: Implementation,
+    guard: Guard,
     precision: str | None,
-    clients_only: bool,
+    part: Part,
     name: str,
 ) -> Report:
     """Run the implementation on every scenario, compare it with the references and explain the deviations."""
-    runs = [observe(implementation, reference.scenario) for reference in references]
+    runs = [observe(implementation, reference.scenario, guard) for reference in references]
     found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
     dtypes = {dtype for run in runs for dtype in run.dtypes}
-    coarse = sorted(dtype for dtype in dtypes if dtype.startswith(("float16", "bfloat16", "float8")))
+    coarse = sorted(dtype for dtype in dtypes if dtype.startswith(COARSE))
     bits = BITS[precision] if precision else min((BITS.get(dtype, 53) for dtype in dtypes), default=53)
     if coarse:  # no fault shows through the rounding of 16 bits: report that, and compare at 24
         found.append(
             ConformanceFinding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back")
         )
         bits = BITS["float32"]
-    found += _reproducibility(implementation, runs, references, bits)
+    found += _reproducibility(implementation, runs, references, guard, bits)
     deviations = _first_deviations(runs, references, bits)
     explanations: list[tuple[Fault, ...]] = []
-    suspects = Suspects(setup, references, bits, clients_only)
+    suspects = Suspects(setup, references, bits, part)
     if deviations:
         explanations, suspects = _explain(suspects, runs, found)
     singles = suspects.bits < bits
@@ -136,7 +171,7 @@ def examine(
         diagnosis=tuple(diagnosis),
         alternatives=tuple(others),
         deviations=deviations,
-        notes=tuple(sorted({note for run in runs for note in run.notes})),
+        notes=tuple(sorted({note for run in runs for note in run.notes}) + _printed(guard)),
         precision="float32" if suspects.bits == BITS["float32"] else "float64",
         runs=runs,
         references=references,
@@ -158,7 +193,7 @@ def _explain(
     explanations = suspects.explain(runs, most=1 if erratic else 2)
     if explanations or suspects.bits == BITS["float32"]:
         return explanations, suspects
-    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.clients_only)
+    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.part)
     if not _first_deviations(runs, suspects.references, single.bits):
         return [], single
     explanations = single.explain(runs, most=1)
@@ -166,16 +201,21 @@ def _explain(
 
 
 def _reproducibility(
-    implementation: Implementation, runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int
+    implementation: Implementation,
+    runs: Sequence[ObservedRun],
+    references: Sequence[Reference],
+    guard: Guard,
+    bits: int,
 ) -> list[ConformanceFinding]:
     """Findings from running one scenario again, and once more with the clients in reverse order."""
     i = next(i for i, reference in enumerate(references) if reference.scenario.name == "different clients")
     tolerances, scenario = references[i].tolerances(bits), references[i].scenario
-    again = runs[i].differs_from(observe(implementation, scenario), tolerances)
+    again = runs[i].differs_from(observe(implementation, scenario, guard), tolerances)
     if again is not None:
         cure = "seed what is random from the round, and keep nothing outside the state between runs"
-        return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
-    reversed_order = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
+        drawn = f"; it draws from {', '.join(sorted(guard.drawn_from))}" if guard.drawn_from else ""
+        return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'{drawn}")]
+    reversed_order = runs[i].differs_from(observe(implementation, scenario, guard, backwards=True), tolerances)
     if reversed_order is not None:
         cure = "give each client a model, memory and optimiser of its own, and the server's numbers before the round"
         return [ConformanceFinding(findings.ORDER, cure, f"from round {reversed_order} of '{scenario.name}'")]
@@ -204,6 +244,36 @@ def _first_deviation(run: ObservedRun, reference: Reference, bits: int) -> Devia
     return None
 
 
+def _with_shuffled(
+    report: Report, setup: Setup, others: Sequence[Scenario], implementation: Implementation, guard: Guard
+) -> Report:
+    """The report, after runs over shuffled batches; what is wrong without them explains what is wrong with them."""
+    few = [scenario for scenario in others if number_of_orders(setup, scenario) <= MOST_ORDERS]
+    if not others:
+        return report
+    bits = report.suspects.bits
+    seen = [
+        examined(setup, scenario, observe(implementation, scenario, guard), partial(_first_deviation, bits=bits))
+        for scenario in few
+    ]
+    runs, references = [one.run for one in seen], [one.reference for one in seen]
+    found = [finding for one in seen for finding in (*one.run.findings, *one.findings)]
+    diagnosis = (*report.diagnosis, *(_distinct(found) if report.passed or not report.explained else ()))
+    return replace(
+        report,
+        passed=not diagnosis,
+        diagnosis=diagnosis,
+        deviations=report.deviations + _first_deviations(runs, references, bits),
+        notes=(*report.notes, *notes_on(seen, [scenario for scenario in others if scenario not in few])),
+        runs=[*report.runs, *runs],
+        references=[*report.references, *references],
+    )
+
+
+def _printed(guard: Guard) -> list[str]:
+    return [f"{findings.PRINTS} ('{line}'): what it prints goes to the standard error" for line in guard.printed[:1]]
+
+
 def _distinct(found: Any) -> list[ConformanceFinding]:
     """The first finding of each name."""
     first: dict[str, ConformanceFinding] = {}
@@ -212,8 +282,11 @@ def _distinct(found: Any) -> list[ConformanceFinding]:
     return list(first.values())
 
 
-def _loss(loss: str | None, trains: bool) -> str:
-    return loss if loss is not None else "mean" if trains else "half_sum"
+def _loss(loss: str | None, shape: Shape, has_batches: bool) -> str:
+    """The loss; where it is not stated torch's for PyTorch trainers and for mini-batches."""
+    if loss is not None:
+        return loss
+    return "mean" if shape.main == "local_update" or has_batches else "half_sum"
 
 
 def _weighted(weights: str | None, method: Method) -> bool:

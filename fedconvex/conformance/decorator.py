@@ -5,11 +5,11 @@ from functools import wraps
 from typing import Any
 
 from fedconvex.conformance.check import check
+from fedconvex.conformance.shapes import FUNCTIONS
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.methods.base import Method
 
-FUNCTIONS = ("init", "round", "server_model", "client_models", "local_update")
-OPTIONS = ("local_solver", "loss", "weights", "precision")
+OPTIONS = ("local_solver", "loss", "weights", "precision", "shuffled", "time_limit")
 
 
 class DoesNotConform(AssertionError):
@@ -29,8 +29,8 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         def test_our_scaffold():
             return {"init": init, "round": round, "server_model": server_model}
 
-    The function may return a dict, or an object, class or module with such attributes (`client_models` too), or one
-    function: a trainer's `local_update`. It may take pytest's fixtures.
+    The function may return a dict, or an object, class or module with such attributes, of any shape that `check` takes,
+    or one function: a trainer's `local_update`. It may take pytest's fixtures.
 
     Args:
         method, options: as in `check`.

@@ -10,7 +10,7 @@ import numpy as np
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.implementation import ObservedRun
-from fedconvex.conformance.reference import Moment, Reference, arithmetic_for_faults, play
+from fedconvex.conformance.reference import Moment, Part, Reference, arithmetic_for_faults, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
 
@@ -26,7 +26,7 @@ class Suspects:
     setup: Setup
     references: Sequence[Reference]
     bits: int
-    clients_only: bool
+    part: Part = "both"
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
@@ -40,6 +40,10 @@ class Suspects:
             fault.name: frozenset(r.scenario.name for r in self.references if self._shows((fault,), r))
             for fault in self.faults
         }
+
+    def shows(self, fault: Fault) -> bool:
+        """Whether the fault changes the server's points in any scenario."""
+        return self._has_effect((fault,), in_clients=False)
 
     def explain(self, runs: Sequence[ObservedRun], most: int = 2) -> list[tuple[Fault, ...]]:
         """The faults that reproduce every run: all single ones, those that fit clearly better first, or else one pair.
@@ -112,7 +116,8 @@ class Suspects:
         """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
         first = faulty_initial_point(faults, reference)
         yield Moment(first, {})
-        moments = play(self.setup, reference.scenario, arithmetic_for_faults(self.setup), faults, self.clients_only)
+        numbers = arithmetic_for_faults(self.setup, reference.scenario)
+        moments = play(self.setup, reference.scenario, numbers, faults, self.part)
         while True:
             try:
                 with np.errstate(all="ignore"):  # faulty runs may diverge

@@ -49,8 +49,8 @@ class FaultyMethod(Method):
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         state = self.original.initial_state(self.fault.initial_point(server), repeat)
-        one, m = 0 * server[:1] + 1, self.scenario.squares.num_clients  # a one of the run's arithmetic
-        weights = self.scenario.squares.exact_weights
+        one, m = 0 * server[:1] + 1, self.scenario.base.num_clients  # a one of the run's arithmetic
+        weights = self.scenario.base.exact_weights
         rows = {
             NUMBER: [one * k for k in range(m)],
             WEIGHT: [one * weight.numerator / weight.denominator for weight in weights],

@@ -14,11 +14,17 @@ from types import ModuleType
 from typing import Any
 
 from fedconvex.conformance.check import check
-from fedconvex.conformance.decorator import FUNCTIONS, OPTIONS, functions_of
+from fedconvex.conformance.decorator import OPTIONS, functions_of
 from fedconvex.conformance.method_texts import method_from_text, solver_from_text
 from fedconvex.conformance.report import Report
+from fedconvex.conformance.shapes import FUNCTIONS
 from fedconvex.errors import InvalidInput, short_text
 
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("loss", "weights", "precision"), str),
+    "shuffled": bool,
+    "time_limit": (int, float),
+}
 SHAPE = "write FILE.py:NAME, the name of a class, object or function in the file"
 
 
@@ -28,8 +34,8 @@ def check_file(target: str, method: Any = None, **options: Any) -> Report:
     Use it in scripts that check many files; for functions that you have at hand, `check`.
 
     The class, object, dict or function has the functions of `check`, as for `conforms_to`. A class whose functions take
-    `self` is called without arguments first. Its attributes `method`, `local_solver`, `loss`, `weights` and
-    `precision`, objects or text such as "FedDyn(alpha=0.1)", count where the arguments are None.
+    `self` is called without arguments first. Its attributes `method` and `local_solver`, objects or
+    text such as "FedDyn(alpha=0.1)", and those with the names of other options count where the arguments are None.
 
     Args:
         target: `path/to/file.py:NAME`. The file is run; its folder and the current one are searched for its imports.
@@ -46,8 +52,8 @@ def check_file(target: str, method: Any = None, **options: Any) -> Report:
     with _importing_from(path.parent):
         found = _implementation(_module(path), name, target)
         functions = functions_of(found)
-        chosen: dict[str, Any] = {
-            key: _word(_first(options.get(key), found, key), key) for key in OPTIONS if key != "local_solver"
+        chosen = {
+            key: _of_kind(value, key) for key in OPTIONS if (value := _first(options.get(key), found, key)) is not None
         }
         chosen["local_solver"] = _solver(_first(solver, found, "local_solver"))
         method = _method(_first(method, found, "method"))
@@ -71,11 +77,11 @@ def _first(given: Any, implementation: Any, name: str) -> Any:
     return implementation.get(name) if isinstance(implementation, Mapping) else getattr(implementation, name, None)
 
 
-def _word(value: Any, name: str) -> str | None:
-    """The value, refused unless it is a word: an implementation may have something else under this name."""
-    if value is None or isinstance(value, str):
+def _of_kind(value: Any, name: str) -> Any:
+    """The option, refused unless it is of its kind: an implementation may have something else under this name."""
+    if isinstance(value, KINDS.get(name, object)):
         return value
-    raise InvalidInput(name, value, "is no word", f"rename that attribute, or say --{name} WORD")
+    raise InvalidInput(name, value, "is no value of that option", f"rename that attribute, or say what {name} is")
 
 
 def _file_and_name(target: Any) -> tuple[Path, str]:

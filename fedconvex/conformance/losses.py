@@ -1,4 +1,4 @@
-"""The clients' losses on their data (A_k, b_k): squared residuals, summed or averaged over samples, halved or not."""
+"""The clients' losses on their data (A_k, b_k): squared residuals, summed or averaged, halved or not; cross-entropy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.problems.designs import design_and_targets
@@ -23,6 +24,8 @@ LOSSES = {
     "half_mean": (Fraction(1, 2), True),
     "mean": (Fraction(1), True),
 }
+CROSS_ENTROPY = "cross_entropy"  # the mean over a client's samples, of labels 0, …, CLASSES − 1
+CLASSES = 3
 
 
 @final
@@ -92,7 +95,9 @@ def factor_of(loss: str, samples: int) -> Fraction:
 
 
 def problem_of(loss: str, A: Sequence[np.ndarray], b: Sequence[np.ndarray], weights: Any = None) -> Problem:
-    """The least-squares problem with this loss; for "half_sum" the package's own `LeastSquares`."""
+    """The problem with this loss; for "half_sum" the package's own `LeastSquares`."""
+    if loss == CROSS_ENTROPY:
+        return CrossEntropy(A, b, CLASSES, weights)
     if loss not in LOSSES:
-        raise InvalidInput("loss", loss, "is unknown", f"choose from {', '.join(LOSSES)}")
+        raise InvalidInput("loss", loss, "is unknown", f"choose from {', '.join((*LOSSES, CROSS_ENTROPY))}")
     return LeastSquares(A=A, b=b, weights=weights) if loss == "half_sum" else Squares(A, b, loss, weights)

@@ -3,11 +3,13 @@
 **Tolerance.** The same rounds in ball arithmetic at the implementation's precision (53 bits for float64, 24 for
 float32) have radii that bound the rounding errors of one order of operations. An implementation uses another order, so
 its tolerance is `ROOM` times the sum of the largest radius so far and a unit in the last place of the largest number.
+On cross-entropies simulated rounding errors take the place of radii: see `rounding`.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -15,16 +17,21 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
+from fedconvex.conformance.batches import ChosenBatches
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faulty_method import FaultyMethod
+from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.runs.rounds import Rounds
+
+Part = Literal["both", "clients", "server"]  # what of an implementation is checked; the kit plays the rest
 
 ROOM = 64  # factor for another order of operations: six bits
 MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
@@ -40,9 +47,9 @@ class Moment:
     clients: dict[int, Array]
 
 
-def arithmetic_for(setup: Setup) -> Arithmetic:
+def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_STEPS
+    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS)
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
@@ -51,17 +58,18 @@ def play(
     scenario: Scenario,
     numbers: Arithmetic,
     faults: Sequence[Fault] = (),
-    clients_only: bool = False,
+    part: Part = "both",
 ) -> Iterator[Moment]:
     """The models after each round of the method with these faults, lazily.
 
-    `clients_only`: the faults change the clients alone, and a correct server averages what they return. That is the
-    situation of a trainer's `local_update`, whose server is the kit's.
+    `part`: "clients" where the faults change the clients alone, and a correct server averages what they return: the
+    situation of a `client` or `local_update`, whose server is the kit's. "server" where correct clients reply to a
+    faulty server: the situation of a `server`.
     """
     with numbers.context():
         faulty = rounds_with(setup, scenario, numbers, faults)
         state = faulty.start(numbers.array(scenario.first_point))
-        correct = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
+        correct = rounds_with(setup, scenario, numbers, ()) if part != "both" and faults else None
         correct_state = None if correct is None else correct.start(numbers.array(scenario.first_point))
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
@@ -69,19 +77,28 @@ def play(
             draw = _draw(scenario, t, active)
             faulty_draw = draw
             for fault in faults:
-                changed = fault.draw(faulty_draw, setup.effort, scenario.squares.num_clients)
-                # with a correct server the faults cannot change who takes part
-                faulty_draw = faulty_draw if clients_only and _other_members(changed, draw) else changed
-            if correct is not None and correct_state is not None:
+                changed = fault.draw(faulty_draw, setup.effort, scenario.base.num_clients)
+                # with a correct server the faults cannot change who takes part, and with correct clients not who works
+                faulty_draw = faulty_draw if _beyond(part, changed, draw) else changed
+            answers = None
+            if correct is not None and correct_state is not None and part == "clients":
                 # clients see the correct server's memory, and keep their own
                 state = State(correct_state.server, {**state.shared, **correct_state.shared}, state.memory)
-            played = faulty.play(state, faulty_draw)
+            elif correct is not None and correct_state is not None:
+                # clients see this server's model and memory, and keep theirs correctly
+                shared = {name: state.shared[name] for name in correct_state.shared}
+                replied = correct.play(State(state.server, shared, correct_state.memory), draw)
+                assert replied is not None
+                correct_state, answers = replied.state, replied.answers.of(_kept(draw, faulty_draw))
+            played = faulty.play(state, faulty_draw, answers=answers)
             if played is None:
                 yield Moment(state.server, {})
                 continue
             state = played.state
             server = state.server
-            if correct is not None and correct_state is not None:
+            if correct_state is not None and part == "server":
+                state = State(server, state.shared, {**state.memory, **correct_state.memory})
+            elif correct is not None and correct_state is not None:
                 played_correctly = correct.play(correct_state, draw)
                 assert played_correctly is not None
                 # the server divides by the path lengths that it ordered, not by those that faulty clients took
@@ -94,9 +111,33 @@ def play(
         yield moment
 
 
+def draw_of(round: int, active: Sequence[int], local_steps: Sequence[int] | None) -> tuple[list[int], Draw]:
+    """The active clients in ascending order, and a round's draw of them; local_steps[i] is the work of active[i]."""
+    members = sorted(active)
+    steps = None if local_steps is None else dict(zip(active, local_steps, strict=True))
+    efforts = None if steps is None else np.array([steps[k] for k in members], dtype=np.int64)
+    return members, Draw(np.array(members, dtype=np.int64), efforts=efforts, round=round)
+
+
 def _draw(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
-    efforts = None if scenario.efforts is None else np.array(scenario.efforts[t], dtype=np.int64)
-    return Draw(np.array(active, dtype=np.int64), efforts=efforts, round=t)
+    return draw_of(t, active, None if scenario.efforts is None else scenario.efforts[t])[1]
+
+
+def _beyond(part: Part, changed: Draw, draw: Draw) -> bool:
+    """Whether a change of the draw is beyond that part of an implementation."""
+    if part == "clients":
+        return _other_members(changed, draw)
+    return part == "server" and not np.isin(_members(changed), _members(draw)).all()
+
+
+def _kept(draw: Draw, faulty_draw: Draw) -> np.ndarray:
+    """The places of the faulty draw's members among those of the draw."""
+    return np.searchsorted(_members(draw), _members(faulty_draw))
+
+
+def _members(draw: Draw) -> np.ndarray:
+    assert draw.members is not None  # scenarios list their active clients, and faults change that list
+    return draw.members
 
 
 def _other_members(one: Draw, other: Draw) -> bool:
@@ -109,19 +150,22 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     for fault in faults:
         setup = fault.parameters(setup)
         scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
-    factors = setup.method.scale(scenario.squares)
+    factors = setup.method.scale(scenario.base)
     if factors is not None:
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
+    if scenario.visited is not None:
+        assert isinstance(solver, SGD)
+        solver = ChosenBatches(solver, scenario.visited)
     for fault in faults:
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
-    return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
+    return Rounds(method, solver, scenario.base, scenario.base.clients(numbers, tuple(scale)), numbers)
 
 
-def arithmetic_for_faults(setup: Setup) -> Arithmetic:
+def arithmetic_for_faults(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
+    few = scenario.is_rational and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
     return arithmetics.get("exact" if few else "float")
 
 
@@ -137,7 +181,7 @@ class Reference:
         """The models after each round."""
         return [
             Moment(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
-            for m in play(self.setup, self.scenario, arithmetic_for(self.setup))
+            for m in play(self.setup, self.scenario, arithmetic_for(self.setup, self.scenario))
         ]
 
     @cached_property
@@ -148,11 +192,7 @@ class Reference:
     def tolerances(self, bits: int) -> np.ndarray:
         """The largest admissible error in any entry of `points`, (T + 1,), for an implementation of this precision."""
         if bits not in self._tolerances:
-            numbers = arithmetics.get("ball", precision=bits)
-            radii = [0.0]
-            for moment in play(self.setup, self.scenario, numbers):
-                parts = [moment.server, *moment.clients.values()]
-                radii.append(largest_radius(entry for part in parts for entry in part))
+            radii = self._radii(bits) if self.scenario.is_rational else self._error_growth * 2.0**-bits
             size = [float(np.abs(self.points[0]).max())]
             size += [max(float(np.abs(x).max()) for x in (m.server, *m.clients.values())) for m in self.moments]
             units = np.maximum.accumulate(np.array(size)) * 2.0**-bits
@@ -161,6 +201,21 @@ class Reference:
                 raise InvalidInput("method", self.setup.method, "leaves the range of numbers", "give other parameters")
             self._tolerances[bits] = found
         return self._tolerances[bits]
+
+    def _radii(self, bits: int) -> list[float]:
+        """The largest radius of any model after every round in balls of this precision."""
+        radii = [0.0]
+        for moment in play(self.setup, self.scenario, arithmetics.get("ball", precision=bits)):
+            parts = [moment.server, *moment.clients.values()]
+            radii.append(largest_radius(entry for part in parts for entry in part))
+        return radii
+
+    @cached_property
+    def _error_growth(self) -> np.ndarray:
+        """What takes the place of radii on cross-entropies, in units of the last place."""
+        scenario = self.scenario
+        draws = [_draw(scenario, t, active) for t, active in enumerate(scenario.rounds)]
+        return error_growth(self.setup, scenario, rounds_with(self.setup, scenario, arithmetics.get("float")), draws)
 
     @cached_property
     def _tolerances(self) -> dict[int, np.ndarray]:

@@ -1,7 +1,7 @@
 """The result of a conformance check, as an object, a text for a terminal, a table and a figure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -16,6 +16,7 @@ from fedconvex.safe_text import in_picture
 if TYPE_CHECKING:
     import pandas
 
+OTHER_PART = {"clients": "server", "server": "clients"}
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
 
 
@@ -121,11 +122,23 @@ class Report:
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
         lines += [f"  note: {note}" for note in self.notes]
-        unseen = [fault for p in self.properties for fault in p.unseen]
+        if self.suspects.part != "both":
+            lines.append(f"  note: the kit played the {OTHER_PART[self.suspects.part]}: only the rest was checked")
+        elsewhere = self._beyond_this_part
+        unseen = [fault for p in self.properties for fault in p.unseen if fault not in elsewhere]
         if unseen:
             lines.append("  this check would not notice that:")
             lines += [f"    - {fault}" for fault in unseen]
         return "\n".join(lines)
+
+    @cached_property
+    def _beyond_this_part(self) -> frozenset[str]:
+        """The faults that belong to the part that the kit played: seen in a whole implementation, not in this half."""
+        if self.suspects.part == "both":
+            return frozenset()
+        whole, seen_in = replace(self.suspects, part="both"), self.suspects.seen_in
+        unseen = [fault for fault in self.suspects.faults if not seen_in[fault.name]]
+        return frozenset(fault.name for fault in unseen if whole.shows(fault))
 
     def __str__(self) -> str:
         return self.report()

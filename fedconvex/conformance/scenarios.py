@@ -1,11 +1,13 @@
-"""The scenarios of a check: small least-squares problems with exact data, each with a schedule of active clients.
+"""The scenarios of a check: small problems with exact data, each with a schedule of active clients.
+
+Least squares, or classification of the same points into three classes.
 
 The data are multiples of small integers, which float32 represents exactly. They are scaled to the method: the clients'
 curvature is about the inverse of their local path length, or twice the weight of the proximal term. With much less
 curvature faults hardly change the numbers; with much more, runs diverge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, ldexp, sqrt
@@ -14,14 +16,19 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float
-from fedconvex.conformance.losses import factor_of, problem_of
-from fedconvex.conformance.setup import Setup
+from fedconvex.conformance.batches import Batches, Work
+from fedconvex.conformance.classification import CrossEntropy
+from fedconvex.conformance.losses import CLASSES, CROSS_ENTROPY, factor_of, problem_of
+from fedconvex.conformance.setup import LARGEST_CLIENT, Setup
+from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares
 
 Rounds = tuple[tuple[int, ...], ...]
 
 FIRST_POINT = (1.5, -1.0)
+FIRST_WEIGHT = (0.5, -0.25, -0.75, 0.5, 0.25, 0.75)  # (3, 2) row by row, for features of size 1/2 to 1
+FIRST_BIAS = (0.25, -0.5, 0.0)
 # designs (n_k, 2) of full rank and targets; every client has its own minimiser
 EQUAL_SIZES: tuple[Any, ...] = (
     ([[2, 0], [1, 1]], [2, 3]),
@@ -43,39 +50,49 @@ class Scenario:
 
     name: str
     problem: Problem  # passed to the implementation
-    squares: LeastSquares  # the same data with the loss ½Σr² …
+    base: LeastSquares | CrossEntropy  # the same data with the loss ½Σr², or the mean cross-entropy …
     factors: tuple[Fraction, ...]  # … and each client's factor from that loss to the problem's
+    start: tuple[float, ...]
     rounds: Rounds
-    effort: int | None  # the full work, in local steps or epochs; None where it cannot be counted
+    solver: LocalSolver
     efforts: Rounds | None = None  # each active client's local work; None: the full work
+    visited: Callable[[Work], Batches] | None = None  # the batches of shuffled samples; None: those that SGD draws
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The clients' numbers of samples."""
-        return tuple(len(targets) for targets in self.squares.b)
+        return tuple(len(targets) for targets in self.base.b)
+
+    @property
+    def dim(self) -> int:
+        """The number of unknowns d."""
+        return self.base.dim
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether rational arithmetic can compute the clients' gradients."""
+        return isinstance(self.base, LeastSquares)
 
     @property
     def first_point(self) -> np.ndarray:
         """The initial point, a new array each time: an implementation may overwrite it."""
-        return np.array(FIRST_POINT)
+        return np.array(self.start)
 
 
-def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tuple[Scenario, ...]:
+def scenarios(
+    setup: Setup, loss: str, weighted: bool, late_clients: bool, shuffled: bool = False
+) -> tuple[Scenario, ...]:
     """The scenarios for a method.
 
     Args:
         weighted: clients have weights proportional to their numbers of samples; else equal ones.
         late_clients: add a scenario in which clients do part of the local work.
+        shuffled: no client has more samples than a batch holds, so that their order does not matter.
     """
 
     def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
-        sizes = tuple(len(targets) for _, targets in data)
-        weights = sizes if weighted else None
-        A, b = scaled_to(setup, data, loss)
-        factors = tuple(2 * factor_of(loss, size) for size in sizes)
-        squares = LeastSquares(A=A, b=b, weights=weights)
-        problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-        return Scenario(name, problem, squares, factors, rounds, setup.effort, efforts)
+        data = within_one_batch(setup, data) if shuffled else data
+        return _scenario(setup, loss, weighted, name, data, rounds, efforts)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
@@ -93,6 +110,68 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
         found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
     return tuple(found)
+
+
+def shuffled_scenarios(setup: Setup, loss: str, weighted: bool, rounds: int) -> tuple[Scenario, ...]:
+    """The scenarios for code that shuffles: every client has one sample more than a batch holds; see `shuffling`."""
+    size = getattr(setup.solver, "batch_size", None)
+    if size is None:  # no batches: the order does not matter
+        return ()
+    data = [_samples(size + 1, first) for first in (0, 7)]
+    return (
+        _scenario(setup, loss, weighted, "shuffled batches of one client", data[:1], ((0,),) * rounds, None),
+        _scenario(setup, loss, weighted, "shuffled batches of two clients", data, ((0, 1),) * rounds, None),
+    )
+
+
+def _scenario(
+    setup: Setup, loss: str, weighted: bool, name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None
+) -> Scenario:
+    sizes = tuple(len(targets) for _, targets in data)
+    weights = sizes if weighted else None
+    if loss == CROSS_ENTROPY:
+        classified, start = classification_of(setup, data, weights)
+        return Scenario(name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts)
+    A, b = scaled_to(setup, data, loss)
+    factors = tuple(2 * factor_of(loss, size) for size in sizes)
+    squares = LeastSquares(A=A, b=b, weights=weights)
+    problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
+    return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.solver, efforts)
+
+
+def within_one_batch(setup: Setup, data: Sequence[Any]) -> list[Any]:
+    """The clients' first samples, of different numbers where there is room, and no more than a batch holds."""
+    if setup.most_batches == 1:
+        return list(data)
+    size: int = setup.solver.batch_size  # type: ignore[attr-defined] # SGD, whose batches are fewer than the samples
+    sizes = [len(targets) for _, targets in data]
+    alike = len(set(sizes)) == 1
+    kept = [min(n, size) if alike else min(n, -(-n * size // LARGEST_CLIENT)) for n in sizes]
+    return [(A[:count], targets[:count]) for (A, targets), count in zip(data, kept, strict=True)]
+
+
+def _samples(count: int, first: int) -> Any:
+    """So many samples, two of which differ in each nine of a row."""
+    numbers = range(first, first + count)
+    return [[i % 3 - 1, 1 + i % 2] for i in numbers], [(5 * i) % 9 - 4 for i in numbers]
+
+
+def classification_of(
+    setup: Setup, data: Sequence[Any], weights: Sequence[int] | None
+) -> tuple[CrossEntropy, tuple[float, ...]]:
+    """The same points with the targets' remainders as labels, and the server's first model.
+
+    The features are scaled so that the curvature along the weight is about `curvature(setup)`; the biases' curvature is
+    at most 1/2 whatever the scale. The first weights shrink as the features grow: scores of moderate size have
+    probabilities that steps change visibly.
+    """
+    features = [np.array(A, float) for A, _ in data]
+    labels = [[target % CLASSES for target in targets] for _, targets in data]
+    largest = max(float(np.linalg.norm(A, 2)) ** 2 / (2 * len(A)) for A in features)
+    factor = short(sqrt(curvature(setup) / largest))
+    _, exponent = frexp(factor)
+    start = (*(ldexp(value, -exponent) for value in FIRST_WEIGHT), *FIRST_BIAS)
+    return CrossEntropy([factor * A for A in features], labels, CLASSES, weights), start
 
 
 def scaled_to(setup: Setup, data: Sequence[Any], loss: str) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -13,7 +13,8 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 
-LARGEST_BATCH = 5  # samples of the largest client in any scenario
+LARGEST_CLASSIFYING_STEP = 2  # beyond 2/L, L = 1/2 being the curvature of a bias, steps rise instead of falling
+LARGEST_CLIENT = 5  # its samples, in any scenario without shuffled batches
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,25 @@ class Setup:
         return self.solver.effort
 
     @property
+    def most_batches(self) -> int:
+        """The number of batches in an epoch of the largest client; 1 without mini-batches."""
+        size = self.solver.batch_size if isinstance(self.solver, SGD) else None
+        return 1 if size is None else -(-LARGEST_CLIENT // size)
+
+    @property
+    def most_steps(self) -> int | None:
+        """The largest client's number of local steps; None for exact local solutions."""
+        counts_epochs = isinstance(self.solver, SGD) and self.solver.steps is None
+        return self.effort if self.effort is None or not counts_epochs else self.effort * self.most_batches
+
+    @property
     def path_length(self) -> Scalar | None:
-        """The sum of the local stepsizes; None for exact local solutions."""
-        return self.solver.stepsize * self.effort if isinstance(self.solver, GradientDescent | SGD) else None
+        """The sum of the largest client's local stepsizes; None for exact local solutions."""
+        return self.solver.stepsize * self.most_steps if isinstance(self.solver, GradientDescent | SGD) else None
 
 
 def setup_of(method: Any, local_solver: Any) -> Setup:
-    """The setup with rational parameters, after checking that every round has exactly one correct result."""
+    """The setup with rational parameters, after checking that a round's result depends on nothing but its batches."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.Scaffold(stepsize=0.1)")
     if method.skip != 0:
@@ -55,7 +68,30 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
         raise InvalidInput("local_solver", solver, "has more than one right answer", cure)
     if isinstance(solver, SGD):
         solver.require_arithmetic(exact)
-        if solver.batch_size is not None and solver.batch_size < LARGEST_BATCH:
-            cure = f"check with batch_size=None or >= {LARGEST_BATCH}: all of a client's samples"
-            raise InvalidInput("batch_size", solver.batch_size, "makes local work random", cure)
     return setup
+
+
+def require_small_steps(setup: Setup) -> None:
+    """Raises InvalidInput unless clients take gradient steps that are stable on a cross-entropy."""
+    solver = setup.solver
+    if not isinstance(solver, GradientDescent | SGD):
+        problem = "solves subproblems exactly, for which cross-entropies have no formula"
+        raise InvalidInput("local_solver", solver, problem, "give GradientDescent(steps=…, stepsize=…) or SGD(…)")
+    if solver.stepsize > LARGEST_CLASSIFYING_STEP:
+        problem = "is too large for cross-entropies, whose biases have a curvature of 1/2: rounding errors would grow"
+        cure = f"check with stepsize <= {LARGEST_CLASSIFYING_STEP}"
+        raise InvalidInput("stepsize", solver.stepsize, problem, cure)
+
+
+def require_known_batches(setup: Setup, known: bool, loss: str) -> None:
+    """Raises InvalidInput where the kit does not know the clients' mini-batches, or the loss is no mean."""
+    solver: Any = setup.solver
+    if not known:
+        problem = "makes local work depend on the batches"
+        cure = "take an argument `batches` and visit these, or state shuffled=True where the code shuffles by itself"
+        raise InvalidInput("batch_size", solver.batch_size, problem, cure)
+    if loss in ("sum", "half_sum"):
+        problem = "is a sum over the client's samples, which says nothing about a batch's loss"
+        raise InvalidInput(
+            "loss", loss, problem, "choose a mean, over a batch then: 'mean', 'half_mean', 'cross_entropy'"
+        )

@@ -180,17 +180,17 @@ class BallLinearModelClients(Clients):
     def _loss(self, z: list[Any], y: int) -> Any:
         if self.outputs == 1:
             return softplus(-y * z[0])
-        return _log_sum_exp(z) - z[y]
+        return log_sum_exp(z) - z[y]
 
     def _derivative(self, z: list[Any], y: int) -> list[Any]:
         if self.outputs == 1:
             return [-y * sigmoid(-y * z[0])]
-        return [p - int(c == y) for c, p in enumerate(_softmax(z))]
+        return [p - int(c == y) for c, p in enumerate(softmax(z))]
 
     def _curvature(self, z: list[Any]) -> list[list[Any]]:
         if self.outputs == 1:
             return [[bell(z[0])]]
-        p = _softmax(z)
+        p = softmax(z)
         return [[a * int(i == j) - a * b for j, b in enumerate(p)] for i, a in enumerate(p)]
 
 
@@ -237,7 +237,7 @@ def _logistic(t: Any) -> Any:
     return 1 / (1 + decay) if t > 0 else decay / (1 + decay)
 
 
-def _softmax(z: list[Any]) -> list[Any]:
+def softmax(z: list[Any]) -> list[Any]:
     """The probabilities exp(z_c)/Σ_e exp(z_e); [0, 1] where the computed ball would be no better."""
     highest = max(z, key=lambda score: float(score.mid()))  # subtracting it prevents overflow
     powers = [(score - highest).exp() for score in z]
@@ -246,7 +246,7 @@ def _softmax(z: list[Any]) -> list[Any]:
     return [p if p.is_finite() and p.rad() < 0.5 else _ball_between(0, 1) for p in probabilities]
 
 
-def _log_sum_exp(z: list[Any]) -> Any:
+def log_sum_exp(z: list[Any]) -> Any:
     """log Σ_c exp(z_c) of balls; if exp overflows, its enclosure [max_c z_c, max_c z_c + log C]."""
     highest = max(z, key=lambda score: float(score.mid()))
     value = sum(((score - highest).exp() for score in z), flint.arb(0)).log() + highest

@@ -43,12 +43,16 @@ Bound = int | str | Callable[..., Any]
 
 @dataclass(frozen=True)
 class Condition:
-    """`argument relation bound`, as in mu > L_minus; the bound is a number, a parameter, or a formula of parameters."""
+    """`argument relation bound`, as in mu > L_minus; the bound is a number, a parameter, or a formula of parameters.
+
+    `cure`: what to give instead, where the bound depends on the argument.
+    """
 
     argument: str
     relation: str
     bound: Bound
     by_definition: bool = False
+    cure: str = ""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -201,7 +205,7 @@ def refuse(statement: str, condition: Condition, offence: Offence, parameters: M
     if offence.undecided:
         problem, cure = f"{statement} needs {text}{here}, which this ball does not decide", "give a narrower ball"
     else:
-        problem, cure = f"{statement} needs {text}{here}", f"give {text}"
+        problem, cure = f"{statement} needs {text}{here}", condition.cure or f"give {text}"
     return InvalidInput(offence.argument, offence.value, problem, cure)
 
 

@@ -52,7 +52,13 @@ def _repaired(values: dict[str, Fraction], setting: ClaimSetting, choices: Choic
         left, relation, right = broken
         for side, other, upwards in ((left, right, True), (right, left, False)):
             if side.head == "parameter":
-                values[side.args[0]] = _moved(other, relation, upwards, side.args[0] in setting.counts, values, choices)
+                name, is_count = side.args[0], side.args[0] in setting.counts
+                if side not in parts(other):
+                    values[name] = _moved(other, relation, upwards, is_count, values, choices)
+                elif is_count and values[name] > 1:
+                    values[name] -= 1  # the bound moves along; conditions on counts that do so allow small ones
+                else:
+                    raise NoFederation("a condition does not hold whose bound depends on the parameter itself")
                 break
         else:
             raise NoFederation("a condition between two formulas does not hold")

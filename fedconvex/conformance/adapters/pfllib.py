@@ -1,4 +1,4 @@
-"""Adapter for PFLlib's FedAvg, FedProx, SCAFFOLD and FedDyn: its servers and clients, without its files and its loop."""
+"""Adapter for PFLlib's FedAvg, FedProx, SCAFFOLD and FedDyn: its servers and clients, without its files."""
 
 from importlib import import_module
 from types import SimpleNamespace

@@ -33,8 +33,8 @@ from fedconvex.participation import Draw
 
 
 def has_momentum(setup: Setup) -> bool:
-    """Whether the local steps have momentum."""
-    return isinstance(setup.solver, SGD) and setup.solver.momentum != 0
+    """Whether the local steps are full-batch steps with momentum."""
+    return isinstance(setup.solver, SGD) and setup.solver.momentum != 0 and setup.most_batches == 1
 
 
 def with_lasting_momentum(shared: bool) -> Callable[[LocalSolver], LocalSolver]:

@@ -25,6 +25,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedGD", FedGD(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("FedSGD", FedSGD(stepsize=0.1), None),
     ("FedAvg", FedAvg(epochs=4, stepsize=0.1), None),
+    ("FedAvg", FedAvg(epochs=2, stepsize=0.1, batch_size=2), None),
     ("FedProx", FedProx(mu=0.5), STEPS),
     ("FedNova", FedNova(stepsize=0.1, local_steps=4), None),
     ("DANE", DANE(mu=0.5, eta=0.5), STEPS),

@@ -24,7 +24,7 @@ SETUPS = [pytest.param(method, solver, id=f"{name}-{i}") for i, (name, method, s
 def suspects_of(method: Method, solver: LocalSolver | None) -> Suspects:
     setup = setup_of(method, solver)
     references = [Reference(setup, one) for one in scenarios(setup, "half_sum", not method.plain, late_clients=True)]
-    return Suspects(setup, references, 53, clients_only=False)
+    return Suspects(setup, references, 53)
 
 
 @pytest.mark.sample(2)

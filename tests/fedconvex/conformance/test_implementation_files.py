@@ -73,7 +73,10 @@ def test_what_cannot_be_checked_is_refused(target: str, message: str) -> None:
         ("def f(:", r"SyntaxError: .* \(line 1\)"),
         ("class A:\n    pass", "has none of the functions"),
         ("A = 3", "has none of the functions"),
-        ("def A(model, data, state):\n    pass\nA.method = 'FedGD(stepsize=1)'\nA.loss = len", "is no word"),
+        (
+            "def A(model, data, state):\n    pass\nA.method = 'FedGD(stepsize=1)'\nA.loss = len",
+            "is no value of that option",
+        ),
         ("def A(model, data, state):\n    pass\nA.method = len", "is not a method"),
     ],
 )

@@ -1,0 +1,155 @@
+"""Call somebody else's code: hangs end at a time limit, prints go to the standard error, random draws are noticed."""
+
+import ctypes
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput, short_text
+from fedconvex.validation import positive
+
+AGAIN = 0.1  # seconds after which code that swallowed the time limit's exception meets it again
+LONGEST_SECONDS = 1e6  # what the systems' timers take
+OURS = str(PurePath(__file__).parent / "x")[:-1]  # this folder, with the separator
+
+
+class TimeIsUp(BaseException):
+    """Raised in the code that hangs; no `Exception`, so that its own `except Exception` does not swallow it."""
+
+
+@dataclass(eq=False)
+class Guard:
+    """What the implementation's calls have in common over one check.
+
+    `seconds` limits one run of one problem. After a run that took longer no other begins: the next would hang as well.
+    """
+
+    seconds: float | None
+    printed: list[str] = field(default_factory=list)  # the first line that the implementation printed
+    drawn_from: set[str] = field(default_factory=set)  # the global random generators that its calls advanced
+    expired: bool = False
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Runs the block, which calls the implementation; raises `TimeIsUp` where it takes too long."""
+        before = _generators()
+        try:
+            with redirect_stdout(_Tee(self.printed)), _limited(self.seconds):
+                yield
+        except TimeIsUp:
+            self.expired = True
+            raise
+        finally:
+            self.drawn_from |= {name for name, state in _generators().items() if before.get(name, state) != state}
+
+
+def seconds_of(time_limit: Any) -> float | None:
+    """The time limit as a float, after checking it."""
+    if time_limit is None:
+        return None
+    positive(time_limit, "time_limit")
+    if not time_limit <= LONGEST_SECONDS:
+        raise InvalidInput("time_limit", time_limit, "is more seconds than timers count", "give None for no limit")
+    return float(time_limit)
+
+
+def last_line(error: BaseException) -> str:
+    """The traceback's last line, and the line of the implementation where the error arose."""
+    try:
+        message = str(error)
+    except Exception:  # an error whose text cannot be made
+        message = "(its text cannot be shown)"
+    text = f"{type(error).__name__}: {short_text(message, 160)}" if message else type(error).__name__
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(OURS)]
+    if not frames:
+        return text
+    return f"{text}; {short_text(PurePath(frames[-1].filename).name)}, line {frames[-1].lineno}"
+
+
+class _Tee:
+    """A standard output that passes everything on to the standard error, and keeps the first line."""
+
+    def __init__(self, first: list[str]) -> None:
+        self.first, self.other = first, sys.stderr
+
+    def write(self, text: str) -> int:
+        line = str(text).strip()
+        if line and not self.first:
+            self.first.append(short_text(line.splitlines()[0], 80))
+        return len(text) if self.other is None else self.other.write(text)  # None: a program without a console
+
+    def flush(self) -> None:
+        if self.other is not None:
+            self.other.flush()
+
+    def __getattr__(self, name: str) -> Any:  # isatty, encoding, … of the stream that is written to
+        return getattr(self.other, name)
+
+
+@contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Raises `TimeIsUp` in the block after so many seconds."""
+    if seconds is None:
+        yield
+        return
+    main = threading.current_thread() is threading.main_thread()
+    with (_by_signal if main and hasattr(signal, "setitimer") else _by_thread)(seconds):
+        yield
+
+
+@contextmanager
+def _by_signal(seconds: float) -> Iterator[None]:
+    """By an alarm, which also ends waiting for a lock, a socket or a sleep; possible in Unix's main thread."""
+    remaining, interval = signal.getitimer(signal.ITIMER_REAL)
+    if 0 < remaining < seconds:  # somebody else's alarm, such as a test suite's limit, comes first
+        yield
+        return
+    began, other = time.monotonic(), signal.signal(signal.SIGALRM, _time_is_up)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if other is None else other)  # None: it was not set from Python
+        if remaining > 0:
+            signal.setitimer(signal.ITIMER_REAL, max(remaining - (time.monotonic() - began), 1e-3), interval)
+
+
+def _time_is_up(number: int, frame: Any) -> None:
+    raise TimeIsUp
+
+
+@contextmanager
+def _by_thread(seconds: float) -> Iterator[None]:
+    """By an exception that another thread raises here, between two of Python's instructions."""
+    raise_in: Callable[..., int] = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    here = ctypes.c_ulong(threading.get_ident())
+    timer = threading.Timer(seconds, raise_in, (here, ctypes.py_object(TimeIsUp)))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        raise_in(here, None)  # what came too late must not arise later
+
+
+def _generators() -> dict[str, Any]:
+    """The states of the global random generators; torch's only where torch is loaded."""
+    legacy: Any = np.random.get_state()  # noqa: NPY002 - the legacy generator is the one to look at
+    states: dict[str, Any] = {"random": random.getstate(), "numpy.random": (legacy[1].tobytes(), legacy[2])}
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_rng_state"):  # absent while torch's import has failed half-way
+        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    return states
