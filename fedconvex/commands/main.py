@@ -23,7 +23,7 @@ HELP = """What federated-optimization papers promise, computed and checked on yo
 Every number is labelled exact, enclosed (in an interval, with proof) or numeric. Exit status: 0 done, and what was \
 checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is \
 one line; the problems of a table are one line each."""
-DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
+DATA_PANEL, PAPERS_PANEL = "On your data, models and code", "On the papers"
 
 
 def _print_version(wanted: bool) -> None:
@@ -83,6 +83,12 @@ def _worst_case(app: typer.Typer) -> None:
     app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
 
 
+def _conform(app: typer.Typer) -> None:
+    from fedconvex.commands.conform import CONFORM_HELP, conform
+
+    app.command(help=CONFORM_HELP, rich_help_panel=DATA_PANEL)(conform)
+
+
 def _reproduce(app: typer.Typer) -> None:
     from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
 
@@ -105,6 +111,7 @@ COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "audit": _audit,
     "recommend": _recommend,
     "diagnose": _diagnose,
+    "conform": _conform,
     "bounds": _bounds,
     "verify": _verify,
     "worst-case": _worst_case,

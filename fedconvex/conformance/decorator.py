@@ -62,7 +62,7 @@ def functions_of(implementation: Any) -> dict[str, Any]:
         found = {name: implementation[name] for name in FUNCTIONS if name in implementation}
     else:
         found = {name: getattr(implementation, name) for name in FUNCTIONS if hasattr(implementation, name)}
-    if not found and callable(implementation):
+    if not found and callable(implementation) and not isinstance(implementation, type):
         found = {"local_update": implementation}
     if not found:
         cure = "return a dict of them, an object with them, or a local_update"

@@ -30,6 +30,7 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Pow: _power, ast.USub: operator.neg,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+EXAMPLE = "tail('value') < 0.5"
 SIGNS = {ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥"}
 
 
@@ -46,29 +47,30 @@ class Truth:
         return self.holds
 
 
-def evaluate(text: str, names: Mapping[str, Any], where: str = "expression") -> Any:
+def evaluate(text: str, names: Mapping[str, Any], where: str = "expression", example: str = EXAMPLE) -> Any:
     """The value of the expression: a number, a string, or the `Truth` of a comparison.
 
     Args:
         names: the values and functions that it may use.
         where: the place of the expression, for errors.
+        example: an expression that is right, for errors.
 
     Raises:
         InvalidInput: for any other Python expression, and where the value cannot be computed.
     """
-    tree = parsed(text, names, where)
+    tree = parsed(text, names, where, example)
     try:
         return _value(tree, names)
     except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(where, text, f"cannot be computed: {error}", "correct the formula") from None
 
 
-def parsed(text: Any, names: Mapping[str, Any], where: str) -> ast.expr:
+def parsed(text: Any, names: Mapping[str, Any], where: str, example: str = EXAMPLE) -> ast.expr:
     """The expression's syntax tree, after checking that every node is one that `evaluate` allows."""
     try:
         tree: ast.expr = ast.parse(text, mode="eval").body
     except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested deeply
-        raise InvalidInput(where, text, f"is no formula: {error}", "write such as tail('value') < 0.5") from None
+        raise InvalidInput(where, text, f"is no formula: {error}", f"write such as {example}") from None
     for node in ast.walk(tree):
         known = (
             isinstance(node, ast.expr_context | ast.keyword | ast.And | ast.Or | ast.Not) or type(node) in OPERATIONS

@@ -1,10 +1,12 @@
 """Strategies for the clients' weights in the objective."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
 
+from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.validation import non_negative, positive
 
@@ -29,23 +31,26 @@ def weights(
     positive(max_value, "max_value")
     span = NumberRange(min_value, max_value, exact)
 
-    @st.composite
-    def build(draw: st.DrawFn) -> list[Any]:
-        return drawn_weights(draw, draw(st.integers(low, high)), span)
+    def build(draws: ByteDraws) -> list[Any]:
+        return drawn_weights(draws, draws.some(low, high), high, span)
 
-    return build()
-
-
-def drawn_weights(draw: st.DrawFn, m: int, span: NumberRange) -> list[Any]:
-    """Draws m weights, at least one of them positive."""
-    drawn = span.several(draw, m)
-    if not any(drawn):  # repaired instead of rejected
-        drawn[0] = min(1, span.high)
-    return drawn
+    return from_bytes(build)
 
 
-def optional_weights(draw: st.DrawFn, m: int, *, positive: bool, exact: bool = True) -> list[Any] | None:
-    """Draws a problem's weights: None (equal weights) or a list."""
-    if draw(st.booleans()):
-        return drawn_weights(draw, m, NumberRange(Fraction(1, 3) if positive else 0, 3, exact))
-    return None
+def drawn_weights(draws: ByteDraws, clients: Sequence[int], most: int, span: NumberRange) -> list[Any]:
+    """The weights of these clients of at most so many, at least one of them positive."""
+    denominator = span.denominator(draws)
+    drawn = [span.number(draws, denominator) for _ in range(most)]
+    chosen = [drawn[k] for k in clients]
+    if not any(chosen):  # repaired instead of rejected
+        chosen[0] = min(1, span.high)
+    return chosen
+
+
+def optional_weights(
+    draws: ByteDraws, clients: Sequence[int], most: int, *, positive: bool, exact: bool = True
+) -> list[Any] | None:
+    """A problem's weights: None (equal weights) or a list."""
+    weighted = draws.below(2)
+    drawn = drawn_weights(draws, clients, most, NumberRange(Fraction(1, 3) if positive else 0, 3, exact))
+    return drawn if weighted else None

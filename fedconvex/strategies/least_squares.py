@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range, tidy
 from fedconvex.validation import truth_value
@@ -60,28 +61,40 @@ def least_squares_problems(
     # the entry that replaces a 0 on the diagonal: 1 if possible, since examples then stay simple
     pivot = (1 if low <= 1 <= high else max_value) if high > 0 else min_value
 
-    @st.composite
-    def build(draw: st.DrawFn) -> fc.LeastSquares:
-        d, entry = draw(st.integers(*dims)), span.numbers(draw)
-        fewest, most = (max(n, d) for n in samples) if full_rank else samples
-        row = st.tuples(st.lists(entry, min_size=d, max_size=d), entry)
-        one_client = st.lists(row, min_size=fewest, max_size=most)
-        drawn = draw(st.lists(one_client, min_size=clients[0], max_size=clients[1]))
-        kind = draw(st.sampled_from(["any", "any", "any", "one minimiser", "equal clients"]))
-        if kind == "equal clients":
-            drawn = drawn[:1] * len(drawn)
-        A, b = [[row for row, _ in rows] for rows in drawn], [[target for _, target in rows] for rows in drawn]
+    def build(draws: ByteDraws) -> fc.LeastSquares:
+        unknowns, members, denominator = draws.some(*dims), draws.some(*clients), span.denominator(draws)
+        kind = draws.pick(["any", "any", "any", "one minimiser", "equal clients"])
+        ill, column = draws.below(6) == 5, draws.below(dims[1]) % len(unknowns)
+        weights = optional_weights(draws, members, clients[1], positive=positive_weights, exact=exact)
+        counts = (max(samples[0], len(unknowns)), max(samples[1], dims[1])) if full_rank else samples
+        kept = [draws.some(*counts) for _ in range(clients[1])]
+        drawn = [_samples(draws, span, denominator, unknowns, dims[1], counts[1], rows) for rows in kept]
+        chosen = [drawn[members[0] if kind == "equal clients" else k] for k in members]
+        A, b = [[row for row, _ in rows] for rows in chosen], [[target for _, target in rows] for rows in chosen]
         if full_rank:
-            A = [_triangular(rows, d, pivot) for rows in A]
-        if ill_conditioned and low <= 0 <= high and draw(st.integers(0, 5)) == 5:
-            column = draw(st.integers(0, d - 1))
+            A = [_triangular(rows, len(unknowns), pivot) for rows in A]
+        if ill_conditioned and low <= 0 <= high and ill:
             A = [[_shrunk(row, column, exact) for row in rows] for rows in A]
         if kind == "one minimiser":
             x = A[0][0]  # any vector of the right length: shrinks together with A
             b = [[sum(a * x_j for a, x_j in zip(row, x, strict=True)) for row in rows] for rows in A]
-        return fc.LeastSquares(A, b, optional_weights(draw, len(A), positive=positive_weights, exact=exact))
+        return fc.LeastSquares(A, b, weights)
 
-    return build()
+    return from_bytes(build)
+
+
+def _samples(
+    draws: ByteDraws,
+    span: NumberRange,
+    denominator: int,
+    unknowns: Sequence[int],
+    width: int,
+    most: int,
+    kept: Sequence[int],
+) -> list[tuple[list[Any], Any]]:
+    """A client's samples (features, target): the kept ones of so many, with the unknowns among `width` features."""
+    rows = [[span.number(draws, denominator) for _ in range(width + 1)] for _ in range(most)]
+    return [([rows[i][j] for j in unknowns], rows[i][width]) for i in kept]
 
 
 def _triangular(rows: Sequence[Sequence[Any]], d: int, pivot: Any) -> list[list[Any]]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
+from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.validation import integer_at_least, non_negative
@@ -48,12 +49,12 @@ def logistic_problems(
     samples = count_range(min_samples, max_samples, "samples")
     span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
-    @st.composite
-    def build(draw: st.DrawFn) -> fc.Logistic:
-        A, y = _samples(draw, span, sizes, samples, (1, -1))  # shrinks to the first label
-        return fc.Logistic(A, y, draw(ridges), optional_weights(draw, len(A), positive=positive_weights, exact=exact))
+    def build(draws: ByteDraws) -> fc.Logistic:
+        A, y, members = _samples(draws, span, sizes, samples, (1, -1))  # shrinks to the first label
+        weights = optional_weights(draws, members, sizes[0][1], positive=positive_weights, exact=exact)
+        return fc.Logistic(A, y, draws.pick(ridges), weights)
 
-    return build()
+    return from_bytes(build)
 
 
 def multinomial_problems(
@@ -85,32 +86,35 @@ def multinomial_problems(
     samples = count_range(min_samples, max_samples, "samples")
     span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
-    @st.composite
-    def build(draw: st.DrawFn) -> fc.MultinomialLogistic:
-        A, y = _samples(draw, span, sizes, samples, classes)
-        share = optional_weights(draw, len(A), positive=positive_weights, exact=exact)
-        return fc.MultinomialLogistic(A, y, len(classes), draw(ridges), share)
+    def build(draws: ByteDraws) -> fc.MultinomialLogistic:
+        A, y, members = _samples(draws, span, sizes, samples, classes)
+        weights = optional_weights(draws, members, sizes[0][1], positive=positive_weights, exact=exact)
+        return fc.MultinomialLogistic(A, y, len(classes), draws.pick(ridges), weights)
 
-    return build()
+    return from_bytes(build)
 
 
-def _ridges(ridge: Any, exact: bool) -> st.SearchStrategy[Any]:
+def _ridges(ridge: Any, exact: bool) -> list[Any]:
     if ridge is not None:
-        return st.just(non_negative(ridge, "ridge"))
-    return st.sampled_from([r if exact else float(r) for r in RIDGES])
+        return [non_negative(ridge, "ridge")]
+    return [r if exact else float(r) for r in RIDGES]
 
 
 def _samples(
-    draw: st.DrawFn,
+    draws: ByteDraws,
     span: NumberRange,
     sizes: tuple[tuple[int, int], ...],
     samples: tuple[int, int],
     labels: tuple[int, ...],
-) -> tuple[list[list[list[Any]]], list[list[int]]]:
-    """Draws A_k and y_k of every client."""
+) -> tuple[list[list[list[Any]]], list[list[int]], list[int]]:
+    """A_k and y_k of every client, and which of the clients that there may be these are."""
     clients, features = sizes
-    p, entry = draw(st.integers(*features)), span.numbers(draw)
-    sample = st.tuples(st.lists(entry, min_size=p, max_size=p), st.sampled_from(labels))
-    one_client = st.lists(sample, min_size=samples[0], max_size=samples[1])
-    drawn = draw(st.lists(one_client, min_size=clients[0], max_size=clients[1]))
-    return [[row for row, _ in rows] for rows in drawn], [[label for _, label in rows] for rows in drawn]
+    chosen, members, denominator = draws.some(*features), draws.some(*clients), span.denominator(draws)
+    kept = [draws.some(*samples) for _ in range(clients[1])]
+    A, y = [], []
+    for places in kept:
+        rows = [[span.number(draws, denominator) for _ in range(features[1])] for _ in range(samples[1])]
+        targets = [draws.pick(labels) for _ in rows]
+        A.append([[rows[i][j] for j in chosen] for i in places])
+        y.append([targets[i] for i in places])
+    return [A[k] for k in members], [y[k] for k in members], members

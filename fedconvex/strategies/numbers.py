@@ -1,4 +1,4 @@
-"""Strategies for numbers: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
+"""Numbers for strategies: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
 from fedconvex.errors import InvalidInput, short_text
+from fedconvex.strategies.byte_draws import ByteDraws
 from fedconvex.validation import integer_at_least, truth_value
 
 DENOMINATORS = (1, 2, 3)  # entries are integers, halves or thirds: coarse grids make coincidences likely
@@ -31,35 +32,60 @@ class NumberRange:
             problem = f"is smaller than min_value = {short_text(self.low)}"
             raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
 
-    def numbers(self, draw: st.DrawFn) -> st.SearchStrategy[Any]:
-        """A strategy for the integers, halves or thirds of the range; draws which of these, once for a problem."""
-        chosen: st.SearchStrategy[Any] = draw(st.sampled_from(self._choices))
-        return chosen
+    def denominator(self, draws: ByteDraws) -> int:
+        """Whether numbers are integers, halves or thirds: drawn once for a problem."""
+        return int(draws.pick(DENOMINATORS)) if self.exact else 1
 
-    def several(self, draw: st.DrawFn, count: int) -> list[Any]:
-        """Draws `count` numbers with a common denominator."""
-        return list(draw(st.lists(self.numbers(draw), min_size=count, max_size=count)))
+    def number(self, draws: ByteDraws, denominator: int) -> Any:
+        """A number of the range with this denominator; if numbers are floats, sometimes any other of the range.
+
+        Size, sign and fraction are drawn by themselves, so that a counterexample loses its fractions alone.
+        """
+        sizes = self._sizes
+        size, negative = divmod(draws.below(2 * len(sizes)), 2)
+        whole, part = Fraction(sizes[size], self._unit), Fraction(draws.below(6) % denominator, denominator)
+        sign = -1 if negative else 1
+        choices = (sign * (whole + part), sign * whole, -sign * (whole + part), -sign * whole)
+        number = tidy(next(n for n in choices if self._first <= n * self._unit <= self._last))
+        if self.exact:
+            return number
+        share, anywhere = draws.below(2**32) / 2**32, draws.below(4) == 3
+        low, high = self.float_bounds
+        return min(max(low * (1 - share) + high * share, low), high) if anywhere else float(number)
 
     @cached_property
-    def _choices(self) -> list[st.SearchStrategy[Any]]:
-        return [self._multiples(denominator) for denominator in DENOMINATORS] if self.exact else [self.floats]
+    def _bounds(self) -> tuple[Fraction, Fraction]:
+        low, high = (self.low, self.high) if self.exact else self.float_bounds
+        return to_fraction(low), to_fraction(high)
 
-    def _multiples(self, denominator: int) -> st.SearchStrategy[Any]:
-        """The multiples of 1/denominator in the range."""
-        low, high = to_fraction(self.low), to_fraction(self.high)
-        if ceil(low * denominator) > floor(high * denominator):  # there are none: use a grid with both bounds on it
-            denominator = lcm(low.denominator, high.denominator)
-        numerators = st.integers(ceil(low * denominator), floor(high * denominator))
-        return numerators if denominator == 1 else numerators.map(lambda n: tidy(Fraction(n, denominator)))
+    @cached_property
+    def _unit(self) -> int:
+        """1, or where the range has no integer the inverse of a step that leads to both its bounds."""
+        low, high = self._bounds
+        return 1 if ceil(low) <= floor(high) else lcm(low.denominator, high.denominator)
+
+    @cached_property
+    def _first(self) -> Fraction:
+        return self._bounds[0] * self._unit
+
+    @cached_property
+    def _last(self) -> Fraction:
+        return self._bounds[1] * self._unit
+
+    @cached_property
+    def _sizes(self) -> range:
+        """The absolute values of the range's integers, or of its multiples of 1/unit, times the unit."""
+        first, last = ceil(self._first), floor(self._last)
+        return range(max(first, -last, 0), max(last, -first) + 1)
 
     @property
-    def floats(self) -> st.SearchStrategy[float]:
-        """All floats of the range. Raises InvalidInput if there are none."""
+    def float_bounds(self) -> tuple[float, float]:
+        """The least and the greatest float of the range. Raises InvalidInput if there are none."""
         low, high = to_fraction(self.low), to_fraction(self.high)
         first, last = float_at_least(low), -float_at_least(-high)
         if first > last:
             raise InvalidInput("max_value", self.high, "leaves no float between", "give a wider range, or exact=True")
-        return st.floats(first, last, allow_subnormal=False)
+        return first, last
 
 
 def tidy(number: Fraction) -> Any:

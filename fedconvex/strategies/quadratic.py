@@ -1,6 +1,6 @@
 """Strategies for quadratic problems whose eigenvalues lie in a given interval by construction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range, tidy
 
 Matrix = list[list[Any]]
-Construction = tuple[
-    list[st.SearchStrategy[Any]], Callable[[Sequence[Any]], Matrix]
-]  # strategies of the parts; parts → H
 
-STEPS = 8  # eigenvalues lie on the grid that divides [mu, L] into this many steps
+STEPS = 8  # eigenvalues lie on the denominator that divides [mu, L] into this many steps
+STEPS_DRAWN = (*range(STEPS + 1), *(STEPS, 0) * 3, STEPS)  # both ends more often
 STRETCHES = (1, 10, 10_000)  # if L is not given, the largest eigenvalue is at most mu plus one of these
 
 
@@ -63,29 +62,26 @@ def quadratic_problems(
     span = NumberRange(min_value, max_value, exact)
     curvatures = _curvatures(mu, L)
 
-    @cache  # creating strategies takes longer than drawing from them
-    def several_clients(d: int, entry: st.SearchStrategy[Any], stretch: int) -> st.SearchStrategy[Any]:
-        if curvatures is None:
-            parts, make = [entry] * (d * (d + 1) // 2), _symmetric(d)
-        else:
-            low, high = curvatures
-            bounds = (low, low + stretch if high is None else high)
-            parts, make = _rotated(*bounds, d) if exact else _diagonal(*bounds, d)
-        client = st.tuples(*parts, *[entry] * d).map(lambda drawn: (make(drawn[:-d]), drawn[-d:]))
-        return st.lists(client, min_size=clients[0], max_size=clients[1])
+    def build(draws: ByteDraws) -> fc.Quadratic:
+        unknowns, members, denominator = draws.some(*dims), draws.some(*clients), span.denominator(draws)
+        stretch, shared = draws.pick(STRETCHES), draws.below(4) == 3
+        weights = optional_weights(draws, members, clients[1], positive=positive_weights, exact=exact)
+        drawn = []
+        for _ in range(clients[1]):
+            if curvatures is None:
+                H = _symmetric(draws, span, denominator, dims[1])
+            else:
+                low, high = curvatures
+                bounds = (low, low + stretch if high is None else high)
+                H = _rotated(draws, *bounds, unknowns, dims[1]) if exact else _diagonal(draws, *bounds, dims[1])
+            c = [span.number(draws, denominator) for _ in range(dims[1])]
+            drawn.append(([[H[i][j] for j in unknowns] for i in unknowns], [c[i] for i in unknowns]))
+        H, c = [drawn[k][0] for k in members], [drawn[k][1] for k in members]
+        if shared:  # a minimiser x = c_0 for all clients: c_k = H_k x
+            c = [[sum(h * x for h, x in zip(row, c[0], strict=True)) for row in H_k] for H_k in H]
+        return fc.Quadratic(H, c, weights)
 
-    @st.composite
-    def build(draw: st.DrawFn) -> fc.Quadratic:
-        d, entry = draw(st.integers(*dims)), span.numbers(draw)
-        open_ended = curvatures is not None and curvatures[1] is None
-        stretch = draw(st.sampled_from(STRETCHES)) if open_ended else 1
-        drawn = draw(several_clients(d, entry, stretch))
-        H, c = [H_k for H_k, _ in drawn], [c_k for _, c_k in drawn]
-        if draw(st.integers(0, 3)) == 3:  # a minimiser x = c_0 for all clients: c_k = H_k x
-            c = [tuple(sum(h * x for h, x in zip(row, c[0], strict=True)) for row in H_k) for H_k in H]
-        return fc.Quadratic(H, c, optional_weights(draw, len(H), positive=positive_weights, exact=exact))
-
-    return build()
+    return from_bytes(build)
 
 
 def _curvatures(mu: Any, L: Any) -> tuple[Fraction, Fraction | None] | None:
@@ -104,20 +100,19 @@ def _curvatures(mu: Any, L: Any) -> tuple[Fraction, Fraction | None] | None:
     return low, high
 
 
-def _rotated(low: Fraction, high: Fraction, d: int) -> Construction:
-    """H = Q Λ Q as `quadratic_problems` describes; the entries of Λ are low + (high − low)·j/STEPS, j = 0, …, STEPS."""
+def _rotated(draws: ByteDraws, low: Fraction, high: Fraction, unknowns: Sequence[int], width: int) -> Matrix:
+    """H = Q Λ Q as `quadratic_problems` describes; the entries of Λ are low + (high − low)·j/STEPS, j = 0, …, STEPS.
+
+    Q rotates the unknowns of the problem among themselves, so that H is block diagonal and their part of it has
+    eigenvalues of H.
+    """
     unit = STEPS * lcm(low.denominator, high.denominator)
     start, step = int(low * unit), int((high - low) * unit) // STEPS
-
-    def make(drawn: Sequence[Any]) -> Matrix:
-        # Shrinking tends to leave one nonzero step, the last one drawn. Reversed, it belongs to the first unknown,
-        # which the simplest reflections rotate: the example stays small.
-        steps = reversed(drawn[1:])
-        return _reflected([start + step * taken for taken in steps], unit, drawn[0])
-
-    return [st.sampled_from(_reflection_vectors(d)), *[st.integers(0, STEPS)] * d], make
+    v = [entry if i in unknowns else 0 for i, entry in enumerate(draws.pick(_reflection_vectors(width)))]
+    return _reflected([start + step * draws.pick(STEPS_DRAWN) for _ in range(width)], unit, v)
 
 
+@cache
 def _reflection_vectors(d: int) -> list[tuple[int, ...]]:
     """Integer vectors v with few small entries, each giving another Q = I − 2vvᵀ/‖v‖²; first 0, for Q = I.
 
@@ -154,19 +149,18 @@ def _reflected(eigenvalues: Sequence[int], unit: int, v: Sequence[int]) -> Matri
     return H
 
 
-def _diagonal(low: Fraction, high: Fraction, d: int) -> Construction:
+def _diagonal(draws: ByteDraws, low: Fraction, high: Fraction, width: int) -> Matrix:
     """H = a diagonal matrix of floats in [low, high], whose eigenvalues are its entries without rounding."""
+    first, last = NumberRange(low, high, exact=False).float_bounds
+    diagonal = []
+    for _ in range(width):
+        step, further, between = draws.pick(STEPS_DRAWN), draws.below(2**16) / 2**16, draws.below(2)
+        share = min((step + further * between) / STEPS, 1.0)
+        diagonal.append(last if share == 1 else min(first + (last - first) * share, last))
+    return [[value if i == j else 0.0 for j in range(width)] for i, value in enumerate(diagonal)]
 
-    def make(diagonal: Sequence[float]) -> Matrix:
-        return [[value if i == j else 0.0 for j in range(d)] for i, value in enumerate(diagonal)]
 
-    return [NumberRange(low, high, exact=False).floats] * d, make
-
-
-def _symmetric(d: int) -> Callable[[Sequence[Any]], Matrix]:
-    """Creates the symmetric matrix with this lower triangle, given row by row."""
-
-    def make(lower: Sequence[Any]) -> Matrix:
-        return [[lower[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(d)] for i in range(d)]
-
-    return make
+def _symmetric(draws: ByteDraws, span: NumberRange, denominator: int, width: int) -> Matrix:
+    """A symmetric matrix with these entries."""
+    lower = [[span.number(draws, denominator) for _ in range(i + 1)] for i in range(width)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(width)] for i in range(width)]

@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.methods import METHODS
+from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.federated_methods import methods
 from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.strategies.participation import participation_schemes
 from fedconvex.strategies.quadratic import quadratic_problems
 from fedconvex.validation import is_choice
 
+COORDINATES = 8  # that are drawn for an initial point, whatever the problem, so that both shrink by themselves
 NEEDS_SAMPLES = {"FedAvg"}  # its local solver draws mini-batches, and `Quadratic` problems have no samples
 
 
@@ -43,13 +45,22 @@ def trajectories(
     chosen_problems = quadratic_problems(mu=1, L=4) if problems is None else problems
     chosen_methods = _methods_in(arithmetic) if methods is None else methods
 
+    span = NumberRange(-3, 3, arithmetic == "exact")
+
+    def vector(draws: ByteDraws) -> list[Any]:
+        denominator = span.denominator(draws)
+        return [span.number(draws, denominator) for _ in range(COORDINATES)]
+
+    coordinates = from_bytes(vector)
+
     @st.composite
     def build(draw: st.DrawFn) -> fc.Trajectory:
         problem, method, T = draw(chosen_problems), draw(chosen_methods), draw(st.integers(*rounds))
         scheme: Any = fc.participation.Full()
         if not everyone and not method.needs_everyone:
             scheme = draw(participation_schemes(num_clients=problem.num_clients, rounds=max(T, 1)))
-        x0 = NumberRange(-3, 3, arithmetic == "exact").several(draw, problem.dim)
+        drawn = draw(coordinates)
+        x0 = [drawn[i % len(drawn)] for i in range(problem.dim)]
         seed = draw(st.integers(0, 10))
         return fc.simulate(method, problem, T, scheme, x0=x0, seed=seed, arithmetic=arithmetic, progress=False)
 

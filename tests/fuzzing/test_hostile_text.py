@@ -136,7 +136,8 @@ def test_a_wrong_argument_is_named_on_one_line(name: str, run: Run, tmp_path: Pa
         ("verify", "fedprox.equation6", "--json", path / "a" / "b"), ("worst-case", name, "--L", 1),
         ("worst-case", "fedgd", "--L", name), ("worst-case", "fedgd", "--L", 1, "--draw", name),
         ("worst-case", "fedgd", "--L", 1, "--metric", name), ("bounds", name), ("bounds", "fedprox.rho", "--mu", name),
-        ("bounds", "fedprox.rho", f"--{name}", 1), (name,),
+        ("bounds", "fedprox.rho", f"--{name}", 1), (name,), ("conform", name), ("conform", f"{path}.py:A"),
+        ("conform", f"{__file__}:NAMES", "--method", name), ("conform", f"{__file__}:{name}"),
     ):  # fmt: skip
         status, out, err = run(*arguments)
         assert (status, out, err.count("\n")) == (2, "", 1), arguments

@@ -8,6 +8,7 @@ To check another framework, copy the adapter that is most like it.
 """
 
 import importlib.metadata
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -30,8 +31,9 @@ class ImplementationFunctions(TypedDict):
 class MissingFramework(FedconvexError, ImportError):
     """The adapter's framework is not installed."""
 
-    def __init__(self, package: str, tested: str) -> None:
-        super().__init__(f"this adapter needs {package}, which is not installed; pip install {package}=={tested}")
+    def __init__(self, package: str, tested: str, cure: str | None = None) -> None:
+        cure = cure or f"pip install {package}=={tested}"
+        super().__init__(f"this adapter needs {package}, which is not installed; {cure}")
 
 
 def require(package: str, tested: str) -> None:
@@ -40,6 +42,16 @@ def require(package: str, tested: str) -> None:
         importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         raise MissingFramework(package, tested) from None
+
+
+def require_module(module: str, framework: str, tested: str, cure: str) -> None:
+    """Raise MissingFramework unless the module of a framework that pip does not install can be imported."""
+    try:
+        found = importlib.util.find_spec(module)
+    except ImportError:
+        found = None
+    if found is None:
+        raise MissingFramework(framework, tested, cure)
 
 
 def not_shipped(method: Method, framework: str, shipped: str) -> InvalidInput:

@@ -13,6 +13,7 @@ from fedconvex.errors import InvalidInput, NoMinimizer
 # For every command: what it refuses itself, what the parser refuses, what it finds to be missing.
 WRONG = {
     "audit": ("audit nowhere.csv", "audit diabetes --clients many", "audit"),
+    "conform": ("conform nowhere.py:FedDyn", "conform a.py:B --seed 1", "conform"),
     "bounds": ("bounds fedprox.theorem99", "bounds fedprox.rho --mu 1", "bounds fedprox.rho --mu many"),
     "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),
     "worst-case": ("worst-case fedprox:nu=2 --L 1", "worst-case fedprox:mu=2", "worst-case fedprox:mu=2 --L 1 --T 2"),

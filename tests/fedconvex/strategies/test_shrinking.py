@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex import strategies
-from fedconvex.strategies.printed_examples import _as_call
+from fedconvex.problems.constructor_calls import constructor_call
 from fedconvex.theory import feddyn, fedprox, fedsplit
 
 pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
@@ -34,12 +34,7 @@ def smallest(strategy: st.SearchStrategy[Any], condition: Any = None) -> Any:
     ],
 )
 def test_problems(strategy: Any, printed: str) -> None:
-    assert _as_call(smallest(strategy), tuple(part.split("=")[0] for part in _arguments(printed))) == printed
-
-
-def _arguments(call: str) -> list[str]:
-    """`A=…`, `b=…` of a printed call."""
-    return [part for part in call.partition("(")[2].split(", ") if "=" in part]
+    assert constructor_call(smallest(strategy)) == printed
 
 
 @pytest.mark.slow

@@ -70,3 +70,12 @@ def fedlab_server_memory() -> Iterator[None]:
 
     with patch.object(Server, "global_update", subtracted_from_each):
         yield
+
+
+@contextmanager
+def pfllib_norm() -> Iterator[None]:
+    """PFLlib's FedDyn adds the norm to the loss; here its square."""
+    import torch
+
+    with patch.object(torch, "norm", lambda vector, order: vector.square().sum()):
+        yield

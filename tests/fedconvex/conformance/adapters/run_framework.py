@@ -9,28 +9,34 @@ import inspect
 import json
 import sys
 import types
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab"}
+PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab", "fluke": "fluke-fl"}
 
 
 def without_torchvision() -> None:
-    """FedLab imports torchvision for image data sets that are not used here; its builds may not fit this torch."""
+    """FedLab and fluke import torchvision for images, which are not used here; its builds may not fit this torch."""
     try:
         import torchvision  # noqa: F401 - whether it can be imported is all that counts
     except (ImportError, RuntimeError, OSError):
-        for name in ("torchvision", "torchvision.transforms", "torchvision.datasets"):
+        with suppress(ImportError):
+            import torchmetrics  # noqa: F401 - it leaves out what needs torchvision, where that is missing
+        for name in ("torchvision", "torchvision.transforms", "torchvision.datasets", "torchvision.models"):
             sys.modules[name] = types.ModuleType(name)
         vision: Any = sys.modules["torchvision"]
         vision.transforms, vision.datasets = sys.modules["torchvision.transforms"], sys.modules["torchvision.datasets"]
         vision.datasets.CIFAR10 = object
+        vision.models = sys.modules["torchvision.models"]
+        for name in ("resnet18", "resnet34", "resnet50"):
+            setattr(vision.models, name, None)
 
 
 def main(framework: str, answer: Path) -> None:
     """Check every method that the framework ships, as it is and with its faults repaired_frameworks."""
-    if framework == "fedlab":
+    if framework in ("fedlab", "fluke"):
         without_torchvision()
     import repaired_frameworks
 
@@ -78,6 +84,12 @@ def main(framework: str, answer: Path) -> None:
             look("SCAFFOLD, option I, sign mended", "SCAFFOLD, option I")
         with repaired_frameworks.pfl_sign(), repaired_frameworks.pfl_storage_copies():
             look("SCAFFOLD, option I, mended", "SCAFFOLD, option I")
+    elif framework in ("pfllib", "fluke"):
+        for method in ("FedAvg", "FedProx", "SCAFFOLD", "FedDyn", *(["FedNova"] if framework == "fluke" else [])):
+            look(method, method)
+        if framework == "pfllib":
+            with repaired_frameworks.pfllib_norm():
+                look("FedDyn, mended", "FedDyn")
     else:
         for method in ("FedAvg", "FedProx"):
             look(method, method)
@@ -92,7 +104,9 @@ def main(framework: str, answer: Path) -> None:
             look("FedDyn, server memory mended", "FedDyn")
         with repaired_frameworks.fedlab_regulariser(), repaired_frameworks.fedlab_server_memory():
             look("FedDyn, mended", "FedDyn")
-    version = importlib.metadata.version(PACKAGES[framework])
+    tested = importlib.import_module(f"fedconvex.conformance.adapters.{framework}").TESTED
+    # PFLlib has no version: whoever names its environment says by that which commit it is
+    version = importlib.metadata.version(PACKAGES[framework]) if framework in PACKAGES else tested
     answer.write_text(json.dumps({"version": version, "documented": documented, "found": found}), "utf-8")
 
 

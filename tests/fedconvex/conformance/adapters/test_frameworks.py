@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from functools import cache
@@ -22,8 +23,14 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
 DOCUMENT = ROOT / "docs" / "frameworks.md"
-PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab"}
-VERSIONS = {"flower": ("1.41.0", "1.42.0"), "pfl": ("0.6.0",), "fedlab": ("1.3.0",)}
+PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab", "pfllib": "flcore", "fluke": "fluke"}
+VERSIONS = {
+    "flower": ("1.41.0", "1.42.0"),
+    "pfl": ("0.6.0",),
+    "fedlab": ("1.3.0",),
+    "pfllib": ("d832e76",),
+    "fluke": ("0.8.1",),
+}
 
 WRONG_SIGN = "the correction of the local gradient has the wrong sign"
 OVERWRITTEN = "the stored control variates are overwritten before they are used"
@@ -57,6 +64,16 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fedlab", "FedDyn, regulariser mended"): {SUBTRACTED_ONCE},
     ("fedlab", "FedDyn, server memory mended"): {NO_GRADIENT},
     ("fedlab", "FedDyn, mended"): set(),
+    ("pfllib", "FedAvg"): set(),
+    ("pfllib", "FedProx"): set(),
+    ("pfllib", "SCAFFOLD"): set(),
+    ("pfllib", "FedDyn"): {"the norm in the proximal term is not squared"},
+    ("pfllib", "FedDyn, mended"): set(),
+    ("fluke", "FedAvg"): set(),
+    ("fluke", "FedProx"): set(),
+    ("fluke", "SCAFFOLD"): set(),
+    ("fluke", "FedDyn"): {"no known fault explains the deviation"},
+    ("fluke", "FedNova"): set(),
 }
 EXAMPLES = re.findall(r"```py\n(# (\w+)\n.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
 
@@ -125,6 +142,19 @@ def test_an_example_of_the_document_runs(program: str, package: str, tmp_path: P
     file.write_text(program, "utf-8")
     start = "import run_framework, runpy, sys; run_framework.without_torchvision(); runpy.run_path(sys.argv[1])"
     run(framework, "-c", start, str(file))
+
+
+def test_the_stored_runs_are_those_that_the_document_tabulates() -> None:
+    making = ROOT / "docs" / "making" / "frameworks_table.py"
+    made: dict[str, Any] = runpy.run_path(str(making))
+    text = DOCUMENT.read_text("utf-8")
+    assert made["page"](text) == text, f"run python {making}"
+    stored = {file.stem: json.loads(file.read_text("utf-8")) for file in (HERE / "found").glob("*.json")}
+    assert stored.keys() == {"fluke", "pfllib"}
+    for framework, run_before in stored.items():
+        assert run_before["version"] in VERSIONS[framework]
+        found = {case: set(one["diagnosis"]) for case, one in run_before["found"].items()}
+        assert found == {case: names for (name, case), names in EXPECTED.items() if name == framework}
 
 
 def test_the_document_has_an_example_for_every_framework() -> None:

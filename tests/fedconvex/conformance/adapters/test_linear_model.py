@@ -1,14 +1,17 @@
 """What frameworks are fed is the problem itself: its functions, its first point, its samples."""
 
+import importlib.util
+import inspect
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import fedconvex as fc
 from fedconvex.conformance import check
-from fedconvex.conformance.adapters import MissingFramework, Steps, fedlab, flower, pfl
+from fedconvex.conformance.adapters import MissingFramework, Steps, fedlab, flower, fluke, pfl, pfllib
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -54,7 +57,9 @@ def test_exact_local_solutions_are_refused_with_the_cure() -> None:
         Steps.of(fc.FedProx(mu=1), None)
 
 
-@pytest.mark.parametrize(("adapter", "package"), [(flower, "flwr"), (pfl, "pfl"), (fedlab, "fedlab")])
+@pytest.mark.parametrize(
+    ("adapter", "package"), [(flower, "flwr"), (pfl, "pfl"), (fedlab, "fedlab"), (fluke, "fluke-fl")]
+)
 def test_a_missing_framework_is_named_with_the_version_to_install(adapter, package) -> None:
     try:
         version(package)
@@ -64,6 +69,24 @@ def test_a_missing_framework_is_named_with_the_version_to_install(adapter, packa
     else:
         with pytest.raises(InvalidInput, match="is not one that"):
             adapter.wrap(fc.FedSplit(stepsize=1), fc.GradientDescent(steps=1, stepsize=1))
+
+
+def test_a_framework_that_pip_does_not_install_is_named_with_the_place_to_put_it() -> None:
+    if importlib.util.find_spec("flcore") is None:
+        with pytest.raises(MissingFramework, match="put the folder system of its clone on PYTHONPATH"):
+            pfllib.wrap(fc.FedGD(stepsize=1))
+    else:
+        with pytest.raises(InvalidInput, match="is not one that"):
+            pfllib.wrap(fc.FedSplit(stepsize=1), fc.GradientDescent(steps=1, stepsize=1))
+
+
+@pytest.mark.parametrize("adapter", [pfllib, fluke])
+def test_a_code_base_is_wrapped_in_sixty_lines(adapter: ModuleType) -> None:
+    """Counted as lines of code: neither blank, nor of a docstring, nor imports."""
+    lines, _ = inspect.getsourcelines(adapter.wrap)
+    code = [line for line in lines if line.strip() and not line.strip().startswith(("from ", "#"))]
+    documentation = (adapter.wrap.__doc__ or "").count("\n") + 1
+    assert len(code) - documentation <= 60
 
 
 def test_a_check_without_the_framework_does_not_pass() -> None:

@@ -1,0 +1,46 @@
+"""The table of docs/frameworks.md that comes from stored runs: `python docs/making/frameworks_table.py` renews it.
+
+The runs are stored by `python tests/fedconvex/conformance/adapters/run_framework.py pfllib
+tests/fedconvex/conformance/adapters/found/pfllib.json`, in the framework's own environment.
+"""
+
+import json
+from pathlib import Path
+
+from fedconvex.safe_text import in_markdown_table
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "frameworks.md"
+FOUND = ROOT / "tests/fedconvex/conformance/adapters/found"
+BEGIN, END = "<!-- from stored runs: docs/making/frameworks_table.py -->\n", "<!-- end -->\n"
+# Where the source has what the kit found: read by a person, in the version that was run.
+PLACES = {
+    ("pfllib", "FedDyn"): "system/flcore/clients/clientdyn.py:45",
+    ("fluke", "FedDyn"): "fluke/algorithms/feddyn.py:158, 172, 249",
+}
+
+
+def table() -> str:
+    """Framework, version, method, verdict, what the kit says, and where that is in the source."""
+    lines = ["| framework | version | method | verdict | the kit says | where |", "|---|---|---|---|---|---|"]
+    for file in sorted(FOUND.glob("*.json")):
+        run = json.loads(file.read_text("utf-8"))
+        for method, found in run["found"].items():
+            verdict = "conforms" if found["passed"] else "does not conform"
+            if found["passed"] and ", float32)" in found["report"].splitlines()[0]:
+                verdict += ", to float32"
+            said = "; ".join(found["diagnosis"])
+            cells = (file.stem, run["version"], method, verdict, said, PLACES.get((file.stem, method), ""))
+            lines.append(f"| {' | '.join(map(in_markdown_table, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(text: str) -> str:
+    """The page with the table of the stored runs."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")

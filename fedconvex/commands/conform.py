@@ -1,0 +1,89 @@
+"""The command `fedconvex conform`: checks an implementation in a Python file against a method."""
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedconvex.commands.terminal import say
+
+CONFORM_HELP = """Does an implementation do what its method's paper says? If not, which fault does it have?
+
+[bold]fedconvex conform wrapper.py:FedDyn --method "FedDyn(alpha=0.1)"[/bold]
+[bold]fedconvex conform wrapper.py:FedProx --method "FedProx(mu=1)" --local-solver "GradientDescent(steps=5, \
+stepsize=0.1)"[/bold]
+[bold]fedconvex conform wrapper.py:FedDyn --json conform.json --junit conform.xml --badge conform.svg[/bold]
+
+The file is run. NAME is a class, object, dict or function in it with the functions that docs/conformance.md \
+describes: init, round and server_model, or local_update. Where an option is left out, the attribute method, \
+local_solver, loss, weights or precision of NAME counts. The kit plays small problems whose exact rounds are known. \
+Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
+
+
+def conform(
+    implementation: Annotated[
+        str, typer.Argument(metavar="FILE.py:NAME", help="The implementation: a name in a Python file, which is run.")
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="METHOD(…)", show_default=False, help="FedDyn(alpha=0.1), Scaffold(stepsize=1/10), …"),
+    ] = None,
+    local_solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOLVER(…)",
+            show_default=False,
+            help="The clients' solver where it is not the method's own: GradientDescent(steps=5, stepsize=0.1), …",
+        ),
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(show_default=False, help="The clients' loss: half_sum, sum, half_mean or mean (MSELoss)."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(show_default=False, help="The server's weights: samples or equal.")
+    ] = None,
+    precision: Annotated[
+        str | None, typer.Option(show_default=False, help="The implementation's arithmetic: float64 or float32.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - for the terminal.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as JUnit XML, for CI.")] = None,
+    badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict as an SVG picture.")] = None,
+) -> None:
+    """Loads the implementation, checks it, prints the report and writes what the options name."""
+    from fedconvex.atomic_files import replaces, write_atomically
+    from fedconvex.commands.output_files import require_file, saved
+    from fedconvex.conformance.implementation_files import check_file
+    from fedconvex.conformance.report_files import badge_of, json_of, junit_of
+
+    quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
+    for option, path in (("--json", None if quiet else json_file), ("--junit", junit), ("--badge", badge)):
+        if path is not None:
+            require_file(path, option)
+    with redirect_stdout(sys.stderr):  # what the implementation prints
+        report = check_file(
+            implementation, method, local_solver=local_solver, loss=loss, weights=weights, precision=precision
+        )
+    files = {}
+    if json_file is not None and not quiet:
+        files[json_file] = json_of(report, implementation)
+    if junit is not None:
+        files[junit] = junit_of(report, implementation)
+    if badge is not None:
+        files[badge] = badge_of(report)
+    if quiet:
+        say(json_of(report, implementation).decode())
+    else:
+        say(report.report())
+    lost = {}
+    for path, content in files.items():
+        lost[path] = replaces(path, content)
+        write_atomically(path, content)
+    if lost and not quiet:
+        say(saved(lost))
+    if not report.passed:
+        raise typer.Exit(1)

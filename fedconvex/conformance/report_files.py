@@ -1,0 +1,108 @@
+"""A conformance report as files for other programs: JSON, JUnit XML for CI servers, and an SVG badge."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from importlib.metadata import version
+from math import isfinite
+from typing import Any
+
+from fedconvex.conformance.report import Report
+from fedconvex.safe_text import one_line, printable
+
+FONT = "Verdana,DejaVu Sans,sans-serif"
+LETTER, MARGIN, HEIGHT = 6.6, 6, 20  # pixels; `textLength` fits the text to its box whatever the font
+LONGEST_LABEL = 60  # characters
+GREEN, RED, GREY = "#2a7f3f", "#b3261e", "#4a4a4a"  # each with white text at a contrast of 5 or more
+
+
+def json_of(report: Report, target: str) -> bytes:
+    """The report as JSON, with the implementation's name, fedconvex's version and the text for people.
+
+    Numbers that are not finite are null.
+    """
+    content = {
+        "implementation": target,
+        "fedconvex": version("fedconvex"),
+        **_plain(report.to_dict()),
+        "report": report.report(),
+    }
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
+    return printable(text).encode()  # as in JSON's own escapes, so that lone surrogates can be written
+
+
+def _plain(value: Any) -> Any:
+    """The value with lists in place of tuples, and None in place of numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value
+
+
+def junit_of(report: Report, target: str) -> bytes:
+    """The report in the JUnit format: one test for the verdict, and one for each defining property of the method.
+
+    The first one fails, with the report as its text, unless the implementation conforms. Properties that are undecided
+    or not visible with these parameters are skipped tests.
+    """
+    statuses = [p.status for p in report.properties]
+    broken, holding = statuses.count("broken"), statuses.count("holds")
+    counts = {
+        "tests": len(statuses) + 1,
+        "failures": broken + (not report.passed),
+        "errors": 0,
+        "skipped": len(statuses) - broken - holding,
+    }
+    texts = {name: str(count) for name, count in counts.items()}
+    suites = ElementTree.Element("testsuites", {"name": "fedconvex conform", **texts})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": one_line(target), **texts})
+    verdict = _case(suite, target, f"conforms to {report.method}")
+    if not report.passed:
+        message = "; ".join(one_line(finding.name) for finding in report.diagnosis)
+        ElementTree.SubElement(verdict, "failure", message=message).text = printable(report.report())
+    for p in report.properties:
+        case = _case(suite, target, p.name)
+        if p.status == "broken":
+            ElementTree.SubElement(case, "failure", message="broken")
+        elif p.status != "holds":
+            ElementTree.SubElement(case, "skipped", message=p.status)
+    ElementTree.indent(suites)
+    return _written(suites)
+
+
+def _case(suite: ElementTree.Element, target: str, name: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname=one_line(target), name=one_line(name))
+
+
+def badge_of(report: Report) -> bytes:
+    """The verdict as a badge for a README: a small SVG picture, the method on the left, the verdict on the right."""
+    label = one_line(report.method, LONGEST_LABEL)
+    verdict, colour = ("conforms", GREEN) if report.passed else ("does not conform", RED)
+    widths = [round(len(text) * LETTER) + 2 * MARGIN for text in (label, verdict)]
+    picture = ElementTree.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "width": str(sum(widths)),
+            "height": str(HEIGHT),
+            "role": "img",
+            "aria-label": f"{label}: {verdict}",
+        },
+    )
+    ElementTree.SubElement(picture, "title").text = f"{label}: {verdict}; checked by fedconvex {version('fedconvex')}"
+    left = 0
+    for text, width, fill in zip((label, verdict), widths, (GREY, colour), strict=True):
+        box = {"x": str(left), "width": str(width), "height": str(HEIGHT), "fill": fill}
+        ElementTree.SubElement(picture, "rect", box)
+        place = {"x": str(left + MARGIN), "y": "14", "textLength": str(width - 2 * MARGIN)}
+        style = {"fill": "#fff", "font-family": FONT, "font-size": "11"}
+        ElementTree.SubElement(picture, "text", {**place, **style}).text = text
+        left += width
+    return _written(picture)
+
+
+def _written(root: ElementTree.Element) -> bytes:
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content

@@ -1,0 +1,96 @@
+"""`fedconvex conform` as a user runs it: exit status, report, files, refusals."""
+
+import json
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fedconvex.commands import main as cli
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+FILE = Path(__file__).parents[1] / "conformance" / "wrapped_fedprox.py"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Exit status, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def once(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "conform", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return int(stop.value.code or 0), captured.out, captured.err
+
+    return once
+
+
+def test_a_right_implementation(run: Run) -> None:
+    status, out, err = run(f"{FILE}:FedProx", "--badge", "badge.svg")
+    assert status == 0
+    assert out.startswith("FedProx(mu=0.5): the implementation conforms")
+    assert set(err.split()) == {"starts"}  # what it prints is not mixed with the report
+    assert ">conforms</text>" in Path("badge.svg").read_text("utf-8")
+
+
+def test_a_wrong_implementation_and_its_files(run: Run) -> None:
+    files = ("--json", "a.json", "--junit", "a.xml", "--badge", "a.svg")
+    status, out, _ = run(f"{FILE}:Repelled", *files)
+    assert status == 1
+    assert "* the proximal gradient has the wrong sign" in out
+    assert out.endswith("saved a.json, a.xml, a.svg\n")
+    read = json.loads(Path("a.json").read_text("utf-8"))
+    assert (read["passed"], read["implementation"]) == (False, f"{FILE}:Repelled")
+    assert read["report"] in out
+    assert int(ElementTree.parse("a.xml").getroot().attrib["failures"]) > 0
+    assert ">does not conform</text>" in Path("a.svg").read_text("utf-8")
+    status, out, _ = run(f"{FILE}:FedProx", "--junit", "a.xml", "--json", "a.json")
+    assert status == 0
+    assert out.endswith("saved a.json (replaced), a.xml (replaced)\n")
+    assert ElementTree.parse("a.xml").getroot().attrib["failures"] == "0"
+
+
+def test_json_on_the_terminal_is_nothing_else(run: Run) -> None:
+    status, out, _ = run(f"{FILE}:Diverges", "--json", "-")
+    assert status == 1
+    assert json.loads(out)["passed"] is False
+
+
+def test_an_implementation_that_ends_the_program_cannot_end_it_with_success(run: Run) -> None:
+    status, out, _ = run(f"{FILE}:Leaves")
+    assert status == 1
+    assert "SystemExit: 0" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nowhere.py:FedProx",),
+        (f"{FILE}:Nothing",),
+        (f"{FILE}:Static",),
+        (f"{FILE}:FedProx", "--method", "FedProx(mu=open('owned', 'w'))"),
+        (f"{FILE}:FedProx", "--local-solver", "FedProx(mu=1)"),
+        (f"{FILE}:FedProx", "--loss", "mad"),
+        (f"{FILE}:FedProx", "--weights", "mad"),
+        (f"{FILE}:FedProx", "--precision", "float8"),
+        (f"{FILE}:FedProx", "--json", "no/such/folder.json"),
+        (f"{FILE}:FedProx", "--badge", "."),
+    ],
+    ids=str,
+)
+def test_wrong_input_is_one_line_and_leaves_no_file(words: tuple[str, ...], run: Run, tmp_path: Path) -> None:
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert err.splitlines()[-1].startswith("fedconvex: ")
+    assert set(err.splitlines()[:-1]) <= {"starts"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_refused_before_the_implementation_runs(run: Run) -> None:
+    assert run(f"{FILE}:FedProx", "--junit", "no/such/folder.xml")[2].count("\n") == 1
