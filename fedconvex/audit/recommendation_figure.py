@@ -22,6 +22,8 @@ def draw_rounds(found: "Recommendation", axes: "Axes | None" = None) -> "Axes":
     axes.set_yticks([place for place, _ in entries], [shorthand(entry.method) for _, entry in entries])
     axes.set_ylabel("method")
     axes.set_xscale("log")
+    axes.set_xlim(left=1)
+    axes.set_axisbelow(True)
     axes.set_xlabel(f"rounds to relative suboptimality {found.tolerance:g} (no bar: not reached)")
     axes.set_title("recommended: " + shorthand(found.best.method))
     if predicted or measured:
