@@ -7,7 +7,15 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel.proofs import AlongSteps, Combine, Derivation, Iterate, LocalSteps, Telescope
+from fedconvex.proofs_checks.kernel.proofs import (
+    AlongSteps,
+    Combine,
+    Derivation,
+    Iterate,
+    LocalSteps,
+    Nonnegative,
+    Telescope,
+)
 
 BY = (Fraction(6, 7), Fraction(8, 7))
 
@@ -56,4 +64,12 @@ def _changed_lines(line: Any) -> Iterator[Any]:
     for name in ("facts", "squares") if type(line) in (Combine, Telescope, Iterate, LocalSteps, AlongSteps) else ():
         pairs = getattr(line, name)
         for k, (multiplier, what) in enumerate(pairs):
+            if isinstance(what, Nonnegative) and _is_zero(what.of):  # 0 ≥ 0 only names roots: no multiplier counts
+                continue
             yield replace(line, **{name: (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])})
+
+
+def _is_zero(number: Number) -> bool:
+    if number.head == "*":
+        return any(_is_zero(factor) for factor in number.args)
+    return number.head == "constant" and number.args[0] == 0

@@ -136,6 +136,9 @@ def evaluated(tree: Any, values: dict[str, Any], constant: Callable[[Any], Any])
         return constant(tree)
     if tree.is_Symbol:
         return values[tree.name]
+    if tree.is_Pow and not tree.exp.is_Rational and (number := tree.exp.as_coeff_Mul()[0]).is_Integer and number > 1:
+        # SymPy joins (b^e)² to b^(2e); a claim's exponents are single letters
+        return evaluated(tree.base ** (tree.exp / number), values, constant) ** int(number)
     inside = [evaluated(part, values, constant) for part in tree.args]
     first, *others = inside
     if tree.is_Add:
