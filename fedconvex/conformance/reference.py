@@ -16,6 +16,7 @@ from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.faulty_solvers import with_faults
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
@@ -24,6 +25,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
+from fedconvex.problems.quadratics import LeastSquares
 from fedconvex.runs.rounds import Rounds
 
 ROOM = 64  # factor for another order of operations: six bits
@@ -109,20 +111,25 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     for fault in faults:
         setup = fault.parameters(setup)
         scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
-    factors = setup.method.scale(scenario.squares)
+    squares = scenario.squares
+    for change in (fault.targets for fault in faults if fault.targets is not None):
+        squares = LeastSquares(A=squares.A, b=[change(b) for b in squares.b], weights=squares.exact_weights)
+    factors = setup.method.scale(squares)
     if factors is not None:
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
+    solver = with_faults(solver) if faults else solver
     for fault in faults:
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
-    return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
+    return Rounds(method, solver, squares, squares.clients(numbers, tuple(scale)), numbers)
 
 
-def arithmetic_for_faults(setup: Setup) -> Arithmetic:
+def arithmetic_for_faults(setup: Setup, faults: Sequence[Fault] = ()) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
     few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
-    return arithmetics.get("exact" if few else "float")
+    rational = all(fault.rational and fault.family is None for fault in faults)
+    return arithmetics.get("exact" if few and rational else "float")
 
 
 @dataclass(frozen=True, eq=False)

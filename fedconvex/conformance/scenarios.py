@@ -35,6 +35,10 @@ OWN_SIZES: tuple[Any, ...] = (
 )
 EVERYONE: Rounds = ((0, 1, 2),) * 4
 SKIPPING: Rounds = ((0, 1), (2,), (0, 2), (1,), (0, 1, 2))
+# Schedulers that begin to work after ten rounds show in a run of twelve, whose clients change in every round: the
+# server's model keeps moving. Starting far away makes gradients long, so that limits of their length show.
+LONG: Rounds = (*SKIPPING, *SKIPPING, (0, 2), (1, 2))
+FAR = 16  # a power of two: the data stay as short as they were
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,7 @@ class Scenario:
     rounds: Rounds
     effort: int | None  # the full work, in local steps or epochs; None where it cannot be counted
     efforts: Rounds | None = None  # each active client's local work; None: the full work
+    distance: int = 1  # factor of the initial point and of the targets
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -57,7 +62,7 @@ class Scenario:
     @property
     def first_point(self) -> np.ndarray:
         """The initial point, a new array each time: an implementation may overwrite it."""
-        return np.array(FIRST_POINT)
+        return self.distance * np.array(FIRST_POINT)
 
 
 def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tuple[Scenario, ...]:
@@ -68,14 +73,17 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         late_clients: add a scenario in which clients do part of the local work.
     """
 
-    def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
+    def scenario(
+        name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None, distance: int = 1
+    ) -> Scenario:
         sizes = tuple(len(targets) for _, targets in data)
         weights = sizes if weighted else None
         A, b = scaled_to(setup, data, loss)
+        b = [distance * targets for targets in b]
         factors = tuple(2 * factor_of(loss, size) for size in sizes)
         squares = LeastSquares(A=A, b=b, weights=weights)
         problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-        return Scenario(name, problem, squares, factors, rounds, setup.effort, efforts)
+        return Scenario(name, problem, squares, factors, rounds, setup.effort, efforts, distance)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
@@ -92,6 +100,7 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
     if late_clients and effort is not None and effort > 1:
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
         found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
+    found.append(scenario("twelve rounds from far away", OWN_SIZES, LONG, distance=FAR))
     return tuple(found)
 
 

@@ -26,7 +26,21 @@ def without_mean_steps(method: Method, state: State, cohort: Cohort, answers: An
     return with_server(after, state.server + original_method(method).stepsize * cohort.average(directions))
 
 
+def of_models(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update w ← (Σ w_k τ_k)·Σ w_k θ_k/τ_k: FedNova's weights, which sum to 1 for equal τ_k only, on the models."""
+    after = method.update(state, cohort, answers)
+    weighted = cohort.average(answers.points / answers.path_lengths)
+    return with_server(after, cohort.average(answers.path_lengths) * weighted)
+
+
 FAULTS = (
+    Fault(
+        name="FedNova's weights multiply the models, not their changes: they do not sum to 1",
+        cure=RULE,
+        breaks=NORMALISED,
+        applies=is_fednova,
+        update=of_models,
+    ),
     Fault(
         name="progress is not divided by the number of local steps: this is FedAvg",
         cure=RULE,
