@@ -119,7 +119,7 @@ def examine(
     found += _reproducibility(implementation, runs, references, bits)
     deviations = first_deviations(runs, references, bits)
     # results that are not reproducible fit several faults by chance
-    erratic = any(finding.name in (findings.NOT_DETERMINISTIC, findings.ORDER) for finding in found)
+    erratic = any(finding.name == findings.NOT_DETERMINISTIC for finding in found)
     suspects = Suspects(setup, references, bits, clients_only)
     explanations = suspects.explain(runs, *([1] if erratic else [])) if deviations else []
     single = bool(deviations) and not explanations and bits > BITS["float32"] and in_single_precision(runs)

@@ -19,7 +19,7 @@ from fedconvex.errors import FedconvexError
 FARTHER = 4  # how many times the correct run's tolerance rounding may move a faulty run of equal size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Comparison:
     """The runs of an implementation, each with its reference, at the implementation's precision."""
 
@@ -28,6 +28,7 @@ class Comparison:
     runs: Sequence[ObservedRun]
     bits: int
     clients_only: bool
+    spent: int = 0  # rounds played so far
 
     def errors(self, faults: Sequence[Fault], i: int) -> Iterator[np.ndarray]:
         """The faulty run's errors in run i, one vector a cell, in units of the admissible error; NaN: no such round."""
@@ -36,6 +37,7 @@ class Comparison:
         largest = right = 0.0
         faulty = moments(self.setup, reference, faults, self.clients_only)
         for t, point in enumerate(run.points):
+            self.spent += 1
             moment = next(faulty, None)
             if moment is None or not np.isfinite(moment.server).all():
                 yield np.array([np.nan])

@@ -14,9 +14,9 @@ from fedconvex.conformance.comparison import Comparison
 from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.errors import FedconvexError
 
-MOST_STEPS = 30
-STALLED = 0.9  # a step that leaves more than this part of the error, early on, leads nowhere
-PATIENCE = 6  # steps after which that is demanded
+MOST_STEPS = 16
+STALLED = 0.5  # a step that leaves more than this part of the error leads nowhere …
+PATIENCE = 2  # … but for so many steps at first
 DIFFERENCE = 1e-7  # of the derivative's quotient, relative
 Errors = Callable[[np.ndarray], np.ndarray | None]
 
@@ -153,7 +153,7 @@ def _damped(
     errors: Errors, values: np.ndarray, current: np.ndarray, move: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The step, halved until it stays within the limits and the error shrinks; None where it never does."""
-    for _ in range(6):
+    for _ in range(4):
         there = values + move
         if ((there > low) | (values == low) & (there == low)).all() and (there < high).all():
             reached = errors(there)

@@ -16,10 +16,11 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
+MOST_ROUNDS = 60_000  # rounds that a search may play: seconds
 BEAM = 24  # sets of each size that are extended
 JUMPS = 3  # sets that are extended by pairs
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
-LEAST_EFFECT = 30.0  # a fault with a fitted number must explain errors of so many admissible ones
+LEAST_EFFECT = 8.0  # a fault with a fitted number must explain errors of so many admissible ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,14 @@ class Search:
         levels: list[list[Explanation]] = [[root]]
         for size in range(1, most + 1):
             found: dict[frozenset[str], Explanation] = {}
-            for one in self._of_size(levels, size):
-                found.setdefault(one.names, one)
-            complete = [one for one in found.values() if self.is_complete(one) and self._has_effect(one)]
-            if complete:
-                return sorted(complete, key=lambda one: one.rank)
+            for way in self._ways(levels, size):
+                for one in way:
+                    found.setdefault(one.names, one)
+                complete = [one for one in found.values() if self.is_complete(one) and self._has_effect(one)]
+                if complete:
+                    return sorted(complete, key=lambda one: one.rank)
+                if self.comparison.spent > MOST_ROUNDS:
+                    return []
             levels.append(self._best(list(found.values())))
         return []
 
@@ -88,19 +92,16 @@ class Search:
                 return Explanation(ordered, place, count, worst)
         return Explanation(ordered, len(self.order), 0, worst)
 
-    def _of_size(self, levels: list[list[Explanation]], size: int) -> Iterator[Explanation]:
-        for parent in levels[size - 1]:
-            yield from self._by_one(parent)
-        if size == 1:
-            yield from self._by_number(levels[0][0])
-            return
-        for parent in levels[size - 1]:
-            yield from self._by_number(parent)
-        for parent in levels[size - 2][:JUMPS]:
-            yield from self._by_two(parent)
+    def _ways(self, levels: list[list[Explanation]], size: int) -> Iterator[Iterator[Explanation]]:
+        """Where sets of this size come from, the plain ones first."""
+        yield (one for parent in levels[size - 1] for one in self._by_one(parent))
+        if size >= 2:
+            yield (one for parent in levels[size - 2][:JUMPS] for one in self._by_two(parent))
+        yield (one for parent in levels[size - 1] for one in self._by_number(parent))
+        if size >= 2:
+            yield (one for parent in levels[size - 2][:JUMPS] for one in self._by_two_with_numbers(parent))
         if size >= 3:
-            for parent in levels[size - 3][:1]:
-                yield from self._by_three(parent)
+            yield (one for parent in levels[size - 3][:1] for one in self._by_three(parent))
 
     def _by_one(self, parent: Explanation) -> Iterator[Explanation]:
         """The sets with one fault more."""
@@ -118,7 +119,10 @@ class Search:
         groups = self._effects(parent)
         for some in combinations(groups, 2):
             yield from self._variants(parent, some)
-        for group in groups:
+
+    def _by_two_with_numbers(self, parent: Explanation) -> Iterator[Explanation]:
+        """The same, where one or both have an unknown number."""
+        for group in self._effects(parent):
             yield from self._by_number(parent, (group[0],))
         for two in combinations(self._families_at(parent), 2):
             yield from self._fitted(parent, (), two)
@@ -138,6 +142,8 @@ class Search:
 
     def _advance(self, parent: Explanation, faults: Sequence[Fault]) -> Iterator[Explanation]:
         """The set, where it explains a cell more than its parent does."""
+        if self.comparison.spent > MOST_ROUNDS:
+            return
         ordered = self._sorted(faults)
         count, all_agree, _ = self.comparison.agreement(ordered, self.order[parent.run])
         if not all_agree and count <= parent.cell:
@@ -150,6 +156,8 @@ class Search:
         self, parent: Explanation, besides: Sequence[Fault], unknown: Sequence[FaultFamily]
     ) -> Iterator[Explanation]:
         """The set with faults of these families, fitted to the cell at the frontier."""
+        if self.comparison.spent > MOST_ROUNDS:
+            return
         known = self._sorted((*parent.faults, *besides))
         made = fit(self.comparison, known, unknown, self.order[parent.run], parent.cell + 1)
         if made is not None:
@@ -204,7 +212,8 @@ class Search:
         return True
 
     def _best(self, found: list[Explanation]) -> list[Explanation]:
-        return sorted(found, key=lambda one: (-one.run, -one.cell, *one.rank))[:BEAM]
+        unfinished = [one for one in found if not self.is_complete(one)]
+        return sorted(unfinished, key=lambda one: (-one.run, -one.cell, *one.rank))[:BEAM]
 
     def _sorted(self, faults: Sequence[Fault]) -> tuple[Fault, ...]:
         """The faults in the catalogue's order, those with fitted numbers last."""
