@@ -16,7 +16,8 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
-MOST_ROUNDS = 60_000  # rounds that a search may play: seconds
+MOST_ROUNDS = 25_000  # rounds that a search may play: seconds
+WIDTH = 5  # sets that the quick search extends
 BEAM = 24  # sets of each size that are extended
 JUMPS = 3  # sets that are extended by pairs
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
@@ -60,23 +61,70 @@ class Search:
         self.places = {fault: place for place, fault in enumerate(self.faults)}
 
     def explanations(self, most: int = MOST_FAULTS) -> list[Explanation]:
-        """The smallest sets of faults that reproduce every run, the most likely first; none where none do."""
+        """Sets of faults that reproduce every run, the most likely first; none where none do.
+
+        First all single faults; then quickly, each set extended in the simplest way that moves its frontier; then, where
+        that ends nowhere, all sets of two faults, of three and so on.
+        """
         root = self.explained(())
         if self.is_complete(root):
             return []
+        for way in (self._by_one(root), self._by_number(root)):
+            found = self._complete(list(way))
+            if found:
+                return found
+        if most == 1:
+            return []
+        return self._quickly(root, most) or self._thoroughly(root, most)
+
+    def _quickly(self, root: Explanation, most: int) -> list[Explanation]:
+        beam = [root]
+        for _ in range(most):
+            found: dict[frozenset[str], Explanation] = {}
+            for parent in beam:
+                for way in (self._by_one, self._by_number, self._by_two, self._by_two_with_numbers):
+                    children = [one for one in way(parent) if len(one.faults) <= most]
+                    complete = self._complete(children)
+                    if complete:
+                        return self._with_others(complete)
+                    for one in children:
+                        found.setdefault(one.names, one)
+                    if children:
+                        break
+            beam = self._best(list(found.values()))[:WIDTH]
+        return []
+
+    def _thoroughly(self, root: Explanation, most: int) -> list[Explanation]:
         levels: list[list[Explanation]] = [[root]]
         for size in range(1, most + 1):
             found: dict[frozenset[str], Explanation] = {}
             for way in self._ways(levels, size):
                 for one in way:
                     found.setdefault(one.names, one)
-                complete = [one for one in found.values() if self.is_complete(one) and self._has_effect(one)]
+                complete = self._complete(list(found.values()))
                 if complete:
-                    return sorted(complete, key=lambda one: one.rank)
+                    return self._with_others(complete)
                 if self.comparison.spent > MOST_ROUNDS:
                     return []
             levels.append(self._best(list(found.values())))
         return []
+
+    def _complete(self, found: Sequence[Explanation]) -> list[Explanation]:
+        """Those that explain every run, the plainest first."""
+        complete = [one for one in found if self.is_complete(one) and self._has_effect(one)]
+        return sorted(complete, key=lambda one: one.rank)
+
+    def _with_others(self, complete: list[Explanation]) -> list[Explanation]:
+        """Also the sets that differ in one fault from the first and explain as much."""
+        best, others = complete[0], {one.names: one for one in complete}
+        for fault in best.faults:
+            rest = [other for other in best.faults if other is not fault]
+            for other in self.faults:
+                if other not in best.faults:
+                    one = self.explained((*rest, other))
+                    if self.is_complete(one):
+                        others.setdefault(one.names, one)
+        return sorted(others.values(), key=lambda one: one.rank)
 
     def is_complete(self, one: Explanation) -> bool:
         """Whether every run agrees."""
