@@ -5,7 +5,7 @@ that it does not reproduce, its frontier. Sets grow by faults that move the fron
 three faults may show for the first time in the same cell, so pairs and triples are tried there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -165,8 +165,15 @@ class Search:
     def _by_two(self, parent: Explanation) -> Iterator[Explanation]:
         """The sets with two faults more that show in the same cell for the first time."""
         groups = self._effects(parent)
+        advanced = False
         for some in combinations(groups, 2):
-            yield from self._variants(parent, some)
+            for one in self._variants(parent, some):
+                advanced = True
+                yield one
+        if not advanced:  # a fault may show only together with another: a wrong divisor of what is never used
+            silent = set(self.faults) - {fault for group in groups for fault in group} - set(parent.faults)
+            for group, fault in product(groups, self._sorted(silent)):
+                yield from self._variants(parent, (group, [fault]))
 
     def _by_two_with_numbers(self, parent: Explanation) -> Iterator[Explanation]:
         """The same, where one or both have an unknown number."""
@@ -263,6 +270,6 @@ class Search:
         unfinished = [one for one in found if not self.is_complete(one)]
         return sorted(unfinished, key=lambda one: (-one.run, -one.cell, *one.rank))[:BEAM]
 
-    def _sorted(self, faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    def _sorted(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
         """The faults in the catalogue's order, those with fitted numbers last."""
         return tuple(sorted(faults, key=lambda fault: self.places.get(fault, len(self.places))))
