@@ -9,6 +9,7 @@ import numpy as np
 from fedconvex.conformance.comparison import Comparison, moments
 from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
 from fedconvex.conformance.implementation import ObservedRun
+from fedconvex.conformance.one_round_ahead import excluded
 from fedconvex.conformance.reference import Reference
 from fedconvex.conformance.search import MOST_FAULTS, Explanation, Search
 from fedconvex.conformance.setup import Setup
@@ -43,6 +44,12 @@ class Suspects:
             fault.name: frozenset(r.scenario.name for r in self.references if self._shows((fault,), r))
             for fault in self.faults
         }
+
+    def excluded(self, runs: Sequence[ObservedRun]) -> frozenset[str]:
+        """The names of the faults that these runs show to be absent although no faults explain them."""
+        if self.clients_only:
+            return frozenset()
+        return excluded(self.setup, self.references, runs, self.bits, self.faults)
 
     def explain(self, runs: Sequence[ObservedRun], most: int = MOST_FAULTS) -> list[tuple[Fault, ...]]:
         """The smallest sets of faults that reproduce every run; those that fit clearly better first.

@@ -68,7 +68,7 @@ def play(
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
         with numbers.context():
-            draw = _draw(scenario, t, active)
+            draw = drawn(scenario, t, active)
             faulty_draw = draw
             for fault in faults:
                 changed = fault.draw(faulty_draw, setup.effort, scenario.squares.num_clients)
@@ -96,7 +96,8 @@ def play(
         yield moment
 
 
-def _draw(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
+def drawn(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
+    """The draw of a round of the scenario."""
     efforts = None if scenario.efforts is None else np.array(scenario.efforts[t], dtype=np.int64)
     return Draw(np.array(active, dtype=np.int64), efforts=efforts, round=t)
 

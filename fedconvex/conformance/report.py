@@ -81,6 +81,7 @@ class Report:
         complete = {r.scenario.name for r in self.runs if len(r.points) > len(r.scenario.rounds)}
         fine = frozenset(complete - off)
         seen_in = self.suspects.seen_in
+        absent = frozenset() if self.explained else self.suspects.excluded(self.runs)
         by_property: dict[str, list[str]] = {}
         for fault in self.suspects.faults:
             by_property.setdefault(fault.breaks, []).append(fault.name)
@@ -89,13 +90,13 @@ class Report:
             visible = [fault for fault in faults if seen_in[fault]]
             unseen = tuple(fault for fault in faults if not seen_in[fault])
             # A fault that a scenario shows is excluded by that scenario's numbers: if they are explained without it, or
-            # else only if they are correct.
+            # else only if they are correct, or correct halves of rounds would not be so with it.
             decisive = complete if self.explained else fine
             if name in self.broken:
                 status = "broken"
             elif not visible:
                 status = "not visible"
-            elif all(seen_in[fault] & decisive for fault in visible):
+            elif all(fault in absent or seen_in[fault] & decisive for fault in visible):
                 status = "holds"
             else:
                 status = "undecided"
@@ -115,7 +116,7 @@ class Report:
             lines.append("  these numbers would come just as well from:")
             lines += [f"    - {finding.name}" for finding in self.alternatives]
         if self.deviations:
-            lines.append("  first deviations:")
+            lines.append("  where runs deviate, the grossest first:")
             lines += [f"    {deviation}" for deviation in self.deviations[:3]]
             if len(self.deviations) > 3:
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")
