@@ -4,8 +4,8 @@ The author passes one function to `check`,
 
     local_update(model, data, global_model, state)
 
-* `model`: `torch.nn.Linear(2, 1, bias=False)` with the server's parameters, a fresh one in every call; float64, or
-  float32 with `check(…, precision="float32")`. Train it in place.
+* `model`: a linear model of two parameters and a buffer (`fedconvex.conformance.kit_model`) with the server's
+  parameters, a fresh one in every call; float64, or float32 with `check(…, precision="float32")`. Train it in place.
 * `data`: (X, y), the client's samples: tensors (n_k, 2) and (n_k, 1). The local function is that of `check`'s `loss`;
   by default torch.nn.MSELoss() on model(X) and y.
 * `global_model`: another module with the server's parameters, for a proximal term; do not change it.
@@ -64,6 +64,8 @@ def implementation_of(
         import torch
     except ImportError:
         raise MissingLibrary("torch", "checking a local_update", "deep") from None
+    from fedconvex.conformance.kit_model import KitModel
+
     dtype = torch.float32 if precision == "float32" else torch.float64
     numbers = arithmetics.get("float")
     found: list[ConformanceFinding] = []
@@ -97,14 +99,12 @@ def implementation_of(
 
     def _trained(served: Served, k: int, sent: dict[str, Any], steps: int | None) -> "torch.Tensor":
         """Client k's local model as a flat tensor."""
-        model = torch.nn.Linear(served.state.server.size, 1, bias=False, dtype=dtype)
-        with torch.no_grad():
-            model.weight.copy_(torch.as_tensor(served.state.server))
+        model = KitModel(served.state.server, dtype)
         reference, before = deepcopy(model), [part.clone() for part in served.data[k]]
         served.own[k]["server"] = {name: vector.clone() for name, vector in sent.items()}
         extra = {"local_steps": steps} if takes_steps else {}
         returned = local_update(model, served.data[k], reference, served.own[k], **extra)
-        if not torch.equal(reference.weight.detach().flatten(), torch.as_tensor(served.state.server).to(dtype)):
+        if not torch.equal(_flat(reference), torch.as_tensor(served.state.server).to(dtype)):
             found.append(ConformanceFinding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
         if not all(torch.equal(old, new) for old, new in zip(before, served.data[k], strict=True)):
             found.append(ConformanceFinding(findings.CHANGES_DATA, "copy the data before you work on them"))
@@ -142,7 +142,10 @@ def _sent(served: Served, correct: RoundResult, dtype: Any) -> dict[str, Any]:
 
 
 def _flat(returned: Any) -> "torch.Tensor":
-    """The parameters of a module, state_dict, list of tensors or tensor, copied to one flat tensor."""
+    """The parameters of a module, state_dict, list of tensors or tensor, copied to one flat tensor.
+
+    Entries of integers are buffers, not parameters.
+    """
     import torch
 
     if isinstance(returned, torch.nn.Module):
@@ -150,4 +153,5 @@ def _flat(returned: Any) -> "torch.Tensor":
     elif isinstance(returned, Mapping):
         returned = list(returned.values())
     parts = [returned] if isinstance(returned, torch.Tensor | np.ndarray) else list(returned)
-    return torch.cat([torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]).clone()
+    tensors = [torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]
+    return torch.cat([tensor for tensor in tensors if tensor.is_floating_point()]).clone()
