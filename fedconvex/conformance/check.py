@@ -193,9 +193,7 @@ def _reproducibility(
     return []
 
 
-def first_deviations(
-    runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int
-) -> tuple[Deviation, ...]:
+def first_deviations(runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
     """Where each run leaves the exact trajectory, the largest deviation relative to its tolerance first."""
     found = (_first_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
     deviations = [deviation for deviation in found if deviation is not None]

@@ -78,9 +78,7 @@ class Comparison:
         return max(found)
 
 
-def moments(
-    setup: Setup, reference: Reference, faults: Sequence[Fault], clients_only: bool
-) -> Iterator[Moment]:
+def moments(setup: Setup, reference: Reference, faults: Sequence[Fault], clients_only: bool) -> Iterator[Moment]:
     """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
     yield Moment(faulty_initial_point(faults, reference), {})
     try:

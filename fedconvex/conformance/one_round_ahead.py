@@ -54,9 +54,7 @@ def observed(run: ObservedRun) -> list[np.ndarray]:
     return cells
 
 
-def predicted(
-    setup: Setup, reference: Reference, run: ObservedRun, faults: Sequence[Fault] = ()
-) -> list[np.ndarray]:
+def predicted(setup: Setup, reference: Reference, run: ObservedRun, faults: Sequence[Fault] = ()) -> list[np.ndarray]:
     """The same cells by the method with these faults, each half of a round from what was observed before it."""
     scenario, numbers = reference.scenario, arithmetics.get("float")
     rounds = rounds_with(setup, scenario, numbers, faults)

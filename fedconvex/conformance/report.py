@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.conformance.diagnosis import Suspects
+from fedconvex.conformance.faults.properties import LATE, NORMALISED
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
@@ -16,7 +17,7 @@ from fedconvex.safe_text import in_picture
 if TYPE_CHECKING:
     import pandas
 
-MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
+MARKS = {"broken": "BROKEN", "undecided": "?", "holds in part": "part", "holds": "ok", "not visible": "–"}
 
 
 @final
@@ -41,7 +42,7 @@ class Deviation:
 @final
 @dataclass(frozen=True)
 class Property:
-    """A defining property of the method: "holds", "broken", "undecided", or "not visible" with these parameters."""
+    """A defining property of the method: "holds", "holds in part", "broken", "undecided", or "not visible" with these parameters."""
 
     name: str
     status: str
@@ -97,7 +98,8 @@ class Report:
             elif not visible:
                 status = "not visible"
             elif all(fault in absent or seen_in[fault] & decisive for fault in visible):
-                status = "holds"
+                # where no client does less work than another, faults of uneven work stay unseen
+                status = "holds in part" if unseen and name in (LATE, NORMALISED) else "holds"
             else:
                 status = "undecided"
             found.append(Property(name, status, unseen))

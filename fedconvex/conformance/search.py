@@ -16,11 +16,12 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
-MOST_ROUNDS = 25_000  # rounds that a search may play: seconds
+MOST_ROUNDS = 12_000  # rounds that a search may play: seconds
 WIDTH = 5  # sets that the quick search extends
 BEAM = 24  # sets of each size that are extended
 JUMPS = 3  # sets that are extended by pairs
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
+LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
 LEAST_EFFECT = 8.0  # a fault with a fitted number must explain errors of so many admissible ones
 
 
@@ -258,10 +259,12 @@ class Search:
         return [one for one in self.families if one not in taken and one.first_round in (0, played)]
 
     def _has_effect(self, one: Explanation) -> bool:
-        """Whether each fitted number explains much more than rounding errors."""
+        """Whether each fitted number is one that people choose, and explains much more than rounding errors."""
         for fault in one.faults:
             if fault.family is not None:
                 others = tuple(other for other in one.faults if other is not fault)
+                if abs(fault.value - fault.family.neutral) < LEAST_NUMBER:
+                    return False
                 if not self.comparison.largest_error(others) >= LEAST_EFFECT:
                     return False
         return True

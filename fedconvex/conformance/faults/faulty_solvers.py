@@ -169,9 +169,7 @@ def with_faults(solver: LocalSolver) -> LocalSolver:
     if isinstance(solver, GradientDescent):
         return FaultySteps(correct=solver)
     if isinstance(solver, SGD):
-        return FaultySteps(
-            correct=solver, momentum=solver.momentum, weight_decay=solver.weight_decay, clip=solver.clip
-        )
+        return FaultySteps(correct=solver, momentum=solver.momentum, weight_decay=solver.weight_decay, clip=solver.clip)
     return solver
 
 

@@ -7,7 +7,13 @@ from typing import Any
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.conformance.faults.base import Fault, FaultFamily
-from fedconvex.conformance.faults.building_blocks import after_update, always, in_first_round, original_method, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    always,
+    in_first_round,
+    original_method,
+    with_server,
+)
 from fedconvex.conformance.faults.properties import FIRST_POINT, SERVER_STEP, START
 from fedconvex.conformance.history import PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup

@@ -128,7 +128,14 @@ KNOWN: dict[str, dict[str, str]] = {
     "FedProx": {**AVERAGING, **WEIGHTED, **PROXIMAL},
     "FedNova": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], **WEIGHTED, **NOVA},
     "FedDyn": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], **PLAIN, **PROXIMAL, **DYN},
-    "SCAFFOLD": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], "by samples": PLAIN["by samples"], **VARIATES},
+    "SCAFFOLD": {
+        **STEPS,
+        **DATA,
+        "zero": STARTS["zero"],
+        "twice": SERVER["twice"],
+        "by samples": PLAIN["by samples"],
+        **VARIATES,
+    },
     "FedSplit": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], **PROXIMAL, **SPLIT},
 }
 # one choice of each row is possible at once, and of others those that hide one another are not planted together
@@ -144,11 +151,28 @@ EXCLUSIVE = (
     ("chain", "chain at first", "own start", "stale", "last data"),
     ("chain at first", "last model at first"),
     ("twice", "scaled step", "scaled model", "eta on models"),
-    ("summed", "last model", "last model at first", "old model too", "unweighted", "lost weights", "by samples", "over m"),
+    (
+        "summed",
+        "last model",
+        "last model at first",
+        "old model too",
+        "unweighted",
+        "lost weights",
+        "by samples",
+        "over m",
+    ),
     ("not normalised", "no mean work", "weights on models"),
     ("late dropped", "late go on", "everyone"),
     tuple(name for name in DYN if name.startswith("h ")),
-    ("memory lost", "memory sign", "memory at new model", "own forgotten", "path sign", "path in steps", "path one more"),
+    (
+        "memory lost",
+        "memory sign",
+        "memory at new model",
+        "own forgotten",
+        "path sign",
+        "path in steps",
+        "path one more",
+    ),
     ("c unused", "c frozen", "c over active", "c of active", "term sign"),
     ("reflect once", "reflect back", "z reset"),
     ("around x", "around z", "mean of points"),
@@ -264,7 +288,12 @@ class Federation:
 
     def pull_weight(self, weight: float, t: int) -> float:
         gone = self.has("pull missing") or (self.has("pull missing at first") and t == 0)
-        return 0.0 if gone else weight * (-1 if self.has("pull sign") else 2 if self.has("pull twice") else 0.5 if self.has("pull half") else 1)
+        return (
+            0.0
+            if gone
+            else weight
+            * (-1 if self.has("pull sign") else 2 if self.has("pull twice") else 0.5 if self.has("pull half") else 1)
+        )
 
     def by_hand(
         self, state: dict[str, Any], A: Any, b: Any, start: Any, center: Any, linear: Any, weight: float, K: int, t: int
@@ -403,9 +432,15 @@ class Federation:
         w, c, eta = state["w"], state["server memory"], self.dtype(self.server_stepsize)
         change = 0 * w
         for k, model in sent.items():
-            path = self.dtype(work[k] + self.has("path one more")) * self.dtype(1 if self.has("path in steps") else self.stepsize)
+            path = self.dtype(work[k] + self.has("path one more")) * self.dtype(
+                1 if self.has("path in steps") else self.stepsize
+            )
             old = state["memory"][k]
-            new = (0 if self.has("own forgotten") else 1) * old - c + (-1 if self.has("path sign") else 1) * (w - model) / path
+            new = (
+                (0 if self.has("own forgotten") else 1) * old
+                - c
+                + (-1 if self.has("path sign") else 1) * (w - model) / path
+            )
             change = change + new - old
             state["memory"][k] = new
         if not self.has("c frozen"):

@@ -12,7 +12,6 @@ from fedconvex.conformance import check, findings
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
-
 def flat(module: Any) -> torch.Tensor:
     """All parameters in one vector, with their gradients' history."""
     return torch.cat([parameter.flatten() for parameter in module.parameters()])
