@@ -22,6 +22,7 @@ RIGHT = 2000
 
 
 def main(share: float) -> None:
+    """Check this share of all cases, print and write the counts."""
     cases = planted_cases()
     step = max(1, round(1 / share))
     counts: dict[str, Counter[str]] = {}

@@ -25,7 +25,7 @@ CERTAIN = 8  # admissible errors by which a fault must change a cell for the cel
 def excluded(
     setup: Setup, references: Sequence[Reference], runs: Sequence[ObservedRun], bits: int, faults: Sequence[Fault]
 ) -> frozenset[str]:
-    """The names of the faults that some half of a round shows to be absent: it is correct, and would not be with them."""
+    """The names of the faults that some half of a round excludes: it is correct, and would not be with them."""
     found = set[str]()
     for reference, run in zip(references, runs, strict=True):
         if len(reference.scenario.rounds) > MOST_ROUNDS_OF_RUN or not run.points:

@@ -42,7 +42,7 @@ class Deviation:
 @final
 @dataclass(frozen=True)
 class Property:
-    """A defining property of the method: "holds", "holds in part", "broken", "undecided", or "not visible" with these parameters."""
+    """A defining property of the method: "holds", "holds in part", "broken", "undecided", or "not visible" here."""
 
     name: str
     status: str

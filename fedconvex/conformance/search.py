@@ -1,4 +1,4 @@
-"""Search for the faults that together reproduce an implementation's runs: few faults first, each step by what it explains.
+"""Search for the faults that together reproduce an implementation's runs, few faults first.
 
 The runs go from simple to complex, and each from round to round. A set of faults explains them up to the first cell
 that it does not reproduce, its frontier. Sets grow by faults that move the frontier; where no single one does, two or
@@ -64,8 +64,8 @@ class Search:
     def explanations(self, most: int = MOST_FAULTS) -> list[Explanation]:
         """Sets of faults that reproduce every run, the most likely first; none where none do.
 
-        First all single faults; then quickly, each set extended in the simplest way that moves its frontier; then, where
-        that ends nowhere, all sets of two faults, of three and so on.
+        First all single faults; then quickly, each set extended in the simplest way that moves its frontier; then,
+        where that ends nowhere, all sets of two faults, of three and so on.
         """
         root = self.explained(())
         if self.is_complete(root):

@@ -231,7 +231,7 @@ class Federation:
         if self.has("everyone"):
             work = {k: work.get(k, self.steps) for k in range(problem.num_clients)}
         if self.has("late dropped"):
-            work = {k: K for k, K in work.items() if K == self.steps}
+            work = {k: K for k, K in work.items() if self.steps == K}
         if self.has("late go on"):
             work = dict.fromkeys(work, self.steps)
         received = state["old"] if self.has("stale") else w

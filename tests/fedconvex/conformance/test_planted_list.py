@@ -40,6 +40,7 @@ def test_more_planted_faults_are_named() -> None:
     assert np.mean([found["named"] for found in outcomes]) >= 0.97 - 1 / len(outcomes)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", list(right_cases(8)), ids=str)
 def test_right_implementations_pass(case: Case) -> None:
     report = report_on(case.one, case.clients_known)
@@ -57,6 +58,7 @@ def named(kind: str, *faults: str, clients_known: bool = False, **settings: obje
     return [finding.name for finding in report_on(one, clients_known).diagnosis]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -88,6 +90,7 @@ def test_what_was_fitted_is_printed_with_how_well_it_fits() -> None:
     assert finding.detail in report_on(Federation("FedAvg", ("weight decay=0.00037",)), False).report()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "faults"),
     [
@@ -107,6 +110,7 @@ def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> N
     assert said(kind, faults[0]) in likely, report.report()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "faults"),
     [
