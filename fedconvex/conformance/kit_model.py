@@ -11,6 +11,8 @@ from fedconvex.errors import InvalidInput
 class Shift(torch.nn.Module):
     """Adds bias times the last feature, and counts its batches in a buffer, as batch normalisation does."""
 
+    num_batches_tracked: torch.Tensor
+
     def __init__(self, start: torch.Tensor) -> None:
         super().__init__()
         self.bias = torch.nn.Parameter(start)

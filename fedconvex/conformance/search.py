@@ -237,7 +237,8 @@ class Search:
 
     def _effects(self, parent: Explanation) -> list[list[Fault]]:
         """The faults that change the cell at the frontier, grouped by what they make of it."""
-        i, groups = self.order[parent.run], {}
+        i = self.order[parent.run]
+        groups: dict[tuple[float, ...], list[Fault]] = {}
         unchanged = self._cell(parent.faults, i, parent.cell)
         for fault in self.faults:
             if fault in parent.faults:
