@@ -16,7 +16,7 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
-MOST_ROUNDS = 12_000  # rounds that a search may play: seconds
+MOST_ROUNDS = 25_000  # rounds that a search may play: seconds
 WIDTH = 5  # sets that the quick search extends
 BEAM = 24  # sets of each size that are extended
 JUMPS = 3  # sets that are extended by pairs

@@ -1,7 +1,8 @@
 """The catalogue of known faults, one module for each family.
 
-`catalogue` and `families` search this folder, so the `FAULTS` and `FAMILIES` of a new module join them. `base` defines a
-fault and a family of faults with an unknown number, `building_blocks` and `faulty_solvers` hold the parts from which faults are built, `properties` names what they violate.
+`catalogue` and `families` search this folder, so the `FAULTS` and `FAMILIES` of a new module join them. `base` defines
+a fault and a family of faults with an unknown number, `building_blocks` and `faulty_solvers` hold the parts from which
+faults are built, `properties` names what they violate.
 """
 
 from importlib import import_module

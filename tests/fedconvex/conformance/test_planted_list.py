@@ -115,7 +115,6 @@ def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> N
     ("kind", "faults"),
     [
         ("FedProx", ("pull norm", "unweighted")),
-        ("FedProx", ("pull norm", "momentum=0.95", "scaled step=0.9")),
         ("FedAvg", ("integers", "step more", "after three rounds=0.5")),
         ("SCAFFOLD", ("c frozen", "path one more", "after ten rounds=0.1")),
     ],
