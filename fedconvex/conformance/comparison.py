@@ -20,7 +20,7 @@ FARTHER = 4  # how many times the correct run's tolerance rounding may move a fa
 
 
 @dataclass(eq=False)
-class Comparison:
+class ComparedRuns:
     """The runs of an implementation, each with its reference, at the implementation's precision."""
 
     setup: Setup

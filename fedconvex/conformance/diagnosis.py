@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from fedconvex.conformance.comparison import Comparison, moments
+from fedconvex.conformance.comparison import ComparedRuns, moments
 from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.one_round_ahead import excluded
 from fedconvex.conformance.reference import Reference
-from fedconvex.conformance.search import MOST_FAULTS, Explanation, Search
+from fedconvex.conformance.search import MOST_FAULTS, Explanation, FaultSearch
 from fedconvex.conformance.setup import Setup
 
 CLEARLY = 8  # a fault whose distance is this many times smaller fits clearly better …
@@ -56,8 +56,8 @@ class Suspects:
 
         A fault that changes no scenario explains no deviation, however close its runs are.
         """
-        comparison = Comparison(self.setup, self.references, runs, self.bits, self.clients_only)
-        search = Search(comparison, self.faults, self.families)
+        comparison = ComparedRuns(self.setup, self.references, runs, self.bits, self.clients_only)
+        search = FaultSearch(comparison, self.faults, self.families)
         client_models_known = any(clients for run in runs for clients in run.clients)
         found = search.explanations(most)
         found = [one for one in found if len(one.faults) > 1 or self._has_effect(one.faults, client_models_known)]

@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from fedconvex.conformance.comparison import Comparison
+from fedconvex.conformance.comparison import ComparedRuns
 from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.errors import FedconvexError
 
@@ -30,7 +30,7 @@ class Fit:
 
 
 def fit(
-    comparison: Comparison, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
+    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
 ) -> list[Fault] | None:
     """The faults of the families with the numbers that fit the first cells of run i; None where none do."""
     for starts in _starts(unknown):
@@ -41,7 +41,7 @@ def fit(
 
 
 def refined(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     known: Sequence[Fault],
     unknown: Sequence[FaultFamily],
     i: int,
@@ -79,7 +79,7 @@ def refined(
 
 
 def planted(
-    comparison: Comparison, known: Sequence[Fault], unknown: Sequence[FaultFamily], values: np.ndarray
+    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], values: np.ndarray
 ) -> list[Fault]:
     """The known faults and those of the families with these numbers."""
     pairs = zip(unknown, values.tolist(), strict=True)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from fedconvex.conformance.comparison import Comparison
+from fedconvex.conformance.comparison import ComparedRuns
 from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
@@ -47,10 +47,10 @@ class Explanation:
 
 
 @dataclass(eq=False)
-class Search:
+class FaultSearch:
     """One search; `faults` and `families` are those that the setup can have."""
 
-    comparison: Comparison
+    comparison: ComparedRuns
     faults: Sequence[Fault]
     families: Sequence[FaultFamily]
     order: Sequence[int] = field(init=False)
