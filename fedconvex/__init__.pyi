@@ -2,6 +2,10 @@
 
 from fedconvex import data as data
 from fedconvex import participation as participation
+from fedconvex.audit.recommendation import Recommendation as Recommendation
+from fedconvex.audit.recommendation import recommend as recommend
+from fedconvex.audit.stuck_runs import RunDiagnosis as RunDiagnosis
+from fedconvex.audit.stuck_runs import diagnose as diagnose
 from fedconvex.certainty import Certainty as Certainty
 from fedconvex.errors import FedconvexError as FedconvexError
 from fedconvex.errors import InvalidInput as InvalidInput
@@ -20,17 +24,26 @@ from fedconvex.local_solvers.newton_steps import Newton as Newton
 from fedconvex.local_solvers.sgd import SGD as SGD
 from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.ditto import Ditto as Ditto
+from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
+from fedconvex.methods.fedadam import FedAdam as FedAdam
+from fedconvex.methods.fedadmm import FedADMM as FedADMM
 from fedconvex.methods.fedavg import FedAvg as FedAvg
+from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
 from fedconvex.methods.feddane import FedDANE as FedDANE
 from fedconvex.methods.feddyn import FedDyn as FedDyn
 from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
 from fedconvex.methods.fedgd import FedGD as FedGD
+from fedconvex.methods.fedlin import FedLin as FedLin
 from fedconvex.methods.fednova import FedNova as FedNova
 from fedconvex.methods.fedpd import FedPD as FedPD
 from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.fedyogi import FedYogi as FedYogi
+from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
 from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
@@ -52,17 +65,24 @@ __all__ = [
     "AcceleratedGradient",
     "AdaptiveFedProx",
     "Certainty",
+    "Ditto",
     "Exact",
+    "FedADMM",
+    "FedAdagrad",
+    "FedAdam",
     "FedAvg",
+    "FedAvgM",
     "FedDANE",
     "FedDyn",
     "FedDynOneGD",
     "FedGD",
+    "FedLin",
     "FedNova",
     "FedPD",
     "FedProx",
     "FedSGD",
     "FedSplit",
+    "FedYogi",
     "FedconvexError",
     "FixedPoint",
     "GradientDescent",
@@ -75,20 +95,26 @@ __all__ = [
     "NoFixedPoint",
     "NoMinimizer",
     "NotConverged",
+    "PFedMe",
     "Quadratic",
+    "Recommendation",
     "RegularizedFedSplit",
+    "RunDiagnosis",
+    "Scaffnew",
     "Scaffold",
     "Setting",
     "SweepFailed",
     "ToInexactness",
     "Trajectory",
     "data",
+    "diagnose",
     "dissimilarity",
     "draw_sweep",
     "fixed_point",
     "gradient_variance",
     "ground_truth",
     "participation",
+    "recommend",
     "simulate",
     "sweep",
 ]

@@ -1,7 +1,8 @@
 """The errors that users see. Each names the value, what is wrong with it, and the remedy."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, final
 
 from fedconvex.safe_text import LONGEST_NAME, LONGEST_PATH, one_line, shown_path
 
@@ -27,6 +28,31 @@ class InvalidInput(FedconvexError, ValueError):
     def __str__(self) -> str:
         problem, cure = (short_text(words, LONGEST_SENTENCE) for words in (self.problem, self.cure))
         return f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}: {problem}; {cure}"
+
+
+@final
+class UntidyTable(InvalidInput):
+    """A table's columns cannot be used without decisions: `problems` lists them all, `options` decides.
+
+    `options` are keyword arguments: `fedconvex.data.load(path, **error.options)`, or `from_frame`, is the next call.
+    The text has a line for each problem, and ends with the options as they are typed (`cure`) if there are any.
+    """
+
+    def __init__(
+        self, argument: str, value: Any, problems: Sequence[str], options: Mapping[str, Any], cure: str
+    ) -> None:
+        self.problems, self.options = tuple(problems), dict(options)
+        super().__init__(argument, value, "; ".join(self.problems), cure)
+        self.args = (argument, value, self.problems, self.options, cure)  # with these, pickle makes it anew
+
+    def __str__(self) -> str:
+        table = f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}"
+        problems = [one_line(problem, LONGEST_SENTENCE) for problem in self.problems]
+        if len(problems) == 1:
+            return f"{table}: {problems[0]}"
+        lines = [f"{table}: {len(problems)} problems:", *(f"  {problem}" for problem in problems)]
+        # not truncated: a part of the options would be another command
+        return "\n".join([*lines, f"all at once: {one_line(self.cure)}"] if self.options else lines)
 
 
 class TooLarge(InvalidInput):
@@ -65,6 +91,10 @@ class MissingLibrary(FedconvexError, ImportError):
 
 class PlainAverage(UserWarning):
     """Clients drawn uniformly are averaged plainly, though the objective weights them: it is not what is minimised."""
+
+
+class PreparedData(UserWarning):
+    """What was done to a table, or chosen for it, without a request; see `fedconvex.data.from_frame`."""
 
 
 class ResumedElsewhere(UserWarning):

@@ -3,6 +3,7 @@
 from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput, short_text
 
@@ -47,8 +48,8 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
     converted = {}
     for f in fields(parameters):  # type: ignore[arg-type]
-        if f.metadata.get("number"):
-            value = getattr(parameters, f.name)
+        value = getattr(parameters, f.name)
+        if "number" in f.metadata and value is not None:  # None: chosen by the method itself
             try:
                 converted[f.name] = arithmetic.scalar(value)
             except InvalidInput as error:
@@ -56,3 +57,8 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     if all(value is getattr(parameters, name) for name, value in converted.items()):
         return parameters
     return replace(parameters, **converted)  # type: ignore[type-var]
+
+
+def in_rationals(parameters: T) -> T:
+    """The same method or local solver with its numbers as flint's rationals, so that 1/stepsize is not rounded."""
+    return in_arithmetic(parameters, arithmetics.get("exact"))

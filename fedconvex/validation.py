@@ -31,6 +31,14 @@ def non_negative(value: Any, argument: str) -> Scalar:
     return value
 
 
+def fraction_of_one(value: Any, argument: str) -> Scalar:
+    """Returns `value` if it is a number >= 0 and < 1, such as a momentum or a decay of averages."""
+    non_negative(value, argument)
+    if not 1 - value > 0:  # of a symbolic number only the sign is known
+        raise InvalidInput(argument, value, "must be less than 1", f"give 0 <= {argument} < 1")
+    return value
+
+
 def exact_number(text: str, argument: str) -> Fraction:
     """The rational number that a user's text denotes exactly: 50, -3, 1/3, 0.1 or 1e-20.
 

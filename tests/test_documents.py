@@ -67,3 +67,45 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch) -> N
     wrong = VERIFY.replace("which was found by a search", "which was easy")
     assert wrong != VERIFY
     assert len(not_printed(wrong, tmp_path)) == 1
+
+
+TABLES = (ROOT / "docs/tables.md").read_text("utf-8")
+
+
+def not_said(page: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines that the page shows after its commands and that these print neither as output nor as messages."""
+    from fedconvex.commands.errors import run
+    from fedconvex.commands.main import command_line
+
+    missing = []
+    for command, shown in TERMINALS.findall(page):
+        run(command_line(command.split()), command.split())
+        printed = "\n".join(line.rstrip() for line in "".join(reversed(capsys.readouterr())).splitlines())
+        parts = ("\n".join(line.rstrip() for line in part.splitlines()) for part in shown.split("…\n"))
+        missing += [part for part in parts if part not in printed]
+    return missing
+
+
+@pytest.mark.slow  # audits
+def test_commands_on_a_table_print_what_the_page_shows(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(re.findall(r"```python\n(.*?)```", TABLES, re.DOTALL)[0], "tables.md", "exec"), {})  # noqa: S102
+    capsys.readouterr()
+    assert len(TERMINALS.findall(TABLES)) == 3
+    assert not_said(TABLES, capsys) == []
+    wrong = TABLES.replace("--drop admitted", "--drop patient_id", 1)
+    assert len(not_said(wrong, capsys)) == 1
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/recommend.md"])
+def test_the_recommendation_is_printed_as_shown(name: str) -> None:
+    """The bounds of errors that are 0, and the runs of the alternatives, are left out: rounding decides the first."""
+    import fedconvex as fc
+
+    found = str(fc.recommend(fc.data.diabetes(clients=10), check=False)).splitlines()
+    text = (ROOT / name).read_text("utf-8")
+    stable = [line for line in found if "≤" not in line and "rounds to relative" not in line and "enclosed" not in line]
+    assert len(stable) > 5
+    for line in stable:
+        assert line in text
+    assert "64 predicted, 64 measured" in text

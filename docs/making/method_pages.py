@@ -31,13 +31,22 @@ BLOCK = re.compile(
 )
 LETTERS = {
     "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
-    "regularization": r"\lambda", "momentum": r"\beta",
+    "regularization": r"\lambda", "momentum": r"\beta", "probability": "p", "beta1": r"\beta_1", "beta2": r"\beta_2",
 }  # fmt: skip
 MEMORY = {
     "c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
-    "z": "z_k", "gradient": "g_k", "dual": r"\lambda_k",
+    "z": "z_k", "personal": "v_k", "model": "x_k", "control": "h_k", "gradient": "g_k", "dual": r"\lambda_k",
 }  # fmt: skip
-SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h"}
+SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h", "momentum": "m", "first_moment": "m", "second_moment": "v"}
+OF_THE_SERVER = (
+    "eta",
+    "server_stepsize",
+    "momentum",
+    "beta1",
+    "beta2",
+    "tau",
+    "probability",
+)  # shown, although they have defaults
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "theta", "lambda", "mu", "nu", "rho", "sigma", "tau", "omega")
 NOT_SHOWN = ("answer", "anchor")  # the last answer, and the centre of a local round: the subproblem shows them
 
@@ -45,15 +54,18 @@ NOT_SHOWN = ("answer", "anchor")  # the last answer, and the centre of a local r
 class Mean(sympy.Function):  # type: ignore[misc]
     """The plain mean over the clients."""
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\operatorname{{mean}}_k\left({printer.doprint(self.args[0])}\right)"
+    word = "mean"
+
+    def _latex(self, printer: Any, exp: str = "") -> str:
+        """As LaTeX; `exp` is a power of it."""
+        power = rf"^{{{exp}}}" if exp else ""
+        return rf"\operatorname{{{self.word}}}_k\left({printer.doprint(self.args[0])}\right){power}"
 
 
 class Average(Mean):
     """The mean with the problem's weights."""
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\operatorname{{average}}_k\left({printer.doprint(self.args[0])}\right)"
+    word = "average"
 
 
 def renewed(page: str) -> str:
@@ -69,17 +81,18 @@ def algebra(names: Iterable[str]) -> str:
 
 def on_symbols(kind: type[Method]) -> Method:
     """The method with a symbol for every number that its formulas contain."""
-    names = [field.name for field in fields(kind) if is_symbolic(field)]  # type: ignore[arg-type]
-    method = kind(**dict.fromkeys(names, 1))  # 1 passes the checks of every constructor, a symbol of none
+    shown = [field for field in fields(kind) if is_symbolic(field)]  # type: ignore[arg-type]
+    names = [field.name for field in shown]
+    # 1 passes the checks of every constructor that needs a number, a symbol those of none
+    method = kind(**{field.name: 1 for field in shown if field.default is MISSING})
     for name in names:
         object.__setattr__(method, name, sympy.Symbol(letter(name, LETTERS), positive=True))
     return method
 
 
 def is_symbolic(field: Any) -> bool:
-    """Whether formulas contain the parameter: a number without a default, or a server's stepsize; no counts."""
-    is_server_stepsize = field.name in ("eta", "server_stepsize")
-    return is_server_stepsize or bool(field.metadata.get("number") and field.default is MISSING)
+    """Whether formulas contain the parameter: a number without a default, or one of the server's; no counts."""
+    return field.name in OF_THE_SERVER or bool(field.metadata.get("number") and field.default is MISSING)
 
 
 def letter(name: str, known: Mapping[str, str], index: str = "") -> str:
@@ -105,6 +118,8 @@ def one_round(method: Method) -> Iterator[str]:
         full_gradient=lambda: np.array([gradients["all"]]),
         objective=lambda: _symbol(f"f({server})"),
         total=lambda stack: population * _averaged(mean, stack),
+        square_root=lambda values: np.array([sympy.sqrt(value) for value in values]),
+        sign=lambda values: np.array([sympy.sign(value) for value in values]),
     )
     kept = method.initial_state(np.array([server]), lambda point: np.array([point]))
     state = State(

@@ -130,5 +130,13 @@ class Arithmetic(ABC):
         """Row k is chosen_k where mask_k, else other_k; the mask is a NumPy array of truth values."""
 
     @abstractmethod
+    def square_root(self, values: Array) -> Array:
+        """The roots of entries that are known not to be negative; rationals have none."""
+
+    @abstractmethod
+    def sign(self, values: Array) -> Array:
+        """−1, 0 or 1, entry by entry; for a ball around 0, a ball that contains the possible ones."""
+
+    @abstractmethod
     def to_float(self, values: Array) -> Array:
         """The entries (of balls, the midpoints) rounded to nearest, as a float64 NumPy array."""

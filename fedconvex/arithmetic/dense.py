@@ -79,6 +79,12 @@ class DenseArithmetic(Arithmetic):
     def average(self, weights: Array, stack: Array) -> Array:
         return weights @ stack
 
+    def square_root(self, values: Array) -> Array:
+        return self.xp.sqrt(values)
+
+    def sign(self, values: Array) -> Array:
+        return self.xp.sign(values)
+
 
 def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
     """The floats; InvalidInput where an exact number exceeds the largest float."""

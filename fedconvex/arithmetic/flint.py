@@ -3,7 +3,7 @@
 FLINT aborts the process where it gets no memory: matrices are estimated before they are created.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
 
@@ -11,6 +11,7 @@ import flint
 import numpy as np
 
 from fedconvex import memory
+from fedconvex.arithmetic.balls import square_root_upper
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.arithmetic.interruptible import interruptible
 from fedconvex.arithmetic.rationals import (
@@ -23,6 +24,7 @@ from fedconvex.arithmetic.rationals import (
     to_fraction,
 )
 from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
 COPIES = 8  # of a ball matrix, measured: FLINT's inverse takes 7.9, its product 5.2
@@ -142,6 +144,14 @@ class ExactArithmetic(FlintArithmetic):
     def publish_scalar(self, value: Scalar) -> Scalar:
         return to_fraction(value)
 
+    def square_root(self, values: Array) -> Array:
+        raise InvalidInput(
+            "arithmetic", self.name, "has no square roots", "use 'ball', which encloses them, or 'float'"
+        )
+
+    def sign(self, values: Array) -> Array:
+        return _entries(values, lambda value: flint.fmpq(int(value > 0) - int(value < 0)))
+
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
         rows, columns = values.shape
@@ -179,6 +189,12 @@ class BallArithmetic(FlintArithmetic):
     def publish(self, values: Array) -> Array:
         return values
 
+    def square_root(self, values: Array) -> Array:
+        return _entries(values, square_root_upper)
+
+    def sign(self, values: Array) -> Array:
+        return _entries(values, flint.arb.sgn)
+
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
         rows, columns = values.shape
@@ -186,6 +202,13 @@ class BallArithmetic(FlintArithmetic):
         if not is_exactly_typed(values):  # flint converts machine numbers exactly, and fast
             return flint.arb_mat(rows, columns, values.ravel().tolist())
         return flint.arb_mat(rows, columns, [self.scalar(v) for v in values.ravel()])
+
+
+def _entries(values: Array, function: Callable[[Any], Any]) -> Array:
+    """The function of every entry, in an array of the same shape."""
+    result = np.empty(values.shape, dtype=object)
+    result.ravel()[:] = [function(value) for value in values.ravel().tolist()]
+    return result
 
 
 def _vector(column: Matrix) -> Array:

@@ -1,6 +1,11 @@
-"""The audit of federated data: each method's fixed point, its distance from the minimiser, and its speed."""
+"""The audit of federated data: each method's fixed point, its bias, its speed; which to run, and why a run is stuck."""
 
 from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.methods import default_methods, parse_method
+from fedconvex.audit.recommendation import Recommendation, RecommendedMethod, recommend
+from fedconvex.audit.stuck_runs import RunDiagnosis, StuckCause, diagnose
 
-__all__ = ["Audit", "audit", "default_methods", "parse_method"]
+__all__ = [
+    "Audit", "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "audit", "default_methods",
+    "diagnose", "parse_method", "recommend",
+]  # fmt: skip

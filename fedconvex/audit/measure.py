@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite
-from typing import Any
 
 import numpy as np
 
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
+from fedconvex.audit.designs.parameters import FederationLimits
+from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
+from fedconvex.audit.recommendation import Recommendation, recommend_at
+from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
@@ -19,13 +23,10 @@ from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
-from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import instance_of, integer_at_least, members_of, positive
 
-BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
-BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
 STATES = 64  # of methods with memory, that the search for fixed points and rates holds at once, at least
 NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined
 DIVERGED = 1e6  # a run stops when its suboptimality is this multiple of the initial one …
@@ -35,16 +36,6 @@ HARDLY = 1e-9  # no forecast for a predicted contraction this close to 1: it may
 REPORTED = 50  # rounds between two lines of progress
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number with its certainty: unless that is NUMERIC, the exact value is proved to lie in [lower, upper]."""
-
-    value: float
-    lower: float
-    upper: float
-    certainty: Certainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +79,17 @@ class Audit:
     constants: Constants
     methods: tuple[MethodAudit, ...]
     tolerance: float
+    scaling: Scaling | None = None  # None where the features' scales do not determine κ
 
     @property
     def first_gap(self) -> float:
         """The initial suboptimality f(0) − f(x*)."""
         return gap(self.problem, np.zeros(self.problem.dim), self.truth.point)
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Which method to run, with parameters designed for the data; computed at the first access."""
+        return recommend_at(self.problem, self.truth, self.tolerance, FederationLimits(), others=False)
 
 
 def audit(
@@ -103,6 +100,7 @@ def audit(
     tolerance: float = 1e-6,
     source: str = "problem",
     say: Say = lambda line: None,
+    feature_names: Sequence[str] | None = None,
 ) -> Audit:
     """Compare methods on a problem: fixed point, bias, error floor and speed of each, with proofs where possible.
 
@@ -115,6 +113,7 @@ def audit(
         tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
         say: gets one line of progress at a time.
+        feature_names: for what is said about single features.
 
     Raises:
         NoMinimizer: the objective has none.
@@ -126,6 +125,8 @@ def audit(
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
     methods = None if methods is None else members_of(methods, "methods", "give a list, such as ['fedgd']")
+    if feature_names is not None:
+        instance_of(feature_names, Sequence, "feature_names", "a list of names", "give one name per feature")
     for method in methods or ():  # wrong input is refused before any work
         if isinstance(method, str):
             read_method(method)
@@ -157,6 +158,7 @@ def audit(
         constants=constants,
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
         tolerance=float(tolerance),
+        scaling=scaling_of(problem, feature_names),
     )
 
 
@@ -185,7 +187,7 @@ def measure_method(
     missing = ""
     try:
         try:
-            stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+            stop = fixed_point(method, problem, arithmetic=arithmetic_for(method, problem))
         except TooLarge as error:
             say(f"{name}: in floats ({error.problem})")
             stop = fixed_point(method, problem)
@@ -265,32 +267,6 @@ def run(
         left = range(rounds) if look(0, start.server) is None else range(0)
         state, _ = run_rounds(simulator.next_round, start, left, record)
     return np.array(gaps), np.array(distances), state
-
-
-def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
-    """The suboptimality f(x) − f(minimizer) in floats; the clients compute differences without cancellation."""
-    return gaps_to(problem, minimizer)(x)
-
-
-def gaps_to(problem: Problem, minimizer: np.ndarray) -> Callable[[np.ndarray], float]:
-    """The function x ↦ `gap(problem, x, minimizer)`, for many x: looking the clients up takes longer than the gap."""
-    weights, clients = problem.weights, problem.clients("float")
-    return lambda x: float(weights @ clients.differences(x, minimizer))
-
-
-def interval(number: Any, certainty: Certainty) -> Interval:
-    """The number, a ball or a float, as an `Interval`."""
-    if certainty is Certainty.ENCLOSED:
-        return Interval(float(number.mid()), lower_float(number), upper_float(number), certainty)
-    return Interval(float(number), float(number), float(number), certainty)
-
-
-def _arithmetic(method: Method, problem: Problem) -> str:
-    """Balls where they take seconds, else floats."""
-    if isinstance(problem, QuadraticProblem):
-        return "ball" if problem.dim <= BALL_DIMENSION else "float"
-    samples = sum(len(y) for y in getattr(problem, "y", ()))
-    return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
 
 
 def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:

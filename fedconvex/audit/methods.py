@@ -22,7 +22,7 @@ from fedconvex.validation import exact_number, instance_of
 
 # All but the stochastic method and the one whose parameter changes during the run: these have no fixed point.
 AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
-CHOSEN = ("stepsize", "mu", "alpha", "eta")  # parameters that can be chosen from a problem's constants
+CHOSEN = ("stepsize", "mu", "alpha", "rho", "eta")  # parameters that can be chosen from a problem's constants
 FLAT = 1e-3  # replaces ℓ/L if neither the clients nor the objective are strongly convex
 
 
@@ -92,7 +92,7 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
             "data", problem, "has clients whose functions are linear", "give features that are not all 0"
         )
     mean = math.sqrt(largest * _smallest_curvature(problem, truth, largest, np.array(factors)))  # √(ℓL)
-    defaults = dict(zip(CHOSEN, (1 / largest, mean, mean, 1 / mean), strict=True))
+    defaults = dict(zip(CHOSEN, (1 / largest, mean, mean, mean, 1 / mean), strict=True))
     if kind is FedSplit:
         defaults["stepsize"] = 1 / mean
     return _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
@@ -106,7 +106,7 @@ def describe(method: Method) -> str:
 
 def shorthand(method: Method) -> str:
     """The method with the papers' symbols: FedGD(s=0.614, e=10)."""
-    symbols = {"stepsize": "s", "local_steps": "e", "mu": "μ", "alpha": "α", "eta": "η"}
+    symbols = {"stepsize": "s", "local_steps": "e", "mu": "μ", "alpha": "α", "rho": "ρ", "eta": "η"}
     parts = [f"{symbols.get(name, name)}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 

@@ -10,8 +10,10 @@ import numpy as np
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
-from fedconvex.audit.measure import Audit, Interval, MethodAudit
+from fedconvex.audit.intervals import Interval
+from fedconvex.audit.measure import Audit, MethodAudit
 from fedconvex.audit.methods import shorthand
+from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
 from fedconvex.safe_text import one_line
 
@@ -54,6 +56,8 @@ def print_audit(audit: Audit, console: "Console") -> None:
         "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity",
     )
     console.print(facts, highlight=False)
+    if audit.scaling is not None:
+        console.print(Text(one_line(str(audit.scaling)), "bold"))
     rows = [(*HEADINGS, f"rounds to relative\nsuboptimality {audit.tolerance:g}"), *map(_row, audit.methods)]
     if console.width < WIDE:
         rows = [(name, *("\n".join(pair) for pair in zip(cells[0:6:2], cells[1:6:2], strict=True)), cells[6])
@@ -73,6 +77,8 @@ def print_audit(audit: Audit, console: "Console") -> None:
                 "fixed point is not known",
                 highlight=False,
             )
+    console.print()
+    console.print(Text.assemble(("recommendation", "bold"), f": {audit.recommendation}"), highlight=False)
 
 
 def to_dictionary(audit: Audit) -> dict[str, Any]:
@@ -87,6 +93,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
         "tolerance": audit.tolerance,
         "first_gap": _json(audit.first_gap),
         "constants": constants,
+        "scaling": None if audit.scaling is None else _scaling(audit.scaling),
         "minimizer": {
             "point": truth.point.tolist(),
             "value": truth.value,
@@ -97,6 +104,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
             "solver": truth.solver,
         },
         "methods": [_method_dictionary(method) for method in audit.methods],
+        "recommendation": audit.recommendation.to_dictionary(),
     }
 
 
@@ -190,6 +198,12 @@ def _method_dictionary(method: MethodAudit) -> dict[str, Any]:
         "outcome": method.outcome,
         "rounds_run": len(method.gaps) - 1,
     }
+
+
+def _scaling(scaling: Scaling) -> dict[str, Any]:
+    kappas = {"kappa": _json(scaling.kappa), "kappa_standardized": _json(scaling.standardized)}
+    places = ("narrowest", "widest", "offset")
+    return {**kappas, **{name: dict(zip(("feature", "value"), getattr(scaling, name), strict=True)) for name in places}}
 
 
 def _json(value: float | None) -> float | None:

@@ -19,13 +19,16 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
     """The spectral radius of one round's derivative (NUMERIC), and the state at which it was computed.
 
     That is the fixed point, the clients' memory included, if it is known, else the last state of the run. Directions in
-    which no round moves (if there are many minimisers) do not count: they do not slow a run down.
+    which no round moves (if there are many minimisers) do not count: they do not slow a run down. None for methods that
+    are not linear in their state.
 
     Args:
         last: the last state of a run.
         settled: whether that run has converged to the fixed point.
     """
     place: Place = "fixed point"
+    if not stop.method.linear:
+        return None, None  # the rounds' rate depends on the path that led there
     if isinstance(stop.analysis, WideFixedPoints):  # outside the span of the samples no round moves anything
         space = stop.analysis.row_space
         rounds = rounds_of(stop.method, space.problem)

@@ -127,12 +127,13 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
     )
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
+    fields["method_parameters"] |= {name: number(value) for name, value in assumption.fixed}
 
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
     "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
-    "RegularizedFedSplit": ("stepsize", "regularization"),
+    "RegularizedFedSplit": ("stepsize", "regularization"), "Scaffold": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names, or by these."""
 OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}

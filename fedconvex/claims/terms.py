@@ -152,6 +152,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "residuals": (),  # the gradients of the clients' subproblems at their answers
     "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
     "local step": (_V,),  # one gradient step of each client on its subproblem in the round, from this point
+    "before last step": (),  # the points from which the clients take the last of their local steps in the round
     "minimiser": (),
     "proximal": (_N, _V),  # the minimiser of the objective plus (c/2)‖· − v‖², where that is strongly convex
     "gradient": (_V,),  # ∇F_k at a point of client k
@@ -181,6 +182,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "max": (_N, _N), "exp": (_N,), "log": (_N,), "ceil": (_N,),
 }  # fmt: skip
 TIMES = (0, 1)
+IN_A_ROUND = ("answers", "solutions", "residuals", "local gradients", "local step", "before last step", "drawn")
 
 
 def _check(term: Any, heads: dict[str, tuple[Any, ...]]) -> None:
@@ -255,7 +257,7 @@ def family(name: str) -> Vector:
 
 answers, solutions = Vector("answers"), Vector("solutions")
 residuals, minimiser = Vector("residuals"), Vector("minimiser")
-local_gradients = Vector("local gradients")
+local_gradients, before_last_step = Vector("local gradients"), Vector("before last step")
 infimum = Number("infimum")
 
 
@@ -333,9 +335,7 @@ def later(term: Any) -> Any:
     """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
     if type(term) not in (Vector, Number):
         return 1 if type(term) is int and term == 0 else term
-    if term.head in ("answers", "solutions", "residuals", "local gradients", "local step", "drawn") or 1 in [
-        a for a in term.args if type(a) is int
-    ]:
+    if term.head in IN_A_ROUND or 1 in [a for a in term.args if type(a) is int]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
     return type(term)(term.head, tuple(later(a) for a in term.args))
 

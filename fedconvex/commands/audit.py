@@ -3,15 +3,18 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_writable, saved
 
+if TYPE_CHECKING:
+    from fedconvex.data import FederatedData
+
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
-DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
+DATA, COLUMNS, MODEL, METHODS, OUTPUT = "Data and clients", "Columns", "Model", "Methods", "Output"
 AUDIT_HELP = """Where FedGD, FedProx and FedSplit converge on your data, how far from the minimiser, and how fast.
 
 [bold]fedconvex audit diabetes[/bold]
@@ -29,6 +32,24 @@ class Model(StrEnum):
     least_squares = "least-squares"
     logistic = "logistic"
     multinomial = "multinomial"
+
+
+class TaskChoice(StrEnum):
+    """What the targets are."""
+
+    auto = "auto"
+    regression = "regression"
+    binary = "binary"
+    multiclass = "multiclass"
+
+
+class Imputation(StrEnum):
+    """What missing values become."""
+
+    median = "median"
+    mean = "mean"
+    most_frequent = "most_frequent"
+    drop = "drop"
 
 
 class Weights(StrEnum):
@@ -68,9 +89,33 @@ def audit(
         int | None,
         typer.Option(help="LIBSVM: the number of columns, if the last ones are empty.", rich_help_panel=DATA),
     ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that is no feature; repeatable.", rich_help_panel=COLUMNS)
+    ] = None,
+    one_hot: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of categories to encode; repeatable.", rich_help_panel=COLUMNS),
+    ] = None,
+    impute: Annotated[
+        Imputation | None,
+        typer.Option(help="What missing values become; drop leaves out their rows.", rich_help_panel=COLUMNS),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(help="Decimal mark, . or , where a column does not show it.", rich_help_panel=COLUMNS),
+    ] = None,
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Scale every feature to mean 0, variance 1.", rich_help_panel=DATA)
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--standardize/--no-standardize", help="Scale every feature to mean 0, variance 1.", rich_help_panel=COLUMNS
+        ),
+    ] = None,
+    task: Annotated[
+        TaskChoice,
+        typer.Option(
+            help="What to predict (auto: more than 10 whole numbers are a regression).", rich_help_panel=MODEL
+        ),
+    ] = TaskChoice.auto,
     model: Annotated[
         Model, typer.Option(help="The model to fit (auto: from the target's values).", rich_help_panel=MODEL)
     ] = Model.auto,
@@ -109,7 +154,9 @@ def audit(
     from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem
+    from fedconvex.audit.methods import read_method
     from fedconvex.audit.report import print_audit, save, to_dictionary
+    from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
     from fedconvex.locks import locked_folder
@@ -117,6 +164,8 @@ def audit(
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
+    for text in method or ():  # before the data are read
+        read_method(text)
     messages = error_console()
     federated = load(
         data,
@@ -124,12 +173,22 @@ def audit(
         partition=partition,
         client_column=client_column,
         target_column=target_column,
+        task=cast(Any, task.value),
+        drop=drop or (),
+        one_hot=one_hot or (),
+        impute=None if impute is None else cast(Any, impute.value),
+        decimal=cast(Any, decimal),
+        standardize=standardize is True,
         format=format,
         num_features=num_features,
-        standardize=standardize,
         seed=seed,
     )
+    for note in federated.notes:
+        messages.print(Text(one_line(note)))
     problem = federated.problem(model=model.value, ridge=ridge, weights=weights.value)
+    chosen = model_and_reason(federated, model.value)
+    if standardize is None:
+        require_comparable_scales(problem, rounds, federated.feature_names)
     with locked_folder(folder, "--out"), messages.status("…") as status:
 
         def say_progress(line: str) -> None:
@@ -139,15 +198,30 @@ def audit(
                 messages.print(line)
 
         source = one_line(Path(data).name)
-        result = audit_problem(problem, method, rounds=rounds, tolerance=tolerance, source=source, say=say_progress)
+        say_progress(chosen)
+        result = audit_problem(
+            problem,
+            method,
+            rounds=rounds,
+            tolerance=tolerance,
+            source=source,
+            say=say_progress,
+            feature_names=federated.feature_names,
+        )
         files = save(result, folder)
     if as_json:
         say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
     else:
         output = console()
+        output.print(Text(one_line(chosen)))
         print_audit(result, output)
         output.print()
         output.print(saved(files), soft_wrap=True)
+
+
+def model_and_reason(data: "FederatedData", model: str) -> str:
+    """The kind of regression, and what it was chosen by, or who chose it."""
+    return data.task_and_reason if model == "auto" else f"{model} (--model; target {data.target_name!r})"
 
 
 def _stem(data: str) -> str:

@@ -1,4 +1,4 @@
-"""Errors of the command line: one line on standard error and an exit status; `--traceback` shows their origin."""
+"""Errors of the command line: a line (a table's problems: a line each) and an exit status; `--traceback` shows more."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from fedconvex.commands.terminal import say
-from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput, UntidyTable
 from fedconvex.memory import CURE
 from fedconvex.safe_text import one_line
 
@@ -30,6 +30,10 @@ def run(app: typer.Typer, words: list[str]) -> int:
         status = app([word for word in words if word != TRACEBACK], prog_name="fedconvex", standalone_mode=False)
     except ClickError as error:
         return _usage(error, detailed)
+    except UntidyTable as error:
+        if os.environ.get("RANK", "0") == "0":  # of several processes, only the first reports
+            _report_lines(error, detailed)
+        return WRONG_INPUT
     except FedconvexError as error:
         wrong_input = isinstance(error, InvalidInput)
         # of several processes that find the same wrong input, only the first reports it
@@ -68,6 +72,13 @@ def _report(message: str, detailed: bool) -> None:
     if detailed:
         say(traceback.format_exc(), err=True, nl=False)
     say(f"fedconvex: {one_line(' '.join(message.split()), LONGEST_MESSAGE)}", err=True)
+
+
+def _report_lines(error: UntidyTable, detailed: bool) -> None:
+    """Report a table's problems, one a line: the message is safe text, and its end, the options, is never cut off."""
+    if detailed:
+        say(traceback.format_exc(), err=True, nl=False)
+    say(f"fedconvex: {error}", err=True)
 
 
 def main(app: typer.Typer) -> None:

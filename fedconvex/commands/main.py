@@ -21,7 +21,8 @@ HELP = """What federated-optimization papers promise, computed and checked on yo
 [bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    compute a method's exact worst case
 
 Every number is labelled exact, enclosed (in an interval, with proof) or numeric. Exit status: 0 done, and what was \
-checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is one line."""
+checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is \
+one line; the problems of a table are one line each."""
 DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
 
 
@@ -48,6 +49,18 @@ def _audit(app: typer.Typer) -> None:
     from fedconvex.commands.audit import AUDIT_HELP, audit
 
     app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
+
+
+def _recommend(app: typer.Typer) -> None:
+    from fedconvex.commands.recommend import RECOMMEND_HELP, command
+
+    app.command("recommend", help=RECOMMEND_HELP, rich_help_panel=DATA_PANEL)(command)
+
+
+def _diagnose(app: typer.Typer) -> None:
+    from fedconvex.commands.diagnose import DIAGNOSE_HELP, command
+
+    app.command("diagnose", help=DIAGNOSE_HELP, rich_help_panel=DATA_PANEL)(command)
 
 
 def _bounds(app: typer.Typer) -> None:
@@ -90,6 +103,8 @@ def _deep(app: typer.Typer) -> None:
 
 COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "audit": _audit,
+    "recommend": _recommend,
+    "diagnose": _diagnose,
     "bounds": _bounds,
     "verify": _verify,
     "worst-case": _worst_case,

@@ -49,7 +49,8 @@ def check(
       that do less work: `local_steps[i]` is the number of steps (or epochs) of client `active[i]`.
     * `server_model(state) -> (2,)` the server's model: a list, NumPy array or torch tensor.
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
-      for all clients: the report then names the client that deviates first.
+      for all clients: the report then names the client that deviates first. Of Ditto and pFedMe these are the personal
+      models, which nothing else shows.
 
     or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
     `fedconvex.conformance.trainer`, which then plays the server.
@@ -81,6 +82,9 @@ def check(
     if trains:
         if any(given is not None for given in (init, round, server_model, client_models)):
             raise InvalidInput("local_update", local_update, "comes with other functions", "give it alone")
+        if method.personal is not None:
+            problem = f"returns one model, and {type(method).__name__}'s clients have another, a personal one"
+            raise InvalidInput("local_update", local_update, problem, "give init, round, server_model, client_models")
         require_callable(local_update, "local_update", "local_update(model, data, global_model, state)")
         assert local_update is not None
         from fedconvex.conformance.trainer import implementation_of

@@ -44,7 +44,7 @@ class Moment:
 
 def arithmetic_for(setup: Setup) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_STEPS
+    few = (setup.effort is None or setup.effort <= MOST_EXACT_STEPS) and not setup.method.takes_square_roots
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
@@ -92,7 +92,9 @@ def play(
                 assert played_correctly is not None
                 correct_state, server = played_correctly.state, played_correctly.state.server
             members = active if faulty_draw.members is None else faulty_draw.members.tolist()
-            moment = Moment(server, dict(zip(members, played.answers.points, strict=True)))
+            personal = setup.method.personal
+            models = played.answers.points if personal is None else state.memory[personal][members]
+            moment = Moment(server, dict(zip(members, models, strict=True)))
         yield moment
 
 
@@ -128,7 +130,7 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
 
 def arithmetic_for_faults(setup: Setup, faults: Sequence[Fault] = ()) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
+    few = (setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS) and not setup.method.takes_square_roots
     rational = all(fault.rational and fault.family is None for fault in faults)
     return arithmetics.get("exact" if few and rational else "float")
 

@@ -45,7 +45,10 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.Scaffold(stepsize=0.1)")
     if method.skip != 0:
-        raise InvalidInput("skip", method.skip, "makes rounds random, without one right answer", "check with skip=0")
+        problem = "tosses a coin in every round, so that no run is the right one"
+        raise InvalidInput(
+            "method", method, problem, "check it with communication in all rounds (skip 0, probability 1)"
+        )
     if not (local_solver is None or isinstance(local_solver, LocalSolver)):
         raise InvalidInput("local_solver", local_solver, "is not a local solver", "give for example fedconvex.Exact()")
     exact = arithmetics.get("exact")

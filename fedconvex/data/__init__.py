@@ -12,6 +12,7 @@ from fedconvex.data.feddyn_generator import feddyn_synthetic
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.fedprox_generator import synthetic, synthetic_iid
 from fedconvex.data.fedsplit_families import conditioned_least_squares, fedsplit_least_squares, fedsplit_logistic
+from fedconvex.data.frames import from_frame
 from fedconvex.data.load import load
 from fedconvex.data.partition import partition
 from fedconvex.data.train_test_splits import train_test_split
@@ -23,6 +24,7 @@ __all__ = [
     "feddyn_synthetic",
     "fedsplit_least_squares",
     "fedsplit_logistic",
+    "from_frame",
     "load",
     "lognormal_sizes",
     "partition",

@@ -12,6 +12,7 @@ from fedconvex.data.fedprox_generator import synthetic_iid as synthetic_iid
 from fedconvex.data.fedsplit_families import conditioned_least_squares as conditioned_least_squares
 from fedconvex.data.fedsplit_families import fedsplit_least_squares as fedsplit_least_squares
 from fedconvex.data.fedsplit_families import fedsplit_logistic as fedsplit_logistic
+from fedconvex.data.frames import from_frame as from_frame
 from fedconvex.data.load import load as load
 from fedconvex.data.partition import partition as partition
 from fedconvex.data.train_test_splits import train_test_split as train_test_split
@@ -25,6 +26,7 @@ __all__ = [
     "feddyn_synthetic",
     "fedsplit_least_squares",
     "fedsplit_logistic",
+    "from_frame",
     "load",
     "lognormal_sizes",
     "partition",

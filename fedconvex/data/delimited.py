@@ -1,35 +1,93 @@
-"""Reads CSV and TSV text with a header line into a `Table`, with errors that name the line and the column."""
+"""Reads delimited text with a header line (CSV, TSV and their relatives) into a `Table`.
+
+A file of numbers is read by `_tidy`, fast and without keeping its text. Any other one is read once more as text, all of
+it, and `preparation.prepare` makes numbers of its columns or lists what keeps it from that.
+"""
 
 import csv
 import math
+import re
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from fedconvex.data import table as tables
+from fedconvex.data.columns import BOOLEANS, MISSING, Column, of_texts
 from fedconvex.data.file_contents import numbered_lines
-from fedconvex.data.table import Table, bad_file, check_size, roles
-from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
+from fedconvex.data.findings import Finding
+from fedconvex.data.preparation import Preparation, prepare
+from fedconvex.data.table import TARGET_COLUMNS, Table, bad_file, check_size, roles
+from fedconvex.data.table_source import TableSource
+from fedconvex.data.targets import as_targets, written_too_long
+from fedconvex.data.tidy_tables import completed
 from fedconvex.memory import NUMBER
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
-BOOLEANS = {"true": 1.0, "false": 0.0}
 CHECKED = 2**18  # bytes of features; asking the system what memory is left takes as long as reading dozens of rows
-MISSING_CURE = "fill it in or remove the row"
+SEPARATORS = ",;\t|"
+SEPARATOR_LINE = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
+KNOWN = 2**16  # distinct texts that are kept as one object each; measurements have too many to gain by it
+TEXT = 8  # copies of a table of floats that take as much memory as its text in Python and in pandas
 
 
-def read_delimited(path: Path, delimiter: str, target_column: str | None, client_column: str | None) -> Table:
-    """Reads a CSV or TSV file, whose columns except target and client must hold finite numbers, true or false.
+class _Rows(NamedTuple):
+    """The header and the rows of a file, with line numbers, and what separates its columns."""
 
-    target_column, client_column: see `fedconvex.data.table.roles`. Raises InvalidInput with the line and the column.
+    header: list[str] | None
+    rows: Iterator[tuple[int, list[str]]]
+    separator: str
+
+
+class _Untidy(Exception):
+    """A file holds something else than numbers, at this line."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+def read_delimited(
+    path: Path,
+    delimiter: str,
+    target_column: str | None,
+    client_column: str | None,
+    options: Preparation | None = None,
+) -> Table:
+    """Reads a CSV or TSV file. Where the header has no `delimiter`, a semicolon, tab or | is recognised.
+
+    target_column, client_column: see `fedconvex.data.table.roles`. Raises InvalidInput with the line and the column, or
+    UntidyTable with all that the user must decide.
     """
-    rows = _rows(path, delimiter)
-    _, header = next(rows, (0, None))
+    options = Preparation() if options is None else options
+    try:
+        table, lines, notes = _tidy(path, delimiter, target_column, client_column)
+    except _Untidy as untidy:
+        if not path.is_file():  # a pipe is gone once it is read
+            problem = (
+                f"line {untidy.line}: holds something else than numbers, and the file cannot be read a second time"
+            )
+            raise bad_file(path, problem, "save it as a file, whose columns can be prepared") from None
+    else:
+        return completed(table, TableSource.file(path, "line", lines), options, notes)
+    columns, numbers, findings, notes = _texts(path, delimiter)
+    source = TableSource.file(path, "line", numbers)
+    prepared = prepare(columns, source, target_column, client_column, options, findings)
+    return prepared._replace(notes=notes + prepared.notes)
+
+
+def _tidy(
+    path: Path, delimiter: str, target_column: str | None, client_column: str | None
+) -> tuple[Table, np.ndarray, tuple[str, ...]]:
+    """The table of a file of numbers, its line numbers, and a note on its separator; raises _Untidy for other files."""
+    header, rows, separator = _rows(path, delimiter)
     if header is None:
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
     names = [name.strip() for name in header]
+    if target_column is None and not set(names) & set(TARGET_COLUMNS):
+        raise _Untidy(1)
     target, client, chosen = roles(path, names, target_column, client_column)
     most, between_checks = (max(1, size // (NUMBER * len(chosen))) for size in (tables.MAX_BYTES, CHECKED))
     features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
@@ -37,17 +95,16 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
     clients: list[str] = []
     for number, row in rows:
         if len(row) != len(names):
-            problem = f"line {number}: has {len(row)} fields, the header has {len(names)}"
-            raise bad_file(path, problem, "repair the line (the last line of a truncated file looks like this)")
+            raise _Untidy(number)
         cells = [row[j] for j in chosen]
         # Fast path: convert the whole row at once. Anything unusual (text, NaN, an underscore, which float() accepts)
-        # goes through _number, which handles it cell by cell and knows the column for its error.
+        # is left to `_number`, cell by cell.
         try:
             values = list(map(float, cells))
         except ValueError:
             values = []
         if not values or not math.isfinite(sum(map(abs, values))) or "_" in "".join(cells):
-            values = [_number(path, number, names[j], row[j]) for j in chosen]
+            values = [_number(number, cell) for cell in cells]
         features.extend(values)
         targets.append(row[target].strip())
         if client is not None:
@@ -58,38 +115,96 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
     check_size(path, len(lines), len(chosen))
     if not lines:
         raise bad_file(path, "has a header but no rows", "give one line per sample")
-    if client is not None:
-        _refuse_missing(path, names[client], clients, lines)
-    # pandas writes its index as a first column without a name
-    if names[chosen[0]] == "" and chosen[0] == 0 and _are_row_numbers(features[:: len(chosen)]):
-        cure = "write the file with to_csv(…, index=False), drop the column, or give it a name if it is a feature"
-        raise bad_file(path, "the first column has no name and holds row numbers, which are no feature", cure)
-    return Table(
+    for cells in (targets, clients):
+        if not MISSING.isdisjoint(map(str.lower, set(cells))):
+            raise _Untidy(lines[0])
+    table = Table(
         np.array(features).reshape(len(lines), len(chosen)),
         tuple(names[j] for j in chosen),
-        _targets(path, names[target], targets, lines),
+        _targets(targets, lines[0]),
         tuple(clients) if client is not None else None,
+        names[target],
+        "client" if client is None else names[client],
     )
+    return table, np.array(lines), _note(separator, delimiter)
 
 
-def _are_row_numbers(values: Sequence[float]) -> bool:
-    """Whether the numbers are distinct integers, as in an index column, of which rows may have been removed."""
-    return all(map(float.is_integer, values)) and len(set(values)) == len(values)
+def _texts(path: Path, delimiter: str) -> tuple[list[Column], np.ndarray, list[Finding], tuple[str, ...]]:
+    """All columns as text, the line numbers, findings for lines of another length, and a note on the separator."""
+    header, rows, separator = _rows(path, delimiter)
+    names = [name.strip() for name in header or []]
+    cells: list[list[str]] = [[] for _ in names]
+    lines, ragged = array("q"), array("q")
+    lengths: list[int] = []
+    known: dict[str, str] = {}  # one object for each distinct text: columns of few texts are most of these files
+    between_checks = max(1, CHECKED // (NUMBER * max(1, len(names))))
+    for number, row in rows:
+        if len(row) != len(names):
+            ragged.append(number)
+            lengths.append(len(row))
+            continue
+        once = known.setdefault if len(known) < KNOWN else known.get
+        for column, cell in zip(cells, row, strict=True):
+            column.append(once(cell, cell))
+        lines.append(number)
+        if len(lines) % between_checks == 0:
+            check_size(path, len(lines), len(names), TEXT)
+    findings = []
+    if ragged:
+        more = f", and {len(ragged) - 1} more lines have another number, too" if len(ragged) > 1 else ""
+        problem = f"line {ragged[0]}: has {lengths[0]} fields, the header has {len(names)}{more}"
+        cure = "repair the line (the last line of a truncated file looks like this)"
+        findings.append(Finding(problem, {}, cure))
+        if not lines:
+            raise bad_file(path, problem, cure)
+    if not lines:
+        raise bad_file(path, "has a header but no rows", "give one line per sample")
+    if len(set(names)) < len(names):
+        roles(path, names, None, None)  # raises
+    columns = [of_texts(name, column) for name, column in zip(names, cells, strict=True)]
+    return columns, np.array(lines), findings, _note(separator, delimiter)
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank, each with its line number (a quoted cell may span lines: then the last one)."""
-    reader = csv.reader(_text(path), delimiter=delimiter, strict=True)
-    while True:
+def _note(separator: str, delimiter: str) -> tuple[str, ...]:
+    return () if separator == delimiter else (f"columns are separated by {separator!r}",)
+
+
+def _rows(path: Path, delimiter: str) -> _Rows:
+    """The header and the rows that are not blank, each with its line number (of its last line, if it has several)."""
+    text = _text(path)
+    first = list(islice(text, 3))
+    named = SEPARATOR_LINE.fullmatch(first[0].strip()) if first else None  # Excel's
+    above = 0 if named is None else 1
+    separator = _separator(first[:2], delimiter) if named is None else named[1]
+    reader = csv.reader(chain(first[above:], text), delimiter=separator, strict=True)
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        while True:
+            try:
+                row = next(reader, None)
+            except csv.Error as error:
+                cure = "repair the quotes and line ends there"
+                raise bad_file(path, f"line {reader.line_num + above}: is not valid CSV ({error})", cure) from error
+            if row is None:
+                return
+            if row:
+                yield reader.line_num + above, row
+
+    every = rows()
+    return _Rows(next(every, (0, None))[1], every, separator)
+
+
+def _separator(first: Sequence[str], delimiter: str) -> str:
+    """What separates the first two lines into equally many columns, and the most; the delimiter, if nothing does."""
+    columns: dict[str, int] = {}
+    for mark in delimiter + SEPARATORS.replace(delimiter, ""):
         try:
-            row = next(reader, None)
-        except csv.Error as error:
-            cure = "repair the quotes and line ends there"
-            raise bad_file(path, f"line {reader.line_num}: is not valid CSV ({error})", cure) from error
-        if row is None:
-            return
-        if row:
-            yield reader.line_num, row
+            counts = {len(row) for row in csv.reader(first, delimiter=mark)}
+        except csv.Error:  # reading the file has a better message
+            return delimiter
+        columns[mark] = counts.pop() if len(counts) == 1 else 0
+    best = max(columns, key=lambda mark: columns[mark])  # of equals the first, which is the delimiter
+    return best if columns[best] > 1 else delimiter
 
 
 def _text(path: Path) -> Iterator[str]:
@@ -100,37 +215,28 @@ def _text(path: Path) -> Iterator[str]:
             raise bad_file(path, f"line {number}: is not UTF-8 text", "save the file as UTF-8") from None
 
 
-def _number(path: Path, line: int, column: str, cell: str) -> float:
-    text = cell.strip()
-    where = f"line {line}, column {column!r}: "
-    if text.lower() in MISSING:
-        raise bad_file(path, f"{where}the value is missing ({cell!r})", MISSING_CURE)
+def _number(line: int, cell: str) -> float:
+    text = cell.strip().lower()
     try:
-        value = float("not a number" if "_" in text else BOOLEANS.get(text.lower(), text))
+        value = math.nan if "_" in text else float(BOOLEANS.get(text, text))
     except ValueError:
-        cure = "encode the column as numbers, or delete it from the file"
-        raise bad_file(path, f"{where}{text[:40]!r} is not a number", cure) from None
+        value = math.nan
     if not math.isfinite(value):
-        raise bad_file(path, f"{where}{text[:40]!r} is not finite", MISSING_CURE)
+        raise _Untidy(line)
     return value
 
 
-def _targets(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> np.ndarray:
+def _targets(cells: list[str], line: int) -> np.ndarray:
     """The target column, all numbers (true and false are 1 and 0) or all text."""
-    _refuse_missing(path, column, cells, lines)
-    text = [line for cell, line in zip(cells, lines, strict=True) if not _is_number(cell)]
-    if len(text) == len(cells):
+    try:
+        numbers = [_number(line, cell) for cell in cells]
+    except _Untidy:
+        if any(map(_is_number, cells)):
+            raise
         return as_targets(np.array(cells))
-    if text:
-        problem = f"line {text[0]}, column {column!r}: text in a target column that has numbers elsewhere"
-        raise bad_file(path, problem, "make the targets all numbers or all text")
-    for cell, line in zip(cells, lines, strict=True):
-        if written_too_long(cell):
-            problem = (
-                f"line {line}, column {column!r}: {cell.strip()[:40]} is beyond 2^53, where floats merge neighbours"
-            )
-            raise bad_file(path, problem, TOO_LONG_CURE)
-    return as_targets([_number(path, line, column, cell) for cell, line in zip(cells, lines, strict=True)])
+    if any(map(written_too_long, cells)):
+        raise _Untidy(line)
+    return as_targets(numbers)
 
 
 def _is_number(cell: str) -> bool:
@@ -139,9 +245,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
-
-
-def _refuse_missing(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> None:
-    for cell, line in zip(cells, lines, strict=True):
-        if cell.lower() in MISSING:
-            raise bad_file(path, f"line {line}, column {column!r}: the value is missing ({cell!r})", MISSING_CURE)

@@ -9,10 +9,10 @@ import numpy as np
 
 from fedconvex.data.partition import partition
 from fedconvex.data.table import NumberedNames, Table
-from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
+from fedconvex.data.targets import Task, as_class_labels, as_targets, check_task, reason, task_of
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.sparse import Features, is_sparse, read_only_csr, with_ones
-from fedconvex.validation import from_torch, instance_of, is_tensor, members_of
+from fedconvex.validation import from_torch, instance_of, is_choice, is_tensor, members_of, non_negative, truth_value
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -36,9 +36,13 @@ class FederatedData:
         feature_names: p names.
         source: a description of the origin, for reports.
         class_labels: all classes, 2 or more, if some of them may have no sample here; None: those that occur.
+        target_name: what the targets are called, for messages.
+        requested_task: regression, binary or multiclass; auto: by class_labels if given, else by `task_of`.
+        notes: what was done to the data before, and what is unusual about them, a line each.
 
     Raises:
-        InvalidInput: ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
+        InvalidInput: ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels, or that
+            do not fit the task.
     """
 
     features: tuple[Features, ...]
@@ -47,6 +51,9 @@ class FederatedData:
     feature_names: Sequence[str]
     source: str
     class_labels: np.ndarray | None = None
+    target_name: str = "target"
+    requested_task: Task | Literal["auto"] = "auto"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = tuple(members_of(self.client_names, "client_names", "give one name per client"))
@@ -70,7 +77,14 @@ class FederatedData:
         rows = [array.shape[0] for array in features]
         targets = _split(as_targets(_joined(self.targets)), rows, self.targets)
         labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
-        fields = {"features": features, "client_names": names, "feature_names": columns}
+        instance_of(self.target_name, str, "target_name", "text", "give a text")
+        notes = tuple(members_of(self.notes, "notes", "give a list of texts"))
+        if not is_choice(self.requested_task, ("auto",)):
+            pooled = np.concatenate(targets)
+            # with classes declared, a part of the data may lack some
+            known = pooled if labels is None or self.requested_task == "regression" else labels
+            check_task(self.requested_task, known, "requested_task")
+        fields = {"features": features, "client_names": names, "feature_names": columns, "notes": notes}
         for name, value in {**fields, "targets": targets, "class_labels": labels}.items():
             object.__setattr__(self, name, value)
 
@@ -100,10 +114,20 @@ class FederatedData:
 
     @property
     def task(self) -> Task:
-        """The kind of problem: `regression`, `binary` or `multiclass`, by class_labels if given, else by `task_of`."""
+        """The kind of problem: `regression`, `binary` or `multiclass`: the requested one, or that of the classes."""
+        if self.requested_task != "auto":
+            return self.requested_task
         if self.class_labels is not None:
             return "binary" if self.class_labels.size == 2 else "multiclass"
         return task_of(np.concatenate(self.targets))
+
+    @property
+    def task_and_reason(self) -> str:
+        """The task with what it was chosen by: regression (target 'age': 70 distinct whole numbers)."""
+        why = "as requested" if self.requested_task != "auto" else ""
+        if not why and self.class_labels is not None:
+            why = f"{self.class_labels.size} classes are declared"
+        return reason(self.task, np.concatenate(self.targets), self.target_name, why)
 
     @property
     def classes(self) -> np.ndarray:
@@ -134,11 +158,12 @@ class FederatedData:
         Raises:
             InvalidInput: the targets do not fit the model; an unknown model or weights.
         """
-        if model == "auto":
+        intercept = truth_value(intercept, "intercept")
+        if is_choice(model, ("auto",)):
             model = MODELS[self.task]
-        if weights not in ("pooled", "uniform"):
+        if not is_choice(weights, ("pooled", "uniform")):
             raise InvalidInput("weights", weights, "is not known", "give pooled or uniform")
-        if model not in MODELS.values():
+        if not is_choice(model, tuple(MODELS.values())):
             raise InvalidInput("model", model, "is not known", f"give auto, {', '.join(MODELS.values())}")
         if model == "multinomial" and not intercept:
             raise InvalidInput("intercept", intercept, "the multinomial model always has one", "leave it out")
@@ -174,7 +199,7 @@ class FederatedData:
 
         if self.targets[0].dtype.kind == "U":
             raise InvalidInput("model", "least-squares", "needs numbers, the targets are text", _model_cure(self.task))
-        if ridge:
+        if ridge is not None and non_negative(ridge, "ridge") > 0:
             raise InvalidInput("ridge", ridge, "least squares takes no ridge", "leave it out, or choose another model")
         # equal weights also for `pooled`: f_k is a sum over samples, so large clients count more already
         return LeastSquares(A=self._design(intercept), b=list(self.targets))
@@ -183,21 +208,34 @@ class FederatedData:
         return [with_ones(array) for array in self.features] if intercept else list(self.features)
 
 
-def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[str], source: str) -> FederatedData:
+def federate(
+    table: Table,
+    rows: Sequence[np.ndarray],
+    client_names: Sequence[str],
+    source: str,
+    task: Task | Literal["auto"] = "auto",
+) -> FederatedData:
     """The table's rows as data of clients: client k has the rows with the indices rows[k]."""
+    if task != "auto":
+        check_task(task, table.targets)
     return FederatedData(
         features=tuple(table.features[part] for part in rows),
         targets=tuple(table.targets[part] for part in rows),
         client_names=tuple(client_names),
         feature_names=table.feature_names,
         source=source,
+        target_name=table.target_name,
+        requested_task=task,
+        notes=table.notes,
     )
 
 
-def divide_among_clients(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
+def divide_among_clients(
+    table: Table, num_clients: int, scheme: str, seed: int, source: str, task: Task | Literal["auto"] = "auto"
+) -> FederatedData:
     """The table's rows, divided among clients named 0, 1, … by a scheme of `fedconvex.data.partition`."""
-    rows = partition(table.targets, num_clients, scheme, seed)
-    return federate(table, rows, [str(k) for k in range(len(rows))], source)
+    rows = partition(table.targets, num_clients, scheme, seed, task_of(table.targets) if task == "auto" else task)
+    return federate(table, rows, [str(k) for k in range(len(rows))], source, task)
 
 
 def _model_cure(task: Task) -> str:

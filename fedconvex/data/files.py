@@ -12,8 +12,11 @@ import numpy as np
 
 from fedconvex.data.delimited import read_delimited
 from fedconvex.data.file_contents import contents
+from fedconvex.data.frame_tables import table_of
 from fedconvex.data.libsvm import MAX_INDEX, read_libsvm
-from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
+from fedconvex.data.preparation import Preparation
+from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, client_names, default_names, roles
+from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER, readable, require
@@ -41,6 +44,7 @@ def read_table(
     target_column: str | None = None,
     client_column: str | None = None,
     num_features: int | None = None,
+    options: Preparation | None = None,
 ) -> Table:
     """Reads a file, gzipped or not, as a `Table`: features (n, p), feature names, targets (n,), client names or None.
 
@@ -49,9 +53,11 @@ def read_table(
     target_column: default `target`, `label` or `y`. client_column: default `client` or `client_id` if there is one.
         In an NPZ file they name arrays (n,), beside the features `X` (n, p). LIBSVM files have neither.
     num_features: p, for LIBSVM files in which the last features never occur.
+    options: how the columns of CSV, TSV and Parquet files are prepared; see `fedconvex.data.load`.
 
     Files are data, never code: nothing is unpickled. Raises InvalidInput with the path, the place and the cure for
-    anything that cannot be read completely: NaN, missing values and text among the features are never filled in.
+    anything that cannot be read completely. Missing values are never filled in without `options`, and texts become
+    numbers only where they are few (one-hot encoding): a note says so. UntidyTable lists what the user must decide.
 
     Damage is noticed where the file has checksums: gzip and NPZ files do; Parquet files do if they were written with
     them (pyarrow: `write_page_checksum=True`; pandas: `to_parquet(path, write_page_checksum=True)`), and then they
@@ -60,6 +66,11 @@ def read_table(
     """
     path = Path(path)
     format = _format(path, format)
+    options = Preparation() if options is None else options
+    if format in ("libsvm", "npz"):
+        for argument, value in options.given.items():
+            problem = f"{path} has no columns of text or dates, nor missing values"
+            raise InvalidInput(argument, value, problem, "leave it out")
     if format == "libsvm":
         for argument, column in (("target_column", target_column), ("client_column", client_column)):
             if column is not None:
@@ -74,10 +85,10 @@ def read_table(
     if num_features is not None:
         raise InvalidInput("num_features", num_features, f"{path} states how many it has", "leave it out")
     if format == "parquet":
-        return _read_parquet(path, target_column, client_column)
+        return _read_parquet(path, target_column, client_column, options)
     if format == "npz":
         return _read_npz(path, target_column, client_column)
-    return read_delimited(path, "," if format == "csv" else "\t", target_column, client_column)
+    return read_delimited(path, "," if format == "csv" else "\t", target_column, client_column, options)
 
 
 def _format(path: Path, format: str | None) -> str:
@@ -92,7 +103,7 @@ def _format(path: Path, format: str | None) -> str:
     return SUFFIXES[suffix]
 
 
-def _read_parquet(path: Path, target_column: str | None, client_column: str | None) -> Table:
+def _read_parquet(path: Path, target_column: str | None, client_column: str | None, options: Preparation) -> Table:
     import pandas as pd
 
     data = contents(path)
@@ -105,26 +116,9 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
         raise
     except Exception as error:  # on damaged bytes the libraries raise nearly any exception
         raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
-    names = [str(name) for name in frame.columns]
-    target, client, chosen = roles(path, names, target_column, client_column)
     _check_rows(path, len(frame))
-    check_size(path, len(frame), len(chosen))
-    missing = np.argwhere(frame.isna().to_numpy())
-    if missing.size:
-        row, column = missing[0]
-        problem = f"row {row + 1}, column {names[column]!r}: the value is missing"
-        raise bad_file(path, problem, "fill it in or remove the row")
-    for j in chosen:
-        if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[j]):
-            problem = f"column {names[j]!r}: holds {frame.dtypes.iloc[j]}, not numbers"
-            raise bad_file(path, problem, "encode the column as numbers, or delete it from the file")
-    return _table(
-        path,
-        frame.iloc[:, list(chosen)].to_numpy(dtype=np.float64),
-        tuple(names[j] for j in chosen),
-        np.array(frame.iloc[:, target].tolist()),
-        None if client is None else np.array(frame.iloc[:, client].tolist()),
-    )
+    source = TableSource.file(path, "row", np.arange(1, len(frame) + 1))
+    return table_of(frame, source, target_column, client_column, options)
 
 
 def _require_room_for_frame(path: Path, data: bytes) -> int:

@@ -11,9 +11,9 @@ import numpy as np
 
 from fedconvex.data.client_sizes import apportion, lognormal_shares
 from fedconvex.data.few_labels import power_law_labels
-from fedconvex.data.targets import as_targets, task_of
+from fedconvex.data.targets import Task, are_labels, as_targets, check_task
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, is_choice
 
 QUANTILE_BINS = 10
 CURE = (
@@ -61,7 +61,11 @@ def parse_scheme(text: str) -> Scheme:
 
 
 def partition(
-    labels_or_targets: Sequence[Any] | np.ndarray, num_clients: int, scheme: str = "iid", seed: int = 0
+    labels_or_targets: Sequence[Any] | np.ndarray,
+    num_clients: int,
+    scheme: str = "iid",
+    seed: int = 0,
+    task: Task | Literal["auto"] = "auto",
 ) -> list[np.ndarray]:
     """Divides n samples among `num_clients` clients: disjoint index sets that cover all samples, none of them empty.
 
@@ -87,13 +91,15 @@ def partition(
       than D labels only if samples or labels are too few, and never more; there must be enough clients to hold all
       labels. Source: FedProx, section 5.1 and appendix C.1: MNIST over 1000 devices, D = 2; the exponent is ours.
 
-    Targets of a regression (see `task_of`) are binned at their deciles, and the bins serve as labels.
+    Targets of a regression are binned at their deciles, and the bins serve as labels.
 
     Args:
         labels_or_targets: (n,), numbers or text.
         num_clients: 1 <= m <= n.
         scheme: one of the above.
         seed: a whole number >= 0.
+        task: regression, binary or multiclass; auto: text is a label, and so are whole numbers with 2 distinct values,
+            or with up to 100 of which each has 5 samples on average.
 
     Returns:
         m ascending int64 index arrays.
@@ -103,6 +109,8 @@ def partition(
     """
     kind, parameter, sigma = parse_scheme(scheme)
     targets = as_targets(labels_or_targets)
+    if not is_choice(task, ("auto",)):
+        check_task(task, targets)
     num_clients = integer_at_least(num_clients, 1, "clients")
     rng = np.random.default_rng(integer_at_least(seed, 0, "seed"))
     if num_clients > targets.size:
@@ -116,11 +124,11 @@ def partition(
     elif kind == "dirichlet":
         even = targets.size // num_clients + (np.arange(num_clients) < targets.size % num_clients)
         sizes = even if sigma is None else _lognormal(targets.size, num_clients, sigma, rng)
-        parts = _dirichlet(_labels(targets), sizes, parameter, rng)
+        parts = _dirichlet(_labels(targets, task), sizes, parameter, rng)
     elif kind == "by-label":
-        parts = _by_label(_labels(targets), num_clients, int(parameter), rng)
+        parts = _by_label(_labels(targets, task), num_clients, int(parameter), rng)
     else:
-        parts = power_law_labels(_labels(targets), num_clients, int(parameter), rng)
+        parts = power_law_labels(_labels(targets, task), num_clients, int(parameter), rng)
     return [np.sort(part) for part in parts]
 
 
@@ -135,9 +143,9 @@ def _parameter(text: str, parameter: str, zero: bool = False) -> float:
     return value
 
 
-def _labels(targets: np.ndarray) -> np.ndarray:
+def _labels(targets: np.ndarray, task: Task | Literal["auto"]) -> np.ndarray:
     """The targets as labels 0 … C − 1, all of which occur; a regression's are binned at the deciles."""
-    if task_of(targets) == "regression":
+    if task == "regression" or (task == "auto" and not are_labels(targets)):
         edges = np.quantile(targets, np.arange(1, QUANTILE_BINS) / QUANTILE_BINS)
         targets = np.searchsorted(edges, targets, side="right")
     return np.unique(targets, return_inverse=True)[1]

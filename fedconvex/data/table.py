@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from operator import eq
 from pathlib import Path
 from typing import NamedTuple, final, overload
@@ -12,6 +13,7 @@ import numpy as np
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import FREE, NUMBER, readable, require
 from fedconvex.sparse import Features, dense
+from fedconvex.validation import instance_of
 
 TARGET_COLUMNS = ("target", "label", "y")
 CLIENT_COLUMNS = ("client", "client_id")
@@ -24,12 +26,16 @@ class Table(NamedTuple):
 
     features: a NumPy array, or a SciPy CSR array where that takes far less (`fedconvex.sparse`).
     clients: the name of every sample's client, or None if the file does not state it.
+    target_name, client_name: of the columns. notes: what was done to the columns, a line each.
     """
 
     features: Features
     feature_names: Sequence[str]
     targets: np.ndarray
     clients: tuple[str, ...] | None
+    target_name: str = "target"
+    client_name: str = "client"
+    notes: tuple[str, ...] = ()
 
 
 class ColumnRoles(NamedTuple):
@@ -118,52 +124,70 @@ def client_names(values: np.ndarray) -> tuple[str, ...]:
 
 
 def roles(
-    path: str | os.PathLike[str], columns: Sequence[str], target_column: str | None, client_column: str | None
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    target_column: str | None,
+    client_column: str | None,
+    argument: str = "path",
+    options: tuple[str, str] = ("target_column", "client_column"),
 ) -> ColumnRoles:
     """Finds the target and the client column; all others are features.
 
     By default the target is the column `target`, `label` or `y`, and the client is `client` or `client_id` if there is
     one. Raises InvalidInput, with the list of columns, if they cannot be determined.
+
+    argument, options: how an error names the table and the two columns.
     """
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
-        raise bad_file(path, f"the column {repeated[0]!r} comes more than once", "give every column its own name")
-    target = _find(path, columns, "target_column", target_column, TARGET_COLUMNS)
+        problem = f"the column {repeated[0]!r} comes more than once"
+        raise InvalidInput(argument, path, problem, "give every column its own name")
+    target = _find(argument, path, columns, options[0], target_column, TARGET_COLUMNS)
     if target is None:
-        problem = f"no column is named {' or '.join(TARGET_COLUMNS)}; the columns are {_listed(columns)}"
-        raise bad_file(path, problem + _hint(columns), "name the target with target_column (--target-column)")
-    client = _find(path, columns, "client_column", client_column, CLIENT_COLUMNS)
+        problem = f"no column is named {' or '.join(TARGET_COLUMNS)}; the columns are {listed(columns)}"
+        raise InvalidInput(argument, path, problem, f"name the target with {_with_option(options[0], argument)}")
+    client = _find(argument, path, columns, options[1], client_column, CLIENT_COLUMNS)
     if client == target:
-        problem = f"is the target column of {os.fspath(path)} as well"
-        raise InvalidInput("client_column", columns[target], problem, "name another column")
+        problem = f"is the target column of {_named(argument, path)} as well"
+        raise InvalidInput(options[1], columns[target], problem, "name another column")
     features = tuple(j for j in range(len(columns)) if j not in (target, client))
     if not features:
-        problem = f"has no features beside {' and '.join(columns)}{_hint(columns)}"
-        raise bad_file(path, problem, "give at least one feature column")
+        problem = f"has no features beside {' and '.join(columns)}"
+        raise InvalidInput(argument, path, problem, "give at least one feature column")
     return ColumnRoles(target, client, features)
 
 
 def _find(
-    path: str | os.PathLike[str], columns: Sequence[str], argument: str, name: str | None, defaults: tuple[str, ...]
+    argument: str,
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    option: str,
+    name: str | None,
+    defaults: tuple[str, ...],
 ) -> int | None:
     if name is not None:
+        instance_of(name, str, option, "text", "give the column's name as text")
         if name not in columns:
-            problem = f"{os.fspath(path)} has no such column; its columns are {_listed(columns)}"
-            raise InvalidInput(argument, name, problem + _hint(columns), "name one of them")
+            problem = f"{_named(argument, path)} has no such column; its columns are {listed(columns)}"
+            near = get_close_matches(name, columns, 1)
+            raise InvalidInput(option, name, problem, f"name one of them{f', such as {near[0]!r}' if near else ''}")
         return columns.index(name)
     present = [default for default in defaults if default in columns]
     if len(present) > 1:
-        option = "--" + argument.replace("_", "-")
-        raise bad_file(path, f"has the columns {' and '.join(present)}", f"say which one with {argument} ({option})")
+        cure = f"say which one with {_with_option(option, argument)}"
+        raise InvalidInput(argument, path, f"has the columns {' and '.join(present)}", cure)
     return columns.index(present[0]) if present else None
 
 
-def _listed(columns: Sequence[str], limit: int = 20) -> str:
+def _named(argument: str, path: str | os.PathLike[str]) -> str:
+    return os.fspath(path) if argument == "path" else f"the {argument}"
+
+
+def _with_option(option: str, argument: str) -> str:
+    return f"{option} (--{option.replace('_', '-')})" if argument == "path" else option
+
+
+def listed(columns: Sequence[str], limit: int = 20) -> str:
+    """The first names, quoted, for an error."""
     shown = ", ".join(repr(name) for name in columns[:limit])
     return shown if len(columns) <= limit else f"{shown} and {len(columns) - limit} more"
-
-
-def _hint(columns: Sequence[str]) -> str:
-    # a file with one column usually has another separator
-    separator = next((mark for mark in ";\t|" if mark in columns[0]), None) if len(columns) == 1 else None
-    return "" if separator is None else f" (the columns seem to be separated by {separator!r}, which is not read here)"

@@ -1,15 +1,18 @@
 """Targets: numbers to predict or labels of classes, their common form, and the task that they imply."""
 
+from difflib import get_close_matches
 from typing import Literal
 
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import from_torch, is_tensor
+from fedconvex.validation import from_torch, is_choice, is_tensor
 
 Task = Literal["regression", "binary", "multiclass"]
 
-MAX_CLASSES = 100
+TASKS: tuple[Task, ...] = ("regression", "binary", "multiclass")
+MOST_CLASSES = 10  # whole numbers with more distinct values are numbers to predict, unless classes are requested …
+MANY_CLASSES = 100  # … but up to so many are labels where samples are divided by label
 SAMPLES_PER_CLASS = 5
 EXACT_INTEGERS = 2**53  # up to here float64 represents every integer
 TOO_LONG_CURE = "put a letter before class labels; write numbers to predict with a decimal point"
@@ -67,19 +70,65 @@ def written_too_long(text: str) -> bool:
 
 
 def task_of(targets: np.ndarray) -> Task:
-    """Guesses the task from targets in the form of `as_targets`; class_labels or model override the guess elsewhere.
+    """Guesses the task from targets in the form of `as_targets`; task, class_labels or model override it elsewhere.
 
-    binary: text or whole numbers with exactly 2 distinct values. multiclass: other text, or whole numbers with 3 to 100
+    binary: text or whole numbers with exactly 2 distinct values. multiclass: other text, or whole numbers with 3 to 10
     distinct values, at most one for every 5 samples. regression: everything else.
     """
+    return _guessed(targets, MOST_CLASSES)
+
+
+def are_labels(targets: np.ndarray) -> bool:
+    """Whether the values can be labels that divide samples among clients: as in `task_of`, with up to 100 classes."""
+    return _guessed(targets, MANY_CLASSES) != "regression"
+
+
+def _guessed(targets: np.ndarray, most_classes: int) -> Task:
     if targets.dtype.kind == "f":
         return "regression"
     distinct = np.unique(targets).size
     if distinct == 2:  # two values are taken for classes, also 0 and 1
         return "binary"
-    if targets.dtype.kind == "U" or 3 <= distinct <= min(MAX_CLASSES, targets.size / SAMPLES_PER_CLASS):
+    if targets.dtype.kind == "U" or 3 <= distinct <= min(most_classes, targets.size / SAMPLES_PER_CLASS):
         return "multiclass"
     return "regression"
+
+
+def check_task(task: object, targets: np.ndarray, argument: str = "task") -> None:
+    """Raises InvalidInput where the targets, in the form of `as_targets`, do not fit the task, or it is none."""
+    if not is_choice(task, TASKS):
+        near = get_close_matches(task, TASKS, 1) if isinstance(task, str) else []
+        cure = f"give {near[0]}" if near else f"give {', '.join(TASKS)}"
+        raise InvalidInput(argument, task, "is not known", cure)
+    distinct = np.unique(targets).size
+    if task == "regression" and targets.dtype.kind == "U":
+        problem = f"needs numbers, the targets are text with {distinct} distinct values"
+        raise InvalidInput(argument, task, problem, "give binary or multiclass, or another target column")
+    if task == "binary" and distinct != 2:
+        problem = f"needs two classes, the targets have {distinct} distinct values"
+        raise InvalidInput(
+            argument, task, problem, f"give {'regression' if targets.dtype.kind == 'f' else 'multiclass'}"
+        )
+    if task == "multiclass" and (targets.dtype.kind == "f" or distinct < 2):
+        kind = {"f": "fractional numbers", "i": "whole numbers", "U": "texts"}[targets.dtype.kind]
+        raise InvalidInput(
+            argument, task, f"needs classes, the targets have {distinct} distinct {kind}", "give regression"
+        )
+
+
+def reason(task: Task, targets: np.ndarray, name: str, why: str = "") -> str:
+    """The task and what it was chosen by: regression (target 'age': 70 distinct whole numbers).
+
+    why: what was requested instead of a guess, such as "as requested".
+    """
+    values = np.unique(targets)
+    kind = {"f": "numbers, not all whole", "i": "whole numbers", "U": "texts"}[targets.dtype.kind]
+    found = f"{values.size:,} distinct {kind}"
+    if values.size == 2:
+        found += f", {values.tolist()[0]!r} and {values.tolist()[1]!r}"
+    elif task == "regression" and not why and targets.dtype.kind == "i" and 3 <= values.size <= MOST_CLASSES:
+        found += f" in {targets.size:,} samples, too few for classes"
+    return f"{task} (target {name!r}: {found}{f'; {why}' if why else ''})"
 
 
 def as_class_labels(values: object, targets: np.ndarray) -> np.ndarray:

@@ -1,12 +1,14 @@
 """`fixed_point`: in closed form for quadratic clients, numerically and then enclosed for logistic losses."""
 
+from dataclasses import replace
+
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
-from fedconvex.fixed_points.result import FixedPoint
+from fedconvex.fixed_points.result import FixedPoint, SameFixedPoints
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
@@ -37,6 +39,9 @@ def fixed_point(
     Logistic losses: Newton's method on w = T(w), T being one round; in balls, enclosed by contraction or by Krawczyk's
     theorem (`fixed_points.smooth_clients`), infinitely wide where neither applies.
 
+    Of a method that is not linear, such as FedAdam, the fixed points may be known to be those of a linear one
+    (`Method.fixed_points_of`), which are then computed; whether they attract is not.
+
     Args:
         arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with
             `.lower()` and `.upper()`) or "torch".
@@ -53,6 +58,9 @@ def fixed_point(
     """
     numbers = arithmetics.get(arithmetic, precision=integer_at_least(precision, 2, "precision"))
     solver = _smooth_solver(method, local_solver)
+    if not method.linear:
+        found = fixed_point(method.fixed_points_of, problem, arithmetic, solver, precision, target_radius)
+        return replace(found, method=method, analysis=SameFixedPoints(found.analysis))
     radius = 1e-20 if target_radius is None else in_floats(positive(target_radius, "target_radius"), "target_radius")
     if isinstance(problem, QuadraticProblem):
         rounds = rounds_of(method, problem, numbers, solver)  # refuses bad input before any work
@@ -86,7 +94,7 @@ def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSo
     """The local solver, if a round of this method with it is one deterministic smooth map."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
-    if not method.linear:
+    if not method.fixed_points_of.linear:
         cure = "give its fixed-parameter counterpart, for example FedProx(mu=1)"
         raise InvalidInput("method", method, "changes its own parameters, so it has no fixed point to compute", cure)
     solver = method.local_solver if local_solver is None else local_solver

@@ -30,7 +30,7 @@ from fedconvex.fixed_points.one_round import COPIES, OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method
-from fedconvex.parameters import in_arithmetic
+from fedconvex.parameters import in_rationals
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
@@ -48,7 +48,7 @@ def is_stationary(method: Method, solver: SmoothSolver, problem: Problem) -> boo
         return method.stationary or (method.stationary_inexactly and problem.is_convex)
     if not (method.stationary_inexactly and problem.is_convex):
         return False
-    weight = in_arithmetic(method, arithmetics.get("exact")).proximal_weight
+    weight = in_rationals(method).proximal_weight
     return solver.descends(problem, method.scale(problem), weight)
 
 

@@ -31,6 +31,24 @@ class Analysis(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
+class SameFixedPoints:
+    """The fixed points of a method that are known to be those of another, which is analysed."""
+
+    other: Analysis
+
+    @property
+    def unique(self) -> bool | None:
+        """As of the other method."""
+        return self.other.unique
+
+    @property
+    def attracting(self) -> bool | None:
+        """False where there are several; else not decided: the other method's rounds lead there in another way."""
+        return False if self.unique is False else None
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class FixedPoint:
     """A fixed point of a method on a problem. Everything but the point itself is computed on first access."""
 

@@ -19,7 +19,7 @@ from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.problems.samples import LinearSamples, Samples
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, non_negative, positive
+from fedconvex.validation import fraction_of_one, integer_at_least, non_negative, positive
 
 
 @final
@@ -77,9 +77,7 @@ class SGD(LocalSolver):
         non_negative(self.weight_decay, "weight_decay")
         if self.clip is not None:
             positive(self.clip, "clip")
-        non_negative(self.momentum, "momentum")
-        if not self.momentum < 1:
-            raise InvalidInput("momentum", self.momentum, "must be less than 1", "give 0 <= momentum < 1")
+        fraction_of_one(self.momentum, "momentum")
 
     @property
     def effort(self) -> int | None:

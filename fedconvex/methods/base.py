@@ -74,6 +74,14 @@ class State:
         return [self.server, *self.shared.values(), *self.memory.values()]
 
 
+def _not_rational(values: Array) -> Array:
+    raise NotImplementedError("square roots and signs are taken only in runs in floats and balls")
+
+
+def _not_solved(subproblem: Subproblem) -> Array:
+    raise NotImplementedError("a second local problem in a round is solved only in runs")
+
+
 @dataclass(frozen=True, eq=False)
 class Cohort:
     """What a method can use in a round in which K of m clients take part: the server's point, averages, gradients.
@@ -92,6 +100,11 @@ class Cohort:
     full_gradient: Callable[[], Array]  # (d,): the weighted average ∇F_k of all clients
     objective: Callable[[], Scalar]  # f, over all clients
     total: Callable[[Array], Array] = lambda stack: stack.sum(0)
+    # entry by entry, for methods with `takes_square_roots` alone
+    square_root: Callable[[Array], Array] = _not_rational
+    sign: Callable[[Array], Array] = _not_rational
+    # (K, d): the answers to another local problem, in methods with `personal` models alone
+    solve: Callable[[Subproblem], Array] = _not_solved
 
     def population_mean(self, stack: Array) -> Array:
         """(1/m) Σ_k stack_k over the participants, divided by the number m of all clients."""
@@ -133,6 +146,10 @@ class Method(ReadableParameters, ABC):
     # How many vectors of d numbers the server sends to, and receives from, each participant in a round.
     vectors_down: ClassVar[int] = 1
     vectors_up: ClassVar[int] = 1
+    # Whether `update` takes square roots (`Cohort.square_root`): then it runs in floats and balls, not in rationals.
+    takes_square_roots: ClassVar[bool] = False
+    # The name in `State.memory` of the clients' personal models, if the method has such: they are its client models.
+    personal: ClassVar[str | None] = None
     # The name in `State.memory` of the clients' estimates of ∇F_k at the minimiser, if the method keeps such.
     control_variate: ClassVar[str | None] = None
 
@@ -162,6 +179,11 @@ class Method(ReadableParameters, ABC):
     def linear(self) -> bool:
         """Whether the formulas are linear in the state and alike in all rounds, so that a round has a derivative."""
         return bool(self.skip == 0)
+
+    @property
+    def fixed_points_of(self) -> "Method":
+        """A linear method with the same fixed points of the server, for one that is not (proof in its file)."""
+        return self
 
     @property
     def skip(self) -> Scalar:

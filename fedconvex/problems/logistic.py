@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -134,6 +134,19 @@ class Logistic(LinearModel):
         object.__setattr__(self, "ridge", non_negative(ridge, "ridge"))
         object.__setattr__(self, "exact_weights", normalised_weights(weights, len(designs)))
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, client: str | None = None, target: str | None = None, **preparation: Any
+    ) -> "Logistic":
+        """Logistic regression on a table: `fedconvex.data.from_frame` with the task binary.
+
+        Any two labels will do, such as 0 and 1, or no and yes: the smaller one becomes −1.
+        frame, client, target, preparation: see there. Raises UntidyTable, InvalidInput.
+        """
+        from fedconvex.data.frames import from_frame
+
+        return cast(Logistic, from_frame(frame, client, target, "binary", model="logistic", **preparation))
+
     def __repr__(self) -> str:
         samples = sum(map(len, self.y))
         return f"Logistic(m={self.num_clients}, d={self.dim}, samples={samples}, ridge={short_text(self.ridge)})"
@@ -190,6 +203,20 @@ class MultinomialLogistic(LinearModel):
     @property
     def outputs(self) -> int:  # type: ignore[override]
         return self.num_classes
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, client: str | None = None, target: str | None = None, **preparation: Any
+    ) -> "MultinomialLogistic":
+        """Softmax regression on a table: `fedconvex.data.from_frame` with the task multiclass.
+
+        The target's labels, texts or whole numbers, are numbered from 0 in sorted order.
+        frame, client, target, preparation: see there. Raises UntidyTable, InvalidInput.
+        """
+        from fedconvex.data.frames import from_frame
+
+        problem = from_frame(frame, client, target, "multiclass", model="multinomial", **preparation)
+        return cast(MultinomialLogistic, problem)
 
     def __repr__(self) -> str:
         samples = sum(map(len, self.y))

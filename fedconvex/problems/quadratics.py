@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -59,6 +59,18 @@ class LeastSquares(QuadraticProblem):
         object.__setattr__(self, "A", designs)
         object.__setattr__(self, "b", targets)
         object.__setattr__(self, "exact_weights", normalised_weights(weights, len(designs)))
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, client: str | None = None, target: str | None = None, **preparation: Any
+    ) -> "LeastSquares":
+        """Least squares on a table: `fedconvex.data.from_frame` with the task regression, whatever the target's values.
+
+        frame, client, target, preparation: see there. Raises UntidyTable, InvalidInput.
+        """
+        from fedconvex.data.frames import from_frame
+
+        return cast(LeastSquares, from_frame(frame, client, target, "regression", model="least-squares", **preparation))
 
     def __repr__(self) -> str:
         return f"LeastSquares(m={self.num_clients}, d={self.dim}, samples={sum(len(b) for b in self.b)})"

@@ -21,7 +21,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.once import Once
-from fedconvex.parameters import in_arithmetic
+from fedconvex.parameters import in_arithmetic, in_rationals
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.randomness import Purpose, stream
@@ -128,6 +128,9 @@ class Rounds:
             full_gradient=Once(lambda: self._gradient(state.server, EVERYONE)),
             objective=Once(lambda: self.objective(state.server)),
             total=lambda stack: self._total(stack.sum(0)),
+            square_root=self.arithmetic.square_root,
+            sign=self.arithmetic.sign,
+            solve=lambda further: self._solved(clients, further, here).points,
         )
         seen = state.of(places)
         subproblem = self.method.subproblem(seen, cohort)
@@ -135,10 +138,8 @@ class Rounds:
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
             self.solver.require(self.problem, self.method.scale(self.problem), weight)
-        if answers is None and clients.num_clients == 0:  # all participants are in other processes
-            answers = Answers(points, points[:, :1])
-        elif answers is None:
-            answers = self.solver.solve(clients, subproblem, here)
+        if answers is None:
+            answers = self._solved(clients, subproblem, here)
         following = self.method.update(seen, cohort, answers)
         undo = partial(state.put_back, places, seen) if in_place else _nothing
         try:
@@ -166,28 +167,44 @@ class Rounds:
         """
         assert self.method.linear
         assert isinstance(self.solver, SmoothSolver)
-        clients, average = self.clients, self._average(EVERYONE)
+        solver, clients, average = self.solver, self.clients, self._average(EVERYONE)
         points = clients.rows(state.server)
+        further: list[Callable[[Subproblem], Array]] = []  # the derivatives of further local work, in its order
 
-        def cohort(rows: Array, gradients: Callable[[], Array]) -> Cohort:
+        def solved(subproblem: Subproblem) -> Array:
+            found = solver.solve(clients, subproblem).points
+            further.append(solver.tangent(clients, subproblem, found))
+            return found
+
+        def cohort(
+            rows: Array, gradients: Callable[[], Array], solve: Callable[[Subproblem], Array] = solved
+        ) -> Cohort:
             def mean() -> Array:
                 return average(gradients())
 
-            return Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, _no_objective)
+            everyone = Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, _no_objective)
+            return replace(everyone, solve=solve)
 
         here = cohort(points, lambda: clients.gradients(points))
         subproblem = self.method.subproblem(state, here)
-        answers = self.solver.solve(clients, subproblem)
-        derivative = self.solver.tangent(clients, subproblem, answers.points)
+        answers = solver.solve(clients, subproblem)
+        derivative = solver.tangent(clients, subproblem, answers.points)
         gradient_change = Once(lambda: clients.hessian_map(points))  # few methods need it
+        if self.method.personal is not None:
+            self.method.update(state, here, answers)
 
         def change_of_next(change: State) -> State:
-            moved = clients.rows(change.server)
-            there = cohort(moved, lambda: gradient_change()(moved))
+            moved, derivatives = clients.rows(change.server), iter(further)
+            there = cohort(moved, lambda: gradient_change()(moved), lambda changed: next(derivatives)(changed))
             response = derivative(self.method.subproblem(change, there))
             return self.method.update(change, there, Answers(response, answers.path_lengths))
 
         return change_of_next
+
+    def _solved(self, clients: Clients, subproblem: Subproblem, here: Draw) -> Answers:
+        if clients.num_clients == 0:  # all participants are in other processes
+            return Answers(subproblem.start, subproblem.start[:, :1])
+        return self.solver.solve(clients, subproblem, here)
 
     @cached_property
     def weights(self) -> Array:
@@ -280,8 +297,9 @@ def rounds_of(
         share: with several processes, the clients that this one holds.
 
     Raises:
-        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss in exact
-            arithmetic, a local solver without step sizes for a method that divides by them (SCAFFOLD, FedNova).
+        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss or a method with
+            square roots in exact arithmetic, a local solver without step sizes for a method that divides by them
+            (SCAFFOLD, FedNova).
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
@@ -298,7 +316,10 @@ def rounds_of(
             f"takes no steps of known size, which {type(method).__name__} divides by",
             "give fedconvex.GradientDescent(…) or fedconvex.SGD(…)",
         )
-    exact = in_arithmetic(method, arithmetics.get("exact"))
+    if method.takes_square_roots and arithmetic.certainty is Certainty.EXACT:
+        problem_text = f"has no square roots, which {type(method).__name__} takes"
+        raise InvalidInput("arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'")
+    exact = in_rationals(method)
     solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)
     solver.require(problem, scale, exact.proximal_weight)

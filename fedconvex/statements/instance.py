@@ -294,6 +294,11 @@ class Instance:
         return self._of_method("stepsize")
 
     @cached_property
+    def local_steps(self) -> Any:
+        """The number of the method's local steps."""
+        return self._of_method("local_steps")
+
+    @cached_property
     def alpha(self) -> Any:
         """The method's α."""
         return self._of_method("alpha")

@@ -27,6 +27,7 @@ class Letters:
     solutions: str = r"\hat x_k^@"
     residuals: str = "e_k^@"
     local_gradients: str = r"\sum_{i\le e}\nabla F_k(x_k^{(i)})"  # over a client's gradient steps in a round
+    before_last_step: str = "x_k^{(e-1)}"  # a client's point before the last of its e gradient steps in a round
     local_step: str = "G_k"  # a client's gradient step on its subproblem, as a map
     minimiser: str = "x^*"
     function: str = "F_k"  # of a client

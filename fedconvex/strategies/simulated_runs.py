@@ -10,6 +10,7 @@ from fedconvex.strategies.federated_methods import methods
 from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.strategies.participation import participation_schemes
 from fedconvex.strategies.quadratic import quadratic_problems
+from fedconvex.validation import is_choice
 
 NEEDS_SAMPLES = {"FedAvg"}  # its local solver draws mini-batches, and `Quadratic` problems have no samples
 
@@ -30,7 +31,8 @@ def trajectories(
     Args:
         min_value, max_value: the range of the number of rounds.
         problems: a strategy, default `quadratic_problems(mu=1, L=4)`.
-        methods: a strategy, default all methods whose local solvers need no samples.
+        methods: a strategy, default all methods whose local solvers need no samples and, in exact arithmetic, whose
+            servers take no square roots.
         everyone: full participation; False: draw a participation scheme if the method allows it.
         arithmetic: of the run; "exact" gives points with Fractions.
 
@@ -39,7 +41,7 @@ def trajectories(
     """
     rounds = count_range(min_value, max_value, "value", smallest=0)
     chosen_problems = quadratic_problems(mu=1, L=4) if problems is None else problems
-    chosen_methods = _methods_without_samples() if methods is None else methods
+    chosen_methods = _methods_in(arithmetic) if methods is None else methods
 
     @st.composite
     def build(draw: st.DrawFn) -> fc.Trajectory:
@@ -54,5 +56,8 @@ def trajectories(
     return build()
 
 
-def _methods_without_samples() -> st.SearchStrategy[Any]:
-    return methods(kinds=[kind for name, kind in METHODS.items() if name not in NEEDS_SAMPLES])
+def _methods_in(arithmetic: str) -> st.SearchStrategy[Any]:
+    """The methods that run on quadratics in that arithmetic."""
+    kinds = {name: kind for name, kind in METHODS.items() if name not in NEEDS_SAMPLES}
+    exact = is_choice(arithmetic, ["exact"])  # anything else, an array among them, is refused where a run starts
+    return methods(kinds=[kind for kind in kinds.values() if not (exact and kind.takes_square_roots)])

@@ -42,6 +42,15 @@ def devices(statement: Statement, instance: Any) -> ExactFederation | None:
     )  # fmt: skip
 
 
+def equal_devices(instance: tuple[Any, Any, Any]) -> ExactFederation:
+    """Two devices ½μx² + ½Ly² from (1, 0), where stored gradients are 0; the instance is (μ, L, α)."""
+    mu, L, alpha = map(F, instance)
+    problem = fc.Quadratic([[[mu, F(0)], [F(0), L]]] * 2, [[F(0)] * 2] * 2)
+    return ExactFederation(
+        problem, fc.FedDyn(alpha=alpha), [F(1), F(0)], fc.participation.Full(), {"mu": mu, "L": L, "alpha": alpha}
+    )
+
+
 def curved(instance: Any) -> ExactFederation:
     """One device Lθ²/2, and three points; the instance is (L, x, y, z)."""
     L, *points = map(F, instance)
@@ -78,6 +87,10 @@ def of_devices(statement: Statement) -> Measure:
         before, after = (expected(square(average(time) - minimiser)) for time in (0, 1))
         kept = (1 + parameter("mu") / (3 * parameter("alpha"))) * after - before
     return of_claim(statement, partial(devices, statement), kept)
+
+
+def of_equal_devices(statement: Statement) -> Measure:
+    return of_claim(statement, equal_devices)
 
 
 def of_points(statement: Statement) -> Measure:
@@ -153,6 +166,7 @@ INSTANCES: dict[str, tuple[Of, Any, str, bool]] = {
         "curvatures 1 and −1 + e and θ⁰ such that γ stays: in the limit e → 0", True),
     "theorem4": (of_devices, (*ALONE, 20, 1, 1, 40), LONG, False),
     "theorem4sharper": (of_devices, (*ALONE, 20, 1, 1, 40), LONG, False),
+    "linearrate": (of_equal_devices, (1, 4, 2), "two equal devices; μ is the slower curvature for α ≥ √(μL)", True),
     "lemma14": (of_devices, ((F(1, 1000), 1), (F(-56, 100), F(44, 100)), 90000, 2, -2, 1), SEARCH, False),
     "lemma15": (of_devices, ((1, 1), (1, -1), 1000, 1, 0, 1), "from θ⁰ = θ_*, in the limit of a large α", True),
     "lemma16": (of_devices, (*ALONE, F(273, 100), 1, 1, 2), SEARCH + ", for an ℓ with a minimiser; with a maximiser "

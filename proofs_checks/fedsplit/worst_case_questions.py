@@ -9,12 +9,12 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.parameters import in_rationals
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, rational_root, worst_case_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import solved
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit

@@ -121,6 +121,10 @@ class RoundBoard:
                 _ = self.round.answers
                 require(self.round.local_gradients is not None, "no gradient steps")
                 return self.round.local_gradients  # type: ignore[return-value]
+            case "before last step", ():
+                _ = self.round.answers
+                require(self.round.before_last_step is not None, "no gradient steps")
+                return self.round.before_last_step  # type: ignore[return-value]
             case "local step", (u,):
                 _ = self.round.answers
                 return self.round.local_step(self.vector(u))

@@ -97,6 +97,13 @@ def fact_of(board: RoundBoard, fact: Any, lines: Lines, known: Statements) -> Di
         case proofs.Earlier(line):
             require(line in lines, f"no earlier line {line}")
             return lines[line]
+        case proofs.Product(line, other):
+            require(line in lines and other in lines, f"no earlier line {line if line not in lines else other}")
+            both = (lines[line].difference, lines[other].difference)
+            require(all(type(of) is Quantity for of in both), "the product of an equation of vectors")
+            return Difference(board.product(*both))
+        case proofs.Bernoulli(ratio, order):
+            return Difference(board.constant(board.parameters.bernoulli(ratio, order)))
         case proofs.Proved(identifier):
             return _of_statement(board, identifier, known)
     raise Refused(f"{fact!r} is no fact")

@@ -100,11 +100,12 @@ def _value(term: Number, values: Mapping[str, Fraction]) -> Any:
             if isinstance(inside, fmpq) and inside >= 0 and inside.p.is_square() and inside.q.is_square():
                 return fmpq(inside.p.isqrt(), inside.q.isqrt())
             return arb(inside).sqrt()
-        case "^", (x, Number("constant", (n,))):
-            require(n.denominator == 1 and abs(n) <= 40, "an exponent that is no small integer")
-            base = _value(x, values)
+        case "^", (x, y):
+            base, n = _value(x, values), _value(y, values)
+            require(isinstance(n, fmpq) and n.q == 1 and abs(n) <= 40, "an exponent that is no small integer")
             require(not isinstance(base, fmpq) or _bits(base) * abs(n) < MOST_BITS, "a number with too many digits")
-            return base ** int(n)
+            require(n >= 0 or base != 0, "a condition divides by 0 at the example")
+            return base ** int(n.p)
         case "max", (x, y):
             a, b = _value(x, values), _value(y, values)
             return a if a >= b else b if b >= a else arb(a).max(arb(b))

@@ -7,7 +7,7 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, parts
 from fedconvex.proofs_checks.kernel.formulas import has_parameter, other_roots, roots, setting_terms
 from fedconvex.proofs_checks.kernel.powers import Powers
-from fedconvex.proofs_checks.kernel.proofs import ROUND
+from fedconvex.proofs_checks.kernel.proofs import ROUND, STEP
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 
 MOST_POWER = 40  # an exponent in a formula
@@ -25,15 +25,20 @@ class SettingParameters:
 
     def __init__(self, setting: ClaimSetting, terms: Iterable[Any] = (), rounds: str = ""):
         self.setting = setting
-        rounds = rounds or (setting.gradient_steps["steps"].args[0] if any_gradient_steps(setting) else "")
+        steps = any_steps(setting)
+        rounds = rounds or steps
         require(not rounds or rounds in setting.counts, f"{rounds} is no count of rounds")
         terms = (*setting_terms(setting), *terms)
         own = {"σ"} if setting.draws.scheme == "uniform" else set()
+        of_step = rounds == steps != "" and any(has_parameter(term, STEP) for term in terms)
+        own |= {STEP} if of_step else set()
         if rounds and any(has_parameter(term, ROUND) for term in terms):
             own.add(ROUND)
         self.names = {*setting.signs, *own}
-        self.field = _field(setting, terms, own, bool(rounds))
+        sums = (*(Powers.OF_ROUNDS if rounds else ()), *(Powers.OF_STEPS if of_step else ()))
+        self.field = _field(setting, terms, own, sums)
         self.powers = Powers(self.field, rounds)
+        self.powers_of_step = Powers(self.field, STEP if of_step else "", Powers.OF_STEPS, 0)
         self._assume_conditions()
         self.chances = self._chances()
 
@@ -119,33 +124,56 @@ class SettingParameters:
                 return larger
         raise Refused(f"{term.head} has no meaning in a formula that depends on parameters only")
 
+    def bernoulli(self, ratio: Number, order: int) -> Scalar:
+        """What Bernoulli's inequality, or the next partial sum of the binomial series, says is ≥ 0."""
+        require(order in (1, 2), f"{order} is no order of Bernoulli's inequality")
+        require(self.powers.count, "Bernoulli's inequality, where nothing counts")
+        r, T = self.value(ratio), self.field.parameter(self.powers.count)
+        require(self.field.is_nonnegative(r) and self.field.is_nonnegative(1 - r), f"{ratio} may lie outside [0, 1]")
+        gap = self.powers.power(r) - 1 + T * (1 - r)
+        return gap if order == 1 else self.field.scalar((1 - r) ** 2 * T * (T - 1) / 2 - gap)
+
     def _power_of_rounds(self, r: Scalar, exponent: Scalar) -> Scalar:
-        """r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n."""
-        require(self.powers.rounds, "an exponent that is no constant")
-        for times in (1, -1, 2, -2):
-            rest = exponent - self.field.parameter(self.powers.rounds) * times
-            if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
-                whole, more = self.powers.power(r ** abs(times)), integer(rest)
-                found = whole if times > 0 else 1 / whole
-                return self.field.scalar(found * r**more) if more else found
+        """r^n, r^(±T + n), or r^(±2T + n) = (r²)^(±T) r^n, with an integer n; the same with `STEP` for T."""
+        if exponent.above.total_degree() <= 0:
+            return r ** integer(exponent)  # ι + 1 at the first step
+        require(self.powers.count, "an exponent that is no constant")
+        for powers in (self.powers, self.powers_of_step):
+            for times in (1, -1, 2, -2) if powers.count else ():
+                rest = exponent - self.field.parameter(powers.count) * times
+                if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
+                    whole, more = powers.power(r ** abs(times)), integer(rest)
+                    found = whole if times > 0 else 1 / whole
+                    return self.field.scalar(found * r**more) if more else found
         raise Refused("an exponent that is not T plus an integer")
 
 
-def _field(setting: ClaimSetting, terms: tuple[Any, ...], own: set[str], has_sums: bool) -> Field:
-    """The field of the setting's parameters, of the kernel's own, and of the sums of powers of a run."""
+def _field(setting: ClaimSetting, terms: tuple[Any, ...], own: set[str], sums: tuple[str, ...]) -> Field:
+    """The field of the setting's parameters, of the kernel's own, and of these sums of powers."""
     signs = {**setting.signs, **dict.fromkeys(own, "nonnegative")}
-    reserved = {"σ", ROUND, *Powers.NAMES}
+    reserved = {"σ", ROUND, STEP, *Powers.OF_ROUNDS, *Powers.OF_STEPS}
     require(not reserved & setting.signs.keys(), "a parameter with a name of the kernel's")
-    if has_sums:
-        signs |= dict.fromkeys(Powers.NAMES, "positive")
+    signs |= {name: "positive" if name in Powers.OF_ROUNDS else "nonnegative" for name in sums}
     exponentials = {p for term in terms for p in parts(term) if p.head == "exp"}
     return Field(signs, roots(terms), len(other_roots(terms)), len(exponentials))
 
 
-def any_gradient_steps(setting: ClaimSetting) -> bool:
-    """Whether the number of the setting's gradient steps is a parameter."""
+# Methods whose formulas use the number of local steps in their local solver alone, and its stepsize times that number.
+ANY_STEPS = ("FedGD", "Scaffold")
+
+
+def any_steps(setting: ClaimSetting) -> str:
+    """The parameter that is the number of the clients' local gradient steps; "" where none is."""
     steps = setting.gradient_steps.get("steps")
-    return steps is not None and steps.head == "parameter" and steps.args[0] in setting.counts
+    own = setting.method_parameters.get("local_steps")
+    if own is not None and own.head == "parameter":
+        require(steps is None and setting.method in ANY_STEPS, "any number of local steps")
+        steps = own
+    if steps is None or steps.head != "parameter":
+        return ""
+    name: str = steps.args[0]
+    require(name in setting.counts, "any number of local steps, which may be no integer")
+    return name
 
 
 def integer(value: Scalar, name: str = "an exponent") -> int:

@@ -1,4 +1,4 @@
-"""Powers and sums of powers with the number T of rounds: r^T and Σ_{t<T} r^t."""
+"""Powers and sums of powers with a number that counts, such as the number T of rounds: r^T and Σ_{t<T} r^t."""
 
 from typing import final
 
@@ -9,13 +9,20 @@ from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, require
 class Powers:
     """r^T and Σ_{t<T} r^t for numbers r ≥ 0: S_r is an unknown of the field, and r^T = 1 + (r − 1)S_r.
 
-    S_1 is T. Of the others S_r ≥ 1, since T ≥ 1, and r^T ≥ 0 are all that is known.
+    S_1 is T. Of the others all that is known is S_r ≥ 1 where T ≥ 1, and r^T ≥ 0, or > 0 where r > 0.
+
+    Args:
+        field: with symbols of these names.
+        count: the parameter T; "" where there is none.
+        names: of the unknown sums: a proof mentions at most so many ratios.
+        least: the smallest T, 0 or 1.
     """
 
-    NAMES = ("Σ0", "Σ1", "Σ2", "Σ3")  # of the unknown sums: a proof mentions at most so many ratios
+    OF_ROUNDS = ("Σ0", "Σ1", "Σ2", "Σ3")
+    OF_STEPS = ("Σι0", "Σι1")
 
-    def __init__(self, field: Field, rounds: str):
-        self.field, self.rounds, self.left = field, rounds, list(self.NAMES)
+    def __init__(self, field: Field, count: str, names: tuple[str, ...] = OF_ROUNDS, least: int = 1):
+        self.field, self.count, self.left, self.least = field, count, list(names), least
         self.known: list[tuple[Scalar, Scalar]] = []
 
     def number(self, ratio: Scalar) -> int:
@@ -28,16 +35,17 @@ class Powers:
         for r, found in self.known:
             if r == ratio:
                 return found
-        require(self.rounds, "a power of T in a claim about one round")
+        require(self.count, "a power of T in a claim about one round")
         if ratio == 1:
-            self.known.append((ratio, self.field.parameter(self.rounds)))
+            self.known.append((ratio, self.field.parameter(self.count)))
             return self.known[-1][1]
         require(self.field.is_nonnegative(ratio), f"the power of {ratio}, which may be negative")
         require(self.left, "sums of powers of too many ratios")
         made = self.field.symbol(self.left.pop(0))
         self.known.append((ratio, made))
-        self.field.assume(made - 1, False)  # T ≥ 1
-        self.field.assume(1 + (ratio - 1) * made, False)
+        if self.least:
+            self.field.assume(made - 1, False)
+        self.field.assume(1 + (ratio - 1) * made, self.field.is_positive(ratio))
         return made
 
     def power(self, ratio: Scalar, more: int = 0) -> Scalar:

@@ -11,6 +11,7 @@ from fedconvex.claims.terms import Number, Vector, number
 
 ZERO, ONE = number(0), number(1)
 ROUND = "τ"  # in a proof about a run: the parameter that is the number of rounds before any one round
+STEP = "ι"  # in a proof about clients' gradient steps: the parameter that is the number of steps before any one step
 
 
 @final
@@ -119,6 +120,26 @@ class Earlier:
 
 @final
 @dataclass(frozen=True)
+class Product:
+    """(right − left)(right′ − left′) ≥ 0 of two earlier lines, by name."""
+
+    line: str
+    other: str
+
+
+@final
+@dataclass(frozen=True)
+class Bernoulli:
+    """1 − T(1 − r) ≤ r^T, of order 1; r^T ≤ 1 − T(1 − r) + (1 − r)²T(T − 1)/2, of order 2: for 0 ≤ r ≤ 1 and the
+    number T of rounds or of local steps.
+    """
+
+    ratio: Number
+    order: int
+
+
+@final
+@dataclass(frozen=True)
 class Proved:
     """The claim of another statement, by identifier, whose setting must follow from this one."""
 
@@ -159,6 +180,8 @@ Fact = (
     | Infimum
     | Nonnegative
     | Earlier
+    | Product
+    | Bernoulli
     | Proved
     | During
     | Jensen
@@ -238,7 +261,25 @@ class LocalSteps:
     name: str = ""
 
 
-Line = Combine | Root | Telescope | Iterate | LocalSteps
+@final
+@dataclass(frozen=True)
+class AlongSteps:
+    """V_{e−1}(u_{e−1}) ≤ V_0(u_0) for the clients' e gradient steps from u_0, where u_{e−1} is `before_last_step`,
+    because V_{ι+1}(u⁺) ≤ V_ι(u) for the step u⁺ from any points u: the family of this name.
+
+    V may depend on `STEP`, the number ι of the steps before, on u, and on the gradients and values there. `start` is
+    u_0.
+    """
+
+    potential: Number
+    family: str
+    start: Vector
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate | LocalSteps | AlongSteps
 
 
 @final

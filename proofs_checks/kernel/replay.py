@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.facts import Difference, Lines, Theorem, is_nonnegative, no_statements, total
 from fedconvex.proofs_checks.kernel.formulas import after_round, has_parameter, is_of_parameters
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
-from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps
 from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import RunBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
@@ -55,7 +55,8 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
         sides = (cases.more, cases.less)
         require(all(map(is_of_parameters, sides)), "cases of numbers that are not of parameters alone")
         # The number of rounds before stands for all of them: no case is about some.
-        require(not any(has_parameter(side, proofs.ROUND) for side in sides), "cases of the rounds of a run")
+        changing = any(has_parameter(side, name) for side in sides for name in (proofs.ROUND, proofs.STEP))
+        require(not changing, "cases of the rounds of a run, or of local steps")
         # An integer that is not at least n is at most n − 1.
         most = cases.less - 1 if _is_count(cases.more, setting) and _is_integer(cases.less) else cases.less
         for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (most, cases.more, cases.below)):
@@ -205,7 +206,24 @@ def _local_steps(board: RoundBoard, line: proofs.LocalSteps, lines: Lines, libra
     return Difference(board.length(board.round.subproblem.start - v) * power - board.length(answers - v))
 
 
-LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root, proofs.LocalSteps: _local_steps}
+def _along_steps(board: RoundBoard, line: proofs.AlongSteps, lines: Lines, library: Library) -> Difference:
+    steps, step = any_steps(board.setting), Number("parameter", (proofs.STEP,))
+    require(steps, "the number of local steps is no parameter")
+    moving, last = Vector("family", (line.family,)), Vector("before last step")
+    _ = board.round.answers
+    require(board.vector(line.start).key == board.round.subproblem.start.key, "the local steps start somewhere else")
+    after = line.potential.put(step, step + 1).put(moving, Vector("local step", (moving,)))
+    of_step = board.number(line.potential) - board.number(after)
+    rest = of_step - total(board, line.facts, line.squares, lines, library)
+    require(not rest.terms, f"the sum of the facts is not the inequality of one step: {_shown(rest)} is left")
+    before = line.potential.put(step, proofs.ZERO).put(moving, line.start)
+    ended = line.potential.put(step, Number("parameter", (steps,)) - 1).put(moving, last)
+    return Difference(board.number(before) - board.number(ended))
+
+
+LINES: Mapping[type, Any] = {
+    proofs.Combine: _combine, proofs.Root: _root, proofs.LocalSteps: _local_steps, proofs.AlongSteps: _along_steps,
+}  # fmt: skip
 RUN_LINES: Mapping[type, Any] = {
     proofs.Combine: _combine_in_run,
     proofs.Telescope: lambda run, line, lines, library: Difference(run.telescoped(line)),

@@ -13,7 +13,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_gradient_steps, integer
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps, integer
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
@@ -44,6 +44,7 @@ class Round:
             self.gradients[self.minimiser.key] = self._apart("g*")
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.local_gradients: Vec | None = None
+        self.before_last_step: Vec | None = None
         self.place = 0
         self.earlier: Round | None = None  # of several that are played from the start
         self._next: Round | None = None
@@ -71,20 +72,12 @@ class Round:
         """The method, with its parameters as functions of the setting's."""
         require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameters.value(x) for n, x in self.setting.method_parameters.items()}
-        if self._any_steps:
-            numbers["local_steps"] = self.field.scalar(1)
+        if "local_steps" in numbers and any_steps(self.setting):
+            numbers["local_steps"] = self.field.scalar(1)  # only its local solver would ask for it
         whole = {n: integer(numbers[n], n.replace("_", " ")) for n in INTEGERS if n in numbers}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        require(self.field.scalar(made.skip).is_zero, "rounds that may be without communication")
         return made
-
-    @property
-    def _any_steps(self) -> bool:
-        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
-        steps = self.setting.method_parameters.get("local_steps")
-        found = steps is not None and steps.head == "parameter"
-        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
-                "any number of local steps")  # fmt: skip
-        return found
 
     def rest(self) -> None:
         """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
@@ -115,7 +108,8 @@ class Round:
             average=self.drawn, gradients=lambda: self.gradient(points),
             sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
-            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"),
+            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), square_root=_no_root, sign=_no_root,
+            solve=_no_further_work,
         )  # fmt: skip
 
     @property
@@ -140,12 +134,13 @@ class Round:
         """The round after this one, of the same functions: what is known of points and vectors holds in both."""
         everyone = self.setting.draws.scheme == "everyone"
         require(self.setting.first_round and everyone, "a next round, of one that is not first or of drawn clients")
-        unknown = self.setting.answers != "own" or self._any_steps or any_gradient_steps(self.setting)
+        unknown = self.setting.answers != "own" or any_steps(self.setting)
         require(not unknown, "the next round's answers are unknown vectors")
         if self._next is None:
             self._next = made = copy(self)
             made.first, made.earlier, made.place = self.played, self, self.place + 1
-            made._next = made._played = made._answers = made.exact = made.local_gradients = None
+            made._next = made._played = made._answers = made.exact = None
+            made.local_gradients = made.before_last_step = None
             require(made.place <= MOST_STEPS, "too many rounds")
         return self._next
 
@@ -166,7 +161,7 @@ class Round:
         own = self.method.local_solver
         if self.setting.gradient_steps:
             require(isinstance(own, Exact), "gradient steps in the place of a solver that is not exact")
-            return Answers(self._stepped(subproblem.start))
+            return Answers(self._stepped(subproblem.start, self.parameters.value(self.setting.gradient_steps["steps"])))
         if self.setting.answers == "inexact":
             left = self.of_clients("e")
             require(not subproblem.start.is_random, "a start that depends on the draw")
@@ -175,30 +170,26 @@ class Round:
         require(isinstance(own, Exact | GradientDescent), f"the local solver {own} is not analysed")
         if isinstance(own, GradientDescent):
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
-            theta, steps = subproblem.start, int(own.steps)
-            require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
-            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
-                self.local_gradients = self.of_clients("Σ∇")
-                return Answers(theta - own.stepsize * self.local_gradients)
-            self.local_gradients = Vec()
-            for _ in range(steps):
-                slope = self.gradient(theta)
-                self.local_gradients = self.local_gradients + slope
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
-            return Answers(theta, own.stepsize * steps)
+            name = any_steps(self.setting)
+            steps = self.field.parameter(name) if name else self.field.scalar(int(own.steps))
+            found = self._stepped(subproblem.start, steps)
+            linear = Vec() if subproblem.linear is None else subproblem.linear
+            self.local_gradients = (subproblem.start - found) / own.stepsize - linear * steps
+            return Answers(found, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
 
-    def _stepped(self, start: Vec) -> Vec:
-        """The points after the setting's gradient steps; any points where their number is a parameter."""
-        require(not start.is_random, "a start that depends on the draw")
-        if any_gradient_steps(self.setting):
-            return self.of_clients("last step")
-        steps = integer(self.parameters.value(self.setting.gradient_steps["steps"]), "local steps")
-        require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
-        for _ in range(steps):
-            start = self.local_step(start)
-        return start
+    def _stepped(self, at: Vec, steps: Scalar) -> Vec:
+        """The points after so many gradient steps; where that is a parameter, the last one starts at any points."""
+        require(not at.is_random, "a start that depends on the draw")
+        if any_steps(self.setting):
+            self.before_last_step = self.of_clients("last step")
+            return self.local_step(self.before_last_step)
+        number = integer(steps, "local steps")
+        require(0 < number <= MOST_STEPS, f"{number} local steps are too many")
+        for _ in range(number):
+            self.before_last_step, at = at, self.local_step(at)
+        return at
 
     def local_step(self, at: Vec) -> Vec:
         """A gradient step of every client on its subproblem."""
@@ -304,6 +295,14 @@ class Round:
         return (
             found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self.parameters.chance("π") if kept.parts else found
         )
+
+
+def _no_root(values: Any) -> Any:
+    raise Refused("the method takes square roots, or signs, of vectors' entries")
+
+
+def _no_further_work(subproblem: Subproblem) -> Any:
+    raise Refused("the method solves a second local problem in a round")
 
 
 def _no_objective() -> Any:

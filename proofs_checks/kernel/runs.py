@@ -138,7 +138,7 @@ class RunBoard:
         before = parameter(ROUND)
         later = after_round(term).put(before, before + 1)
         begun = self.start.number(term.put(before, ZERO))
-        ended = self._in_round(term.put(before, parameter(self.parameters.powers.rounds)))
+        ended = self._in_round(term.put(before, parameter(self.parameters.powers.count)))
         return self.marked(begun, "start"), self._in_round(term), self._in_round(later), self.marked(ended, "end")
 
     def _require_same_in_all_rounds(self, *terms: Number) -> None:

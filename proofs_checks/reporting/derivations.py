@@ -9,7 +9,7 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.display.formulas import symbols_of
 from fedconvex.claims.display.letters import RELATIONS, Display
-from fedconvex.claims.terms import Number, expected, family, later, local_step, norm, number
+from fedconvex.claims.terms import Number, expected, family, later, local_step, norm, number, parameter
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.statements.statement import Statement
@@ -17,7 +17,7 @@ from fedconvex.verdicts import Verdict
 
 KERNEL = "kernel"
 # In proofs alone: the factor of variances of averages over a draw, and the number of rounds before.
-OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau"})
+OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau", proofs.STEP: "i"})
 
 
 @final
@@ -93,6 +93,11 @@ def _line(line: proofs.Line, display: Display, where: str) -> ShownLine:
             after, before = norm(local_step(point) - to), norm(point - to)
             shown = rf"{display.latex(after)} \le {display.latex(_times(ratio, before))}"
             reason = "in every local step, one after another; "
+        case proofs.AlongSteps(potential, family_name, _, facts, squares):
+            point, step = family(family_name), parameter(proofs.STEP)
+            after = potential.put(step, step + 1).put(point, local_step(point))
+            shown = rf"{display.latex(after)} \le {display.latex(potential)}"
+            reason = "in every local step but the last, one after another; "
     uses = tuple(_uses(facts, squares, display))
     name = f"“{line.name}”: " if line.name else ""
     return ShownLine(shown, name + where + reason + _summary([what for _, what in uses]), uses)
@@ -155,6 +160,10 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"${show(of)} \\ge 0$"
         case proofs.Earlier(line):
             return f"“{line}”"
+        case proofs.Product(line, other):
+            return f"“{line}” times “{other}”"
+        case proofs.Bernoulli(ratio, order):
+            return f"Bernoulli's inequality of order {order} for ${show(ratio)}$"
         case proofs.Proved(identifier):
             return f"`{identifier}`"
         case proofs.Jensen(vector, _):

@@ -9,8 +9,7 @@ certificate proves one bound, an instance attains the other. This is the way of 
       │
       │ questions/   specification     checks the arguments, resolves defaults, makes numbers exact
       │              ratios            what the named metrics are as ratios of terms of the claim language
-      │              symbolic_rounds   runs the method's own code on unknown vectors
-      │              histories         whole runs of it, draw by draw or with two moments of a draw
+      │              symbolic_rounds   runs the method's own code on unknown vectors, draw by draw or with two moments
       │              terms             what terms mean there, as vectors, scalars, forms and lengths
       │              board             records each evaluation; interpolation inequalities between any two
       │              enumerated_board  the same with a function per client, where all draws are enumerated
@@ -19,7 +18,7 @@ certificate proves one bound, an instance attains the other. This is the way of 
     Program: the least t with  t·N − metric = Σ λ_i I_i + (a positive semidefinite form),  λ >= 0
       │
       │ instances/   line_federations  quadratics on a line with extreme curvatures: often the worst case, exactly
-      │              replay            simulates the method on them in rationals
+      │              replay            simulates the method on them in rationals, and evaluates the metric's terms there
       │ certificates/  search          a certificate that follows from what these attain; else from a solver:
       │ programs/    solver            floating-point multipliers and Gram matrices
       │              refinement        Newton's method on them, to 45 digits

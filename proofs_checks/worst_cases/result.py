@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Combination
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint
 from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, points_of_clients
-from fedconvex.proofs_checks.worst_cases.instances.replay import copies, federation
+from fedconvex.proofs_checks.worst_cases.instances.replay import federation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
@@ -121,7 +121,7 @@ class WorstCase:
         """
         if self.is_played and self.instance is not None:
             return federation(self.question, self.instance)
-        which = copies(self.question)
+        which = self.question.copies
         if self.interpolated is None or which is None:
             raise ValueError("no federation was found")
         problem: Interpolating = self._interpolating[0]

@@ -29,6 +29,10 @@ METHODS = [
     fc.FedAvg(epochs=1, batch_size=4, stepsize=0.05),
     fc.FedGD(stepsize=0.1, local_steps=2),
     fc.FedSGD(stepsize=0.1),
+    fc.FedAvgM(stepsize=0.1, local_steps=2),
+    fc.FedAdagrad(stepsize=0.1, local_steps=2),
+    fc.FedAdam(stepsize=0.1, local_steps=2),
+    fc.FedYogi(stepsize=0.1, local_steps=2),
     fc.FedProx(mu=1),
     fc.AdaptiveFedProx(mu=1),
     fc.DANE(mu=1),
@@ -40,6 +44,11 @@ METHODS = [
     fc.Scaffold(stepsize=0.05, local_steps=3),
     fc.FedNova(stepsize=0.05, local_steps=3),
     fc.FedPD(eta=1, skip=0.5),
+    fc.FedADMM(rho=1),
+    fc.FedLin(stepsize=0.05, local_steps=2),
+    fc.Scaffnew(stepsize=0.05, probability=0.5),
+    fc.Ditto(stepsize=0.05, local_steps=2, regularization=0.5),
+    fc.PFedMe(regularization=2, stepsize=0.25, local_steps=2),
 ]
 SCHEMES = [
     participation.Full(),
@@ -49,7 +58,7 @@ SCHEMES = [
     participation.Bernoulli(0.6),
     participation.Schedule([[0], [1, 3], [], [0, 1, 2, 3]]),
 ]
-NEEDS_EVERYONE = (fc.RegularizedFedSplit, fc.FedPD)
+NEEDS_EVERYONE = (fc.RegularizedFedSplit, fc.FedPD, fc.Scaffnew)
 
 
 def on_core(method: Any, rounds: int, model: nn.Module, weights: Any = None, **options: Any) -> Any:

@@ -31,13 +31,26 @@ def instance(name: str, value: Any = QUARTER) -> Method:
     return METHODS[name](**dict.fromkeys(numbers, value))
 
 
-REMEMBERING = ["FedDyn", "FedDynOneGD", "FedPD", "FedSplit", "RegularizedFedSplit", "Scaffold"]
+REMEMBERING = [
+    "Ditto",
+    "FedADMM",
+    "FedDyn",
+    "FedDynOneGD",
+    "FedPD",
+    "FedSplit",
+    "PFedMe",
+    "RegularizedFedSplit",
+    "Scaffnew",
+    "Scaffold",
+]
+IRRATIONAL = [name for name in METHODS if METHODS[name].takes_square_roots]
 WEIGHTED = [name for name in METHODS if not METHODS[name].plain]
 
 
 def run(method: Any, problem: Any, participation: Any = None, rounds: int = 3, **options: Any) -> Any:
-    """Three exact rounds from START, unless told otherwise."""
-    return fc.simulate(method, problem, rounds, participation, **{"x0": START, "arithmetic": "exact", **options})
+    """Three rounds from START, exact ones if the method is rational, unless told otherwise."""
+    arithmetic = "float" if method.takes_square_roots else "exact"
+    return fc.simulate(method, problem, rounds, participation, **{"x0": START, "arithmetic": arithmetic, **options})
 
 
 def entries_of(state: State) -> list[Any]:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas
 
 import fedconvex as fc
 from fedconvex import proofs_checks, testing, theory
@@ -23,7 +24,8 @@ MODULES = (
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
-    "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
+    "Recommendation", "RecommendedMethod",
+    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; a base class; and what `public_calls` adds by hand.
@@ -39,6 +41,7 @@ PROBLEMS = (
     fc.MultinomialLogistic(A=A, y=[np.array([0, 2]), np.array([1])], num_classes=3, ridge=0.1),
 )
 ALONE = fc.Quadratic(H=[np.diag([1, 2])], c=[np.ones(2, dtype=int)])  # a client alone: gradient descent
+FRAME = pandas.DataFrame({"site": [0, 0, 1, 1], "x": [0.5, 1, 2, 4], "two": [0, 1, 1, 0], "y": [0, 1, 3, 2]})
 METHOD, CLIENTS = fc.FedProx(mu=1), proofs_checks.SmoothStronglyConvex(mu=1, L=4)
 TRUTH = fc.ground_truth(LEAST)
 
@@ -69,6 +72,12 @@ VALUES: dict[str, Any] = {
     "num_features": None, "standardize": False, "class_labels": None,
     "FederatedData.features": (np.ones((2, 1)), np.ones((1, 1))), "targets": (np.ones(2), np.ones(1)),
     "client_names": ("a", "b"), "feature_names": ("x",),
+    "frame": FRAME, "from_frame.client": "site", "target": "y", "task": "auto", "drop": (), "one_hot": (),
+    "from_frame.weights": "pooled", "from_frame.ridge": None, "impute": None, "decimal": None, "model": "auto",
+    "intercept": True, "from_frame.clients": None, "from_frame.partition": None,
+    "target_name": "y", "requested_task": "auto", "notes": (),
+    "LeastSquares.from_frame.client": "site", "Logistic.from_frame.client": "site",
+    "MultinomialLogistic.from_frame.client": "site", "Logistic.from_frame.target": "two",
     # audit and testing
     "audit.methods": ["fedgd"], "say": lambda line: None, "truth": TRUTH, "parse_method.text": "fedgd:local_steps=2",
     "parse_method.problem": LEAST, "statement": theory.statement("fedprox.theorem4"), "slack": Fraction(1, 10**9),
@@ -77,6 +86,8 @@ VALUES: dict[str, Any] = {
     "assert_contracts.factor": 1,
     "assert_fixed_point.x": fc.fixed_point(METHOD, LEAST).point, "assert_fixed_point.tolerance": 1e-6,
     "assert_minimizer.x": TRUTH.point, "assert_minimizer.tolerance": 1e-6, "numbers": {},
+    "recommend.participation": None, "recommend.rounds": 5, "recommend.tolerance": 1e-2, "check": False,
+    "diagnose.run": [9.0, 8, 7, 6, 5, 4.5], "kind": "loss", "diagnose.participation": None,
     # strategies
     "min_value": 1, "max_value": 3, "names": ("L", "mu"), "full_rank": False, "ill_conditioned": True, "exact": True,
     "min_clients": 1, "max_clients": 2, "min_dim": 1, "max_dim": 2, "min_samples": 1, "max_samples": 2,
@@ -84,6 +95,8 @@ VALUES: dict[str, Any] = {
     "participation_schemes.max_value": 2, "participation_schemes.kinds": Participation,
     "positive": True, "everyone": False, "trajectories.problems": None,
     "trajectories.methods": None,
+    # methods again
+    "beta1": Fraction(1, 2), "beta2": Fraction(1, 2), "tau": 1, "initial": 1, "rho": 1, "probability": 1,
     # proofs and theory
     "of": "feddyn.lemma2", "worst_case.clients": CLIENTS, "metric": "distance", "dissimilarity": None,
     "heterogeneity": 0, "L_minus": 1, "functions": CLIENTS, "share": Fraction(1, 2), "ClientGroup.clients": 1,

@@ -6,8 +6,20 @@ slow. Which they are depends on the order of the cases alone, so that every run 
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeVar
 
 import pytest
+
+T = TypeVar("T")
+
+
+def some_of(cases: Sequence[T], count: int) -> list[T]:
+    """`count` of the cases, evenly spread: for a test whose cases an exhaustive test tries all, and more thoroughly.
+
+    As slow tests the others would only repeat that.
+    """
+    return [cases[i] for i in sorted(spread(count, len(cases)))]
 
 
 def spread(count: int, total: int) -> set[int]:

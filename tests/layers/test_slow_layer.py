@@ -1,7 +1,7 @@
 """Of a test with `sample(count)` so many cases run by default, evenly spread; no case is in no layer or in two."""
 
 import pytest
-from slow_layer import spread
+from slow_layer import some_of, spread
 
 CASES = """
 import pytest
@@ -52,3 +52,4 @@ def test_every_test_is_in_one_layer(inner: pytest.Pytester) -> None:
 )
 def test_what_is_kept_is_spread_evenly(count: int, total: int, kept: set[int]) -> None:
     assert spread(count, total) == kept
+    assert some_of(range(total), count) == sorted(kept)

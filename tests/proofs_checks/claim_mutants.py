@@ -7,7 +7,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Iterate, LocalSteps, Telescope
+from fedconvex.proofs_checks.kernel.proofs import AlongSteps, Combine, Derivation, Iterate, LocalSteps, Telescope
 
 BY = (Fraction(6, 7), Fraction(8, 7))
 
@@ -53,7 +53,7 @@ def mutated_proofs(proof: Derivation) -> Iterator[Derivation]:
 
 
 def _changed_lines(line: Any) -> Iterator[Any]:
-    for name in ("facts", "squares") if type(line) in (Combine, Telescope, Iterate, LocalSteps) else ():
+    for name in ("facts", "squares") if type(line) in (Combine, Telescope, Iterate, LocalSteps, AlongSteps) else ():
         pairs = getattr(line, name)
         for k, (multiplier, what) in enumerate(pairs):
             yield replace(line, **{name: (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])})

@@ -44,6 +44,7 @@ from fedconvex.theory.feddyn.design import best_alpha_convex as best_alpha_conve
 from fedconvex.theory.feddyn.design import best_alpha_nonconvex as best_alpha_nonconvex
 from fedconvex.theory.feddyn.design import convex_rounds as convex_rounds
 from fedconvex.theory.feddyn.design import nonconvex_rounds as nonconvex_rounds
+from fedconvex.theory.feddyn.linear import linear_rate as linear_rate
 from fedconvex.theory.feddyn.nonconvex import lemma10 as lemma10
 from fedconvex.theory.feddyn.nonconvex import lemma11 as lemma11
 from fedconvex.theory.feddyn.nonconvex import lemma12 as lemma12

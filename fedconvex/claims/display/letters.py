@@ -28,7 +28,7 @@ from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
 OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
-              "gradient", "family")  # fmt: skip
+              "before last step", "gradient", "family")  # fmt: skip
 SHARED = ("mean", "drawn")
 
 
@@ -140,6 +140,8 @@ class Display(Typesetting):
                 return self._at(getattr(letters, which), 1)
             case "local gradients", _:
                 return Shown(letters.local_gradients, PRODUCT)
+            case "before last step", _:
+                return Shown(letters.before_last_step)
             case "local step", (at,):
                 step = letters.local_step.replace("@", self.times[0])
                 return Shown(rf"{step}({self.show(at).text})")

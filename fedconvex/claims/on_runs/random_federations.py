@@ -90,8 +90,7 @@ class _Builder:
     def _method(self) -> Method:
         formulas = self.setting.method_parameters
         numbers: dict[str, Any] = {name: self.at(formula) for name, formula in formulas.items()}
-        if "local_steps" in numbers:
-            numbers["local_steps"] = int(numbers["local_steps"])
+        numbers |= {name: int(numbers[name]) for name in ("local_steps", "option") if name in numbers}
         if not self.setting.method:  # a claim about the functions alone: any method will do
             return METHODS["FedGD"](stepsize=Fraction(1))  # type: ignore[call-arg]
         try:

@@ -23,16 +23,19 @@ from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.server_optimizer import ServerOptimizer
 
 
 def averages(setup: Setup) -> bool:
     """Whether the server's step contains an average over the active clients."""
     method = setup.method
-    return not (isinstance(method, FedSplit) and method.server == "all") and not isinstance(method, RegularizedFedSplit)
+    of_all = (isinstance(method, FedSplit) and method.server == "all") or isinstance(method, RegularizedFedSplit)
+    return not of_all and not (isinstance(method, FedADMM) and method.server_stepsize is None)
 
 
 def weighted(setup: Setup) -> bool:
@@ -47,7 +50,8 @@ def plain(setup: Setup) -> bool:
 
 def of_models(setup: Setup) -> bool:
     """Whether the average is one of the clients' models, not of steps or of z_k."""
-    return isinstance(setup.method, Averaging | DynamicRegularization) and not isinstance(setup.method, FedNova)
+    averages_models = isinstance(setup.method, Averaging | DynamicRegularization)
+    return averages_models and not isinstance(setup.method, FedNova | ServerOptimizer)
 
 
 def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, State, Cohort], Array]:

@@ -16,7 +16,7 @@ SUBSTITUTES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (
     ("{0}/2", lambda value: value / 2, "give it 2·{0}, or change its formula"),
     ("1/{0}", lambda value: 1 / value, "give it 1/{0}, or change its formula"),
 )
-PARAMETERS_OF = ("mu", "alpha", "eta", "stepsize", "server_stepsize", "regularization")
+PARAMETERS_OF = ("mu", "alpha", "rho", "eta", "stepsize", "server_stepsize", "regularization")
 # how the loss is described, its factor, and the power of the number of samples that multiplies it
 LOSSES: tuple[tuple[str, Fraction, int], ...] = (
     ("twice as large", Fraction(2), 0),
@@ -42,7 +42,7 @@ def has(name: str) -> Callable[[Setup], bool]:
         exists = any(f.name == name for f in fields(setup.method))  # type: ignore[arg-type]
         # with a local solver of its own, a method without a proximal term reads no stepsize
         unused = name == "stepsize" and setup.given is not None and setup.method.proximal_weight == 0
-        return exists and not unused and bool(getattr(setup.method, name) != 0)
+        return exists and not unused and getattr(setup.method, name) not in (None, 0)
 
     return applies
 

@@ -10,6 +10,7 @@ from fedconvex.conformance.faults.properties import CORRECTION
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.dane import DANE, GradientCorrected
 from fedconvex.methods.feddane import FedDANE
+from fedconvex.methods.fedlin import FedLin
 from fedconvex.problems.base import Subproblem
 
 is_corrected = of_method(GradientCorrected)
@@ -35,7 +36,14 @@ FAULTS = (
         name="the gradient correction is left out: this is FedProx",
         cure=RULE,
         breaks=CORRECTION,
-        applies=is_corrected,
+        applies=of_method(DANE, FedDANE),
+        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
+    ),
+    Fault(
+        name="the gradient correction is left out: this is FedAvg",
+        cure="take steps along ∇F_k(θ) − ∇F_k(w) + ∇f(w)",
+        breaks=CORRECTION,
+        applies=of_method(FedLin),
         subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
     ),
     Fault(
@@ -84,7 +92,7 @@ FAULTS = (
         name="only the gradients of those who take part are averaged",
         cure="ask every client for its gradient",
         breaks=CORRECTION,
-        applies=of_method(DANE),
+        applies=of_method(DANE, FedLin),
         subproblem=with_correction(lambda g, cohort: cohort.sampled_gradient()),
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""Faults of the clients' memory in the methods that have one: SCAFFOLD's c_k, FedDyn's g_k, FedPD's dual λ_k."""
+"""Faults of the clients' memory where they have one: SCAFFOLD's c_k, FedDyn's g_k, FedPD's and FedADMM's λ_k."""
 
 from dataclasses import replace
 
@@ -19,13 +19,14 @@ from fedconvex.conformance.history import LAST_ROUND, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.base import Subproblem
 
 # the entry of the clients' memory that is in the subproblem's linear term
-NAMES = {Scaffold: "c", DynamicRegularization: "gradient", FedPD: "dual"}
+NAMES = {Scaffold: "c", DynamicRegularization: "gradient", FedPD: "dual", FedADMM: "dual"}
 
 
 def keeps_correction(setup: Setup) -> bool:
@@ -65,11 +66,14 @@ def without_storing(before: State, after: State, cohort: Cohort, answers: Answer
 
 
 def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """The update that subtracts the change of the clients' vectors; FedPD's server averages the wrong ones."""
+    """The update that subtracts the change of the clients' vectors; FedPD's and FedADMM's servers use them."""
     after, name = method.update(state, replace(cohort, everyone=False), answers), name_in(state)
     wrong = 2 * state.memory[name] - after.memory[name]
-    if name == NAMES[FedPD]:
-        after = with_server(after, cohort.average(answers.points + original_method(method).eta * wrong))
+    own = original_method(method)
+    if isinstance(own, FedPD):
+        after = with_server(after, cohort.average(answers.points + own.eta * wrong))
+    if isinstance(own, FedADMM):
+        after = with_server(after, after.server - 2 * own.moved(cohort, answers.points - cohort.points))
     return with_memory(after, **{name: wrong})
 
 

@@ -9,8 +9,11 @@ from fedconvex.conformance.faults.building_blocks import (
     takes_steps,
     with_server,
 )
+from fedconvex.conformance.faults.faulty_solvers import CountedSteps
 from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
+from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
+from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
@@ -31,6 +34,11 @@ def of_models(method: Method, state: State, cohort: Cohort, answers: Answers) ->
     after = method.update(state, cohort, answers)
     weighted = cohort.average(answers.points / answers.path_lengths)
     return with_server(after, cohort.average(answers.path_lengths) * weighted)
+
+
+def momentum_in(setup: Setup) -> bool:
+    """Whether FedNova's clients take local steps with momentum."""
+    return is_fednova(setup) and isinstance(setup.solver, SGD) and bool(setup.solver.momentum != 0)
 
 
 FAULTS = (
@@ -54,6 +62,13 @@ FAULTS = (
         breaks=NORMALISED,
         applies=lambda setup: is_fednova(setup) and setup.given is None,
         update=without_mean_steps,
+    ),
+    Fault(
+        name="progress is divided by the number of local steps, although momentum repeats gradients",
+        cure="divide by ‖a_k‖₁, how often all gradients count: (τ_k − ρ(1 − ρ^τ_k)/(1 − ρ))/(1 − ρ) for momentum ρ",
+        breaks=NORMALISED,
+        applies=momentum_in,
+        solver=CountedSteps,
     ),
     Fault(
         name="the server averages the local models without their dual variables",

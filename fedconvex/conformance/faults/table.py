@@ -7,15 +7,23 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.methods.dane import DANE
+from fedconvex.methods.ditto import Ditto
+from fedconvex.methods.fedadagrad import FedAdagrad
+from fedconvex.methods.fedadam import FedAdam
+from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.fedavg import FedAvg
+from fedconvex.methods.fedavgm import FedAvgM
 from fedconvex.methods.feddane import FedDANE
 from fedconvex.methods.feddyn import FedDyn, FedDynOneGD
 from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedlin import FedLin
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsgd import FedSGD
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.methods.fedyogi import FedYogi
+from fedconvex.methods.pfedme import PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold
 
@@ -25,15 +33,25 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedGD", FedGD(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("FedSGD", FedSGD(stepsize=0.1), None),
     ("FedAvg", FedAvg(epochs=4, stepsize=0.1), None),
+    ("FedAvgM", FedAvgM(stepsize=0.1, local_steps=4, momentum=0.5, server_stepsize=0.75), None),
+    ("FedAdagrad", FedAdagrad(stepsize=0.1, local_steps=4, beta1=0.5), None),
+    ("FedAdam", FedAdam(stepsize=0.1, local_steps=4), None),
+    ("FedYogi", FedYogi(stepsize=0.1, local_steps=4), None),
     ("FedProx", FedProx(mu=0.5), STEPS),
     ("FedNova", FedNova(stepsize=0.1, local_steps=4), None),
+    ("FedNova", FedNova(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
     ("DANE", DANE(mu=0.5, eta=0.5), STEPS),
     ("FedDANE", FedDANE(mu=0.5), STEPS),
+    ("FedLin", FedLin(stepsize=0.1, local_steps=4), None),
     ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, server_stepsize=0.5), None),
     ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, option=1), None),
     ("FedDyn", FedDyn(alpha=0.5), STEPS),
     ("FedDynOneGD", FedDynOneGD(alpha=2), None),
     ("FedPD", FedPD(eta=0.5), STEPS),
+    ("Ditto", Ditto(stepsize=0.1, local_steps=4, regularization=0.5), None),
+    ("pFedMe", PFedMe(regularization=0.5, stepsize=1.5, local_steps=2, server_stepsize=0.75), STEPS),
+    ("FedADMM", FedADMM(rho=2), STEPS),
+    ("FedADMM", FedADMM(rho=2, server_stepsize=0.5), STEPS),
     ("FedSplit", FedSplit(stepsize=0.5), STEPS),
     ("FedSplit", FedSplit(stepsize=0.5, server="active"), STEPS),
 )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fedconvex.statements.setting import MeasuredSetting
 
 
-ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods whose definition includes the local solver
+ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold")  # methods whose definition includes the local solver
 
 
 def _refuted(reason: str) -> AssumptionFinding:
@@ -21,17 +21,20 @@ def _refuted(reason: str) -> AssumptionFinding:
 @final
 @dataclass(frozen=True)
 class Runs(Assumption):
-    """The method is the named one, with this number of local steps if one is given."""
+    """The method is the named one, with this number of local steps if one is given, and these values of others."""
 
     method: str
     local_steps: int | None = None
+    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
 
     @property
     def parameters(self) -> tuple[str, ...]:
         return ()
 
     def in_words(self, written: Written) -> str:
-        return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
+        found = [f"{self.local_steps} local step"] if self.local_steps else []
+        found += [f"{name}={value}" for name, value in self.fixed]
+        return f"the method is {self.method}" + (f" with {' and '.join(found)}" if found else "")
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         name = type(setting.method).__name__
@@ -41,6 +44,9 @@ class Runs(Assumption):
             return _refuted(f"the local solver is not {name}'s own")
         if self.local_steps is not None and setting.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
             return _refuted(f"the clients take {setting.method.local_steps} local steps")  # type: ignore[attr-defined]
+        for parameter, value in self.fixed:
+            if (found := getattr(setting.method, parameter)) != value:
+                return _refuted(f"the method has {parameter}={found}, not {value}")
         return PROVED
 
 

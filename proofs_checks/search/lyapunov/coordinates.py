@@ -30,8 +30,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.histories import own_start
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, own_start
 
 
 @final

@@ -43,7 +43,8 @@ local steps, FedProx) are refused; `fedconvex.fixed_point` computes where they e
 * "exact": the proved and the attained rate are the same rational number. "tight": they differ by at most one part in a
   million, which the rounding to rationals takes where the rate is irrational. Else both numbers are shown.
 * SCAFFOLD with e local steps of size 1/κ contracts by (1 − 1/κ)^(2e): e local steps are worth e rounds of gradient
-  descent, up to e of the order of √κ. With more of them the control variates are the slowest part, (1 − 1/e)².
+  descent, up to e of the order of √κ; `scaffold.acceleration` proves it for every e ≤ √(3κ/4). With more of them the
+  control variates are the slowest part, (1 − 1/e)².
 
 """
 

@@ -31,13 +31,13 @@ from fedconvex.claims.terms import (
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks.kernel.proofs import Hypothesis, Infimum, Upper
 from fedconvex.proofs_checks.library.inequalities import Parts, by, interpolation
 from fedconvex.proofs_checks.worst_cases.programs import quadratic_forms as forms
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.ratios import DISTANCE, NAMED, START, initial_gap
-from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.ratios import DISTANCE, START
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
@@ -195,15 +195,10 @@ class QuestionTerms:
         return at_most(self._with_numbers(left), written(t) * self._with_numbers(right))
 
     def _sides(self) -> tuple[Number, Number]:
-        spec = self.spec
-        if spec.ratio is not None:
-            return spec.ratio.sides
-        if spec.metric not in AVERAGES:
-            left, right = NAMED[spec.metric]
-        else:
-            left = self._averaged()
-            right = initial_gap(spec.spread is not None) if spec.metric == "mean_gradient_norm" else START
-        return left, DISTANCE if right is START and not spec.heterogeneity else right
+        left, right = self.spec.sides
+        if right is START and not self.spec.heterogeneity:
+            right = DISTANCE
+        return self._averaged() if left is None else left, right
 
     def _averaged(self) -> Number:
         later = [in_round(t, mean(answers)) for t in range(self.question.played)]
@@ -218,11 +213,8 @@ class QuestionTerms:
 
     def _with_numbers(self, side: Number) -> Number:
         """The side with the question's numbers in the place of their names; the infimum is the value at a minimiser."""
-        spec = self.spec
-        for name, x in (("stepsize", getattr(spec.method, "stepsize", None)), ("heterogeneity", spec.heterogeneity),
-                        ("spread", spec.spread)):  # fmt: skip
-            if x is not None:
-                side = side.put(parameter(name), written(x))
+        for name, x in self.spec.parameters.items():
+            side = side.put(parameter(name), written(x))
         return side.put(infimum, value(minimiser)) if self.board.minimiser else side
 
     @property

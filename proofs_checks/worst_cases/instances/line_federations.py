@@ -141,8 +141,8 @@ def _extreme_curvatures(question: Question) -> list[Fraction]:
 
 
 def _has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
-    """Whether the mean has a minimiser, and with `spread` every client a stationary point."""
-    return sum(curvatures) > 0 and (question.spec.spread is None or all(curvatures))
+    """Whether the mean has a minimiser; and every client a stationary point, where the metric refers to these."""
+    return sum(curvatures) > 0 and (all(curvatures) or not question.spec.stationary_models)
 
 
 def _worst_starts(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[LineFederation]:

@@ -15,8 +15,7 @@ from fedconvex.proofs_checks.worst_cases.looseness.claimed import defaults, need
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Multiplied, Played, registered
 from fedconvex.proofs_checks.worst_cases.looseness.registry import needed as needed_numbers
 from fedconvex.proofs_checks.worst_cases.looseness.registry import taken as taken_numbers
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed, written
 from fedconvex.proofs_checks.worst_cases.questions.settings import can_be_assumed
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import ClaimType, Statement

@@ -26,6 +26,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played
 from fedconvex.proofs_checks.worst_cases.looseness.sums import (
     Addend,
@@ -43,16 +44,16 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean as
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import square as square_of
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
-from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
+from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
+from fedconvex.proofs_checks.worst_cases.questions.ratios import rounds_needed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.questions.settings import SettingAtNumbers
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     DecidesWhere,
     TermsOnBoard,
-    rounds_needed,
 )
 
 DRAWN = "f at the drawn average is bounded by the descent lemma"
@@ -266,7 +267,7 @@ def _squared(side: Any, term: Term) -> Form:
         return side.squared
     if isinstance(side, Form) and not (side.products or side.values):
         return side
-    raise NotPosed("term", written(term), "is compared with a length that is not squared", "give squares on both sides")
+    raise NotPosed("term", term, "is compared with a length that is not squared", "give squares on both sides")
 
 
 def _sum(terms: TermsOnBoard, side: tuple[Addend, ...]) -> Any:
@@ -277,7 +278,7 @@ def _sum(terms: TermsOnBoard, side: tuple[Addend, ...]) -> Any:
             raise NotPosed("claim", f"… + {a.coefficient}", "has a side with a constant, so that no ratio is invariant "
                            "under scaling", "leave the constant out")  # fmt: skip
         if isinstance(x, Length) and len(side) > 1:
-            raise NotPosed("term", written(a.quantity), "is a length that is not squared, in a sum",
+            raise NotPosed("term", a.quantity, "is a length that is not squared, in a sum",
                            "give squares of lengths: square(u) for norm(u)")  # fmt: skip
         x = x * rational(a)
         found = x if isinstance(x, Length) else found + x

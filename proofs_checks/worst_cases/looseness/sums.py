@@ -8,10 +8,9 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.terms import Number, number, parts
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.ratios import ROUND
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
-    ROUND,
     is_scalar,
 )
 
@@ -159,6 +158,6 @@ def _parts_of(quantity: Number) -> Iterator[tuple[int, Number]]:
 def rational(a: Addend) -> Any:
     """The coefficient. Raises NotPosed where it is irrational."""
     if type(a.coefficient).__name__ == "arb":
-        raise NotPosed("numbers", written(a.quantity), "has an irrational coefficient, and certificates have rational "
+        raise NotPosed("numbers", a.quantity, "has an irrational coefficient, and certificates have rational "
                        "numbers only", "give numbers for which it is rational")  # fmt: skip
     return a.coefficient

@@ -5,6 +5,7 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, worst_case_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
@@ -14,7 +15,6 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import ghadimi_lan, nesterov, rockafellar

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.claims.on_runs.evaluation import exact_root
-from fedconvex.claims.terms import Number, Term, Vector, parts
+from fedconvex.claims.terms import Number, Term, Vector
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DRAWN, ONE, Family, Form, mean
 from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 
 
 @final
@@ -31,16 +31,6 @@ class Length:
         return found
 
 
-def written(term: Term) -> str:
-    """The term as one line of text."""
-    from fedconvex.claims.display.letters import Display
-    from fedconvex.claims.display.plain_text import from_latex
-    from fedconvex.statements.letters import Letters
-
-    names = {p.args[0]: p.args[0] for p in parts(term) if p.head == "parameter"}
-    return from_latex(Display.of(Letters(), names).latex(term))
-
-
 def is_zero(x: Any) -> bool:
     """Whether it is the number 0."""
     return not isinstance(x, Form | Length | Family | WhenDrawn) and not hasattr(x, "groups") and x == 0
@@ -58,10 +48,10 @@ def total(a: Any, b: Any, term: Term) -> Any:
     if type(term) is Vector:
         return b + a if isinstance(b, WhenDrawn) else a + b
     if isinstance(a, Length) or isinstance(b, Length):
-        raise NotPosed("term", written(term), "adds to a length that is not squared, which is not linear in inner "
+        raise NotPosed("term", term, "adds to a length that is not squared, which is not linear in inner "
                        "products", "give squares of lengths: square(u) for norm(u)")  # fmt: skip
     if isinstance(a, Form) != isinstance(b, Form):
-        raise NotPosed("term", written(term), "adds a constant to inner products or values, so that no ratio is "
+        raise NotPosed("term", term, "adds a constant to inner products or values, so that no ratio is "
                        "invariant under scaling", "leave the constant out")  # fmt: skip
     return a + b
 
@@ -73,7 +63,7 @@ def product(a: Any, b: Any, term: Term) -> Any:
     if isinstance(b, Length) and isinstance(a, Length) and a.square == b.square:
         return a.square * (a.factor * b.factor)
     if isinstance(b, Form | Length):
-        raise NotPosed("term", written(term), "is a product of unknown numbers", "give a term that is linear in inner "
+        raise NotPosed("term", term, "is a product of unknown numbers", "give a term that is linear in inner "
                        "products and values")  # fmt: skip
     return a * b if type(term) is Number else b * a
 
@@ -81,10 +71,10 @@ def product(a: Any, b: Any, term: Term) -> Any:
 def quotient(a: Any, b: Any, term: Term) -> Any:
     """a/b. Raises NotPosed where b is unknown or 0."""
     if isinstance(b, Form | Length):
-        raise NotPosed("term", written(term), "divides by an unknown number",
+        raise NotPosed("term", term, "divides by an unknown number",
                        "give the ratio as a pair (numerator, denominator)")  # fmt: skip
     if not b:
-        raise NotPosed("term", written(term), "divides by 0", "give other numbers")
+        raise NotPosed("term", term, "divides by 0", "give other numbers")
     return a / b
 
 
@@ -92,11 +82,11 @@ def power(x: Any, exponent: Any, term: Term) -> Any:
     """A power. Raises NotPosed for unknown numbers, except for the square of a length."""
     whole = int(exponent)
     if whole != exponent:
-        raise NotPosed("term", written(term), "is irrational", "give a whole exponent")
+        raise NotPosed("term", term, "is irrational", "give a whole exponent")
     if isinstance(x, Length) and whole == 2:
         return x.squared
     if isinstance(x, Form | Length) and whole != 1:
-        raise NotPosed("term", written(term), "is no linear function of inner products and values",
+        raise NotPosed("term", term, "is no linear function of inner products and values",
                        "give squares of lengths alone")  # fmt: skip
     return x if whole == 1 else x**whole
 
@@ -105,7 +95,7 @@ def rational_root(x: Any, term: Term) -> Any:
     """√x. Raises NotPosed where it is irrational."""
     root = exact_root(x)
     if type(root).__name__ == "arb":
-        raise NotPosed("term", written(term), "is irrational, and certificates have rational numbers only",
+        raise NotPosed("term", term, "is irrational, and certificates have rational numbers only",
                        "give numbers for which it is rational")  # fmt: skip
     return root
 
@@ -122,5 +112,5 @@ def _deviates(u: Family) -> bool:
 
 def random_length(term: Term) -> NotPosed:
     """The refusal of a length after a draw."""
-    return NotPosed("term", written(term), "is the length of a vector that depends on the draw, whose expectation is "
+    return NotPosed("term", term, "is the length of a vector that depends on the draw, whose expectation is "
                     "not linear in inner products", "give its square: square(u) for norm(u)")  # fmt: skip

@@ -5,11 +5,10 @@ all inequalities that hold, as quadratic forms.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
-from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
-from fedconvex.once import Once
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
@@ -20,19 +19,17 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length, written
-from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, NotPosed, any_state, own_start
-from fedconvex.proofs_checks.worst_cases.questions.ratios import NAMED, START, initial_gap
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     LEAST,
     DecidesWhere,
     TermsOnBoard,
-    rounds_needed,
 )
 
 LONG = 12  # of more rounds that compose, only the first is played
 MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
+LARGEST = 200  # clients of a federation in which some are drawn
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
@@ -60,6 +57,20 @@ class Question:
     def enumerated(self) -> bool:
         """Whether all possible draws are enumerated, with a function for each client."""
         return isinstance(self.board, EnumeratedBoard)
+
+    @property
+    def copies(self) -> list[int] | None:
+        """For every client the representative of which it is a copy; None where no federation is analysed exactly.
+
+        Of m clients from which some are drawn, half are copies of each of the two representatives.
+        """
+        draws = self.spec.draws
+        by_moments = draws.replaced and (self.spec.metric == "distance" or draws.clients % 2 == 0)
+        if self.enumerated or draws.everyone or by_moments:
+            return list(range(self.board.clients))
+        if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
+            return None
+        return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 
 
 def pose(spec: Specification) -> Question:
@@ -100,20 +111,13 @@ class _TooLarge(Exception):
 
 def _enumerated(spec: Specification) -> Question | None:
     """The question with every possible draw; None where there are too many."""
-    draws, played = spec.draws, _played(spec)
-    if not (0 < draws.clients <= MOST and draws.number**played <= MOST):
+    draws = spec.draws
+    if not (0 < draws.clients <= MOST and draws.number**spec.needed_rounds <= MOST):
         return None
     try:
         return _on_board(spec, EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser), spec.rounds)
     except _TooLarge:
         return None
-
-
-def _played(spec: Specification) -> int:
-    """The rounds that the metric needs."""
-    if spec.ratio is not None:
-        return rounds_needed(spec.ratio.sides, spec.rounds)
-    return spec.rounds - (spec.metric in AVERAGES)
 
 
 def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
@@ -129,60 +133,33 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
             raise _TooLarge
 
     # what a client's model was before it first took part: where its own function's gradient vanishes
-    stationary = Once(lambda: board.record(board.vectors("x0"), Family()).point)
-    histories = Histories(board, spec.method, spec.solver, spec.draws, state, stationary)
-    averaged = spec.metric in AVERAGES
-    needed = rounds_needed(spec.ratio.sides, rounds) if spec.ratio is not None else rounds - averaged
+    stationary = cache(lambda: board.record(board.vectors("x0"), Family()).point)
     # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
     bounded = spec.ratio is None and not enumerated and not spec.draws.everyone
     terms = TermsOnBoard(
-        histories, rounds, needed, _parameters(spec),
-        spec.clients.highest if bounded else None, check,
+        Histories(board, spec.method, spec.solver, spec.draws, state, stationary), rounds,
+        min(rounds, spec.needed_rounds), spec.parameters, spec.clients.highest if bounded else None, check,
     )  # fmt: skip
-    if averaged:
-        reached = _averaged(spec, terms)
-        divisor = _form(terms, initial_gap(spec.spread is not None) if spec.metric == "mean_gradient_norm" else START)
-    else:
-        numerator, denominator = spec.ratio.sides if spec.ratio is not None else NAMED[spec.metric]
-        if not spec.draws.everyone or needed:
-            next(terms.histories)  # rounds are played before functions are evaluated elsewhere
-        reached, divisor = _form(terms, numerator), _form(terms, denominator)
+    numerator, denominator = spec.sides
+    if numerator is not None and (terms.played or not spec.draws.everyone):
+        next(terms.histories)  # rounds are played before functions are evaluated elsewhere
+    reached = _averaged(spec, terms) if numerator is None else terms.form(numerator)
+    divisor = terms.form(denominator)
     more = _more(spec, board, start)
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
     all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
-    exact = all_pairs and no_loss and (board.minimiser or not _uses_infimum(spec))
-    return Question(spec, board, start, program, exact, rounds - averaged, terms)
-
-
-def _parameters(spec: Specification) -> dict[str, Any]:
-    """What the terms of the named metrics call by name."""
-    return {
-        "stepsize": getattr(spec.method, "stepsize", None), "heterogeneity": spec.heterogeneity, "spread": spec.spread,
-    }  # fmt: skip
-
-
-def _uses_infimum(spec: Specification) -> bool:
-    return spec.ratio.speaks_of("infimum") if spec.ratio is not None else spec.metric == "mean_gradient_norm"
-
-
-def _form(terms: TermsOnBoard, term: Number) -> Form:
-    """A side of the ratio. Raises NotPosed for constants and for lengths that are not squared."""
-    found = terms.number(term)
-    if isinstance(found, Length):
-        raise NotPosed("metric", written(term), "is a length that is not squared", "give square(u) for norm(u)")
-    if not isinstance(found, Form):
-        raise NotPosed("metric", written(term), "is a constant", "give terms of the run in both places")
-    return found
+    exact = all_pairs and no_loss and (board.minimiser or not spec.infimum)
+    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms)
 
 
 def _averaged(spec: Specification, terms: TermsOnBoard) -> Form:
     """The metric of the points γ^0, γ^1, …: the start, and the averages of the answers."""
     board, reached = terms.board, Form()
     for history in terms.histories:
-        points = [own_start(spec.method).server, *history.averages]
+        points = [history.states[0].server, *history.averages]
         if spec.metric == "average_gap":
             last = sum((point * share for point, share in zip(points, spec.weights, strict=True)), start=Family())
             found = board.mean_value(board.at(last))
@@ -199,7 +176,7 @@ def _averaged(spec: Specification, terms: TermsOnBoard) -> Form:
 def _more(spec: Specification, board: Any, start: Any) -> list[tuple[str, Form]]:
     """The inequalities that hold besides the board's."""
     more = []
-    if _uses_infimum(spec) and not board.minimiser:
+    if spec.infimum and not board.minimiser:
         # f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 where all clients share x: a gradient step stays above inf f.
         step = 1 / (2 * board.functions.highest)
         more = [

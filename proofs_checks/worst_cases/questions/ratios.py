@@ -1,12 +1,13 @@
 """Ratios of two terms of the claim language, and the metrics of `worst_case` that are names for such ratios."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
 from fedconvex.claims.terms import (
     Number,
+    Term,
     Vector,
     gradient,
     infimum,
@@ -21,9 +22,9 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed, written
 
+ROUND = ("answers", "solutions", "residuals", "local gradients", "local step", "drawn")  # what happens in a round
 SUMS = ("after", "mean of rounds", "sum of rounds")
 DISTANCE = square(server(0) - minimiser)
 CURE = "give terms of the start and of the end, as (square(server(1) - minimiser), square(server(0) - minimiser))"
@@ -46,6 +47,11 @@ class Ratio:
         return any(p.head in heads for side in self.sides for p in parts(side))
 
     @cached_property
+    def sums(self) -> bool:
+        """Whether it sums over the rounds, inside of which times 0 and 1 are those of each round."""
+        return self.speaks_of(*SUMS)
+
+    @cached_property
     def text(self) -> str:
         """As one line."""
         return f"({written(self.numerator)}) / ({written(self.denominator)})"
@@ -61,9 +67,25 @@ def ratio_of(metric: Any) -> Ratio:
             if part.head == "parameter":
                 raise NotPosed("metric", part.args[0], "is a parameter without a value", "give a number in its place")
             if part.head in ("free", "family", "local gradients"):
-                raise NotPosed("metric", written(part), "is not made by the method's rounds from its start",
+                raise NotPosed("metric", part, "is not made by the method's rounds from its start",
                                "give terms of points, answers, gradients and values")  # fmt: skip
     return Ratio(*pair)
+
+
+def rounds_needed(terms: Iterable[Term], rounds: int) -> int:
+    """How many of the rounds matter to the terms: what is known before the last round does not need it."""
+
+    def needed(term: Any, inside: bool) -> int:
+        if type(term) not in (Vector, Number):
+            return 0
+        if term.head == "after":
+            return rounds
+        if term.head in ("mean of rounds", "sum of rounds"):
+            return rounds - 1 + needed(term.args[1], True)
+        own = 1 if term.head in ROUND or 1 in [a for a in term.args if type(a) is int] else 0
+        return max(own if inside else own * rounds, *(needed(a, inside) for a in term.args), 0)
+
+    return max(needed(term, False) for term in terms)
 
 
 def is_about_the_end(term: Any) -> bool:
@@ -86,11 +108,10 @@ START = DISTANCE + parameter("heterogeneity") * square(gradient(minimiser))
 """‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²."""
 
 
-def initial_gap(with_spread: bool) -> Number:
-    """f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖²."""
-    found = value(server(0)) - infimum + parameter("heterogeneity") * square(gradient(server(0)))
-    return found + parameter("spread") * square(last_answers(0) - server(0)) if with_spread else found
-
+INITIAL_GAP = value(server(0)) - infimum + parameter("heterogeneity") * square(gradient(server(0)))
+"""f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖²."""
+SPREAD = parameter("spread") * square(last_answers(0) - server(0))
+"""spread · (1/m)Σ‖θ_k⁰ − w_0‖²."""
 
 NAMED: Mapping[str, tuple[Number, Number]] = {
     "distance": (square(server(1) - minimiser), START),

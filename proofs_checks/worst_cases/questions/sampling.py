@@ -1,10 +1,10 @@
-"""Client sampling: the first two moments of the average over the drawn clients, and every possible history of draws.
+"""Client sampling: the first two moments of the average over the drawn clients, and every possible draw.
 
 E‖average over the drawn − mean‖² = scale · (1/m)Σ_k‖u_k − mean‖², with scale (m − K)/(K(m − 1)) for K of m clients
 without replacement, and 1/K for K independent draws.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -65,6 +65,12 @@ class Draws:
             orders = factorial(self.K) // prod(factorial(int(n)) for n in times)
             yield Fraction(orders, self.clients**self.K), Draw(members, times)
 
+    def outcomes(self, enumerated: bool) -> list[tuple[Fraction, Draw]]:
+        """The draws of a round and their probabilities. Where not all are enumerated, clients of a half are alike."""
+        if self.everyone:
+            return [(Fraction(1), Draw())]
+        return list(self.every()) if enumerated else self.from_two_halves()
+
     def from_two_halves(self) -> list[tuple[Fraction, Draw]]:
         """Every draw that differs by how many of its clients are in the first half, with its probability.
 
@@ -103,23 +109,3 @@ def draws_of(participation: Any, num_clients: int | str) -> Draws:
             raise InvalidInput("participation", participation, f"draws more than {count} clients", "give K <= m")
         return EVERYONE if count == participation.K else Draws(participation.K, count)
     raise InvalidInput("participation", participation, "is not analysed", "give Full(), Uniform(K) or Weighted(K)")
-
-
-def histories(
-    play: Callable[[Any, Draw], tuple[Any, Any]], ways: Sequence[tuple[Fraction, Draw]], rounds: int, state: Any
-) -> Iterator[tuple[Fraction, list[Any], Any]]:
-    """Every sequence of draws: its probability, the averages of the answers in its rounds, and its last state.
-
-    Depth first, and every round is played when it is reached: a consumer may stop early. The stack is a list, since
-    there may be more rounds than Python allows nested calls.
-    """
-    pending: list[tuple[Fraction, list[Any], Any, Draw | None]] = [(Fraction(1), [], state, None)]
-    while pending:
-        chance, averages, reached, draw = pending.pop()
-        if draw is not None:
-            reached, average = play(reached, draw)
-            averages = [*averages, average]
-        if len(averages) == rounds:
-            yield chance, averages, reached
-        else:
-            pending += [(chance * share, averages, reached, way) for share, way in reversed(ways)]

@@ -17,7 +17,6 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation, Uniform, Weighted
-from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import written
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     Differentiable,
     FunctionClass,
@@ -26,7 +25,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed, written
 
 
 def can_be_assumed(setting: ClaimSetting) -> bool:
@@ -51,7 +50,7 @@ class SettingAtNumbers:
             raise NotPosed("setting", what, "is not what worst cases can assume", "give a claim about any round of "
                            "clients of a class")  # fmt: skip
         if setting.initial_gap is not None:
-            raise NotPosed("setting", written(setting.initial_gap), "bounds the gap at the start, so that no ratio is "
+            raise NotPosed("setting", setting.initial_gap, "bounds the gap at the start, so that no ratio is "
                            "invariant under scaling", "put the gap at the start into the claim")  # fmt: skip
         if setting.method and setting.method not in METHODS:
             raise NotPosed("setting", setting.method, "is no method", f"give one of {', '.join(sorted(METHODS))}")
@@ -125,7 +124,7 @@ class SettingAtNumbers:
         if setting.variance is None:
             return None
         if setting.large_gradient is None:
-            raise NotPosed("setting", written(setting.variance), "is a variance without a lower bound of the gradient: "
+            raise NotPosed("setting", setting.variance, "is a variance without a lower bound of the gradient: "
                            "no ratio is invariant under scaling", "assume that the gradient is large")  # fmt: skip
         return self.at((1 + setting.variance / setting.large_gradient).sqrt())
 

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar, final
+from functools import cached_property
+from typing import Any, final
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.parameters import in_arithmetic
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
@@ -18,12 +19,20 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
 )
-from fedconvex.proofs_checks.worst_cases.questions.histories import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.ratios import SUMS, Ratio, is_about_the_end, ratio_of
+from fedconvex.proofs_checks.worst_cases.questions.ratios import (
+    INITIAL_GAP,
+    NAMED,
+    SPREAD,
+    START,
+    Ratio,
+    is_about_the_end,
+    ratio_of,
+    rounds_needed,
+)
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 from fedconvex.validation import instance_of, is_choice
 
-T = TypeVar("T")
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
 
@@ -63,6 +72,42 @@ class Specification:
         if self.ratio is not None:
             return self.clients.lowest >= 0 and self.ratio.speaks_of("minimiser", "infimum")
         return self.metric != "descent" and self.clients.lowest >= 0
+
+    @property
+    def infimum(self) -> bool:
+        """Whether the metric refers to the infimum of the mean of the clients' functions."""
+        return self.metric == "mean_gradient_norm" if self.ratio is None else self.ratio.speaks_of("infimum")
+
+    @property
+    def stationary_models(self) -> bool:
+        """Whether the metric refers to points θ_k⁰ with ∇F_k(θ_k⁰) = 0, the clients' answers before the first round."""
+        return self.spread is not None if self.ratio is None else self.ratio.speaks_of("last answers")
+
+    @property
+    def sides(self) -> tuple[Number | None, Number]:
+        """Numerator and denominator as terms; averages with weights of their own are no terms."""
+        if self.ratio is not None:
+            return self.ratio.sides
+        if self.metric in NAMED:
+            return NAMED[self.metric]
+        if self.metric != "mean_gradient_norm":
+            return None, START
+        return None, INITIAL_GAP if self.spread is None else INITIAL_GAP + SPREAD
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The numbers that the terms of named metrics call by name."""
+        found = {"heterogeneity": self.heterogeneity, "spread": self.spread}
+        if self.is_lifted:
+            found["stepsize"] = to_fraction(self.method.stepsize)  # type: ignore[attr-defined]
+        return {name: x for name, x in found.items() if x is not None}
+
+    @cached_property
+    def needed_rounds(self) -> int:
+        """The rounds that the metric needs: the last point of an average is an answer of the round after them."""
+        if self.ratio is not None:
+            return rounds_needed(self.ratio.sides, self.rounds)
+        return self.rounds - (self.metric in AVERAGES)
 
     @property
     def composable(self) -> bool:
@@ -123,7 +168,7 @@ def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneit
     if clients.lowest < 0 and ratio.speaks_of("minimiser"):
         raise InvalidInput("clients", clients, "may have no minimiser, of which the terms speak",
                            "give convex clients, or terms with infimum")  # fmt: skip
-    if rounds != 1 and ratio.speaks_of(*SUMS) and any(is_about_the_end(side) for side in ratio.sides):
+    if rounds != 1 and ratio.sums and any(is_about_the_end(side) for side in ratio.sides):
         raise NotPosed("metric", ratio.text, "speaks of time 1 beside sums over the rounds, where it is after a "
                        "round", "give after(…), with time 0, for the end")  # fmt: skip
     for name, given in (("heterogeneity", heterogeneity), ("spread", spread)):
@@ -142,6 +187,9 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     if not method.linear:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    if method.personal is not None:
+        problem = "solves further local problems for personal models, which is not analysed"
+        raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
     if metric not in (*METRICS, "ratio"):
         raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
     if metric == "lifted_distance" and not isinstance(method, FedSplit):
@@ -174,11 +222,6 @@ def _check_divisor(metric: str, dissimilarity: Any, heterogeneity: Any) -> None:
         raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
     if heterogeneity and metric in ("lifted_distance", "descent"):
         raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
-
-
-def in_rationals(parameters: T) -> T:
-    """The same method or solver with its numbers as flint's rationals, so that 1/stepsize is not rounded."""
-    return in_arithmetic(parameters, arithmetics.get("exact"))
 
 
 def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:

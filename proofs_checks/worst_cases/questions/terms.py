@@ -4,7 +4,7 @@
 `EnumeratedBoard`. A number is a scalar, a form (linear in inner products and values), or a `Length`, a form's root.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -38,12 +38,11 @@ from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
     random_length,
     rational_root,
     total,
-    written,
 )
-from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, History, NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, History
 
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
-ROUND = ("answers", "solutions", "residuals", "local gradients", "local step", "drawn")  # what happens in a round
 ARITHMETIC = ("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max")
 
 
@@ -100,6 +99,15 @@ class TermsOnBoard:
         """A scalar, a form or a length. Raises NotPosed."""
         return self._expected(term, None)
 
+    def form(self, term: Number) -> Form:
+        """A side of a ratio. Raises NotPosed, for constants and for lengths that are not squared, too."""
+        found = self.number(term)
+        if isinstance(found, Length):
+            raise NotPosed("metric", term, "is a length that is not squared", "give square(u) for norm(u)")
+        if not isinstance(found, Form):
+            raise NotPosed("metric", term, "is a constant", "give terms of the run in both places")
+        return found
+
     def vector(self, term: Vector) -> Any:
         """The vectors, expected ones where they depend on the draw. Raises NotPosed."""
         return self._expected(term, None)
@@ -111,13 +119,14 @@ class TermsOnBoard:
     # ---- expectations over the draws
 
     def _expected(self, term: Term, t: int | None) -> Any:
-        if not isinstance(self.board, EnumeratedBoard):
-            found = self._of(term, self.first, t)
-            if isinstance(found, WhenDrawn):
-                return found.expected(self.histories_of.draws)
-            return expected(found) if isinstance(found, Family) else found  # of a number: what two moments say
-        if not depends_on_draws(term, t):
-            return self._of(term, self.first, t)
+        if isinstance(self.board, EnumeratedBoard) and depends_on_draws(term, t):
+            return self._over_draws(term, t)
+        found = self._of(term, self.first, t)
+        if isinstance(found, WhenDrawn):
+            return found.expected(self.histories_of.draws)
+        return expected(found) if isinstance(found, Family) else found  # of a number: what two moments say
+
+    def _over_draws(self, term: Term, t: int | None) -> Any:
         total: Any = None
         for history in self.histories:
             found = self._of(term, history, t)
@@ -137,7 +146,7 @@ class TermsOnBoard:
 
     def _round(self, t: int | None, term: Term) -> int:
         if t is None and self.rounds > 1:
-            raise NotPosed("term", written(term), f"is about one round, of which there are {self.rounds}",
+            raise NotPosed("term", term, f"is about one round, of which there are {self.rounds}",
                            "give rounds=1, or sum_of_rounds(…)")  # fmt: skip
         return t or 0
 
@@ -166,7 +175,7 @@ class TermsOnBoard:
                 place = self._moment(t, later)
                 known = getattr(history.states[place], where)
                 if name not in known:
-                    raise NotPosed("term", written(term), f"is not in the state of {self.histories_of.method}",
+                    raise NotPosed("term", term, f"is not in the state of {self.histories_of.method}",
                                    f"it has {', '.join(sorted(known)) or 'none'}")  # fmt: skip
                 if where == "memory" and place and history.draws[0] is None and not self.histories_of.draws.everyone:
                     # who is not drawn keeps its memory
@@ -183,7 +192,7 @@ class TermsOnBoard:
                 return self.board.residuals[self._round(t, term)].left if self.board.residuals else Family()
             case "minimiser", ():
                 if not self.board.minimiser:
-                    raise NotPosed("term", written(term), "need not exist for these clients",
+                    raise NotPosed("term", term, "need not exist for these clients",
                                    "give convex clients, or a term without a minimiser")  # fmt: skip
                 return Family()
             case "gradient", (at,):
@@ -201,20 +210,20 @@ class TermsOnBoard:
                 return shared(f"free {name}")
             case "family", (name,):
                 return self.board.vectors(f"any {name}")
-        raise NotPosed("term", written(term), "has no meaning here", "give terms of points, gradients and values")
+        raise NotPosed("term", term, "has no meaning here", "give terms of points, gradients and values")
 
     def _point(self, at: Vector, history: History, t: int | None) -> Any:
         """The point at which functions are evaluated."""
         found = self._of(at, history, t)
         if is_random(found):
-            raise DecidesWhere("term", written(at), "depends on the draw, and functions are evaluated there: all draws "
+            raise DecidesWhere("term", at, "depends on the draw, and functions are evaluated there: all draws "
                                "must be enumerated", "give few clients, or let everyone take part")  # fmt: skip
         return found
 
     def _drawn(self, u: Any, draw: Draw | None, term: Term) -> Any:
         if draw is None:
             if isinstance(u, WhenDrawn):
-                raise NotPosed("term", written(term), "averages what already depends on the draw", "leave it out")
+                raise NotPosed("term", term, "averages what already depends on the draw", "leave it out")
             return mean(u) if self.histories_of.draws.everyone else drawn(u)
         assert draw.members is not None
         assert draw.shares is not None
@@ -262,11 +271,11 @@ class TermsOnBoard:
             case "max", (x, y):
                 a, b = self._scalar(x), self._scalar(y)
                 return max(a, b)
-        raise NotPosed("term", written(term), "has no meaning here", "give terms of points, gradients and values")
+        raise NotPosed("term", term, "has no meaning here", "give terms of points, gradients and values")
 
     def _scalar(self, term: Number) -> Any:
         if not is_scalar(term):
-            raise NotPosed("term", written(term), "stands where only known numbers can: in a maximum, an exponent, or "
+            raise NotPosed("term", term, "stands where only known numbers can: in a maximum, an exponent, or "
                            "as the ratio of weights", "give a formula in parameters")  # fmt: skip
         return self._of(term, History(Fraction(1), (), ()), 0)
 
@@ -282,19 +291,3 @@ def depends_on_draws(term: Term, t: int | None) -> bool:
         return True
     sums = ("drawn", "mean of rounds", "sum of rounds", "after")
     return any(p.head in sums or 1 in [a for a in p.args if type(a) is int] for p in parts(term))
-
-
-def rounds_needed(terms: Iterable[Term], rounds: int) -> int:
-    """How many of the rounds matter to the terms: what is known before the last round does not need it."""
-
-    def needed(term: Any, inside: bool) -> int:
-        if type(term) not in (Vector, Number):
-            return 0
-        if term.head == "after":
-            return rounds
-        if term.head in ("mean of rounds", "sum of rounds"):
-            return rounds - 1 + needed(term.args[1], True)
-        own = 1 if term.head in ROUND or 1 in [a for a in term.args if type(a) is int] else 0
-        return max(own if inside else own * rounds, *(needed(a, inside) for a in term.args), 0)
-
-    return max(needed(term, False) for term in terms)

@@ -165,7 +165,7 @@ def test_parse_method_takes_numbers_as_written(problem):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("fedavgg", "is unknown; choose dane, feddane, feddyn"),
+        ("fedavgg", "is unknown; choose dane, fedadagrad"),
         ("fedprox:stepsize=1", "'stepsize' is no parameter of fedprox; give mu="),
         ("fedgd:step=1", "give stepsize=…, local_steps="),
         ("fedgd:stepsize", "stepsize has no value; write fedgd:stepsize=NUMBER"),

@@ -68,7 +68,7 @@ def test_table_says_how_numbers_are_known(monkeypatch, capsys, libsvm_file, tmp_
         "--method", "fedsplit", "--rounds", 40,
     )  # fmt: skip
     assert code == 0
-    rows = [line for line in out.splitlines() if line.lstrip().startswith(("FedProx", "FedSplit"))]
+    rows = [line for line in out.splitlines() if line.startswith((" FedProx", " FedSplit"))]  # the table, not the end
     assert len(rows) == 2
     assert all("enclosed" in row and "yes" in row for row in rows)
     assert "L ≤" in out
@@ -95,7 +95,7 @@ def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
         (["FILE"], "--clients"),
         (["FILE", "--clients", "0"], "clients"),
         (["FILE", "--clients", "3", "--partition", "alphabetical"], "partition"),
-        (["FILE", "--clients", "3", "--method", "fedavg"], "choose dane, feddane"),
+        (["FILE", "--clients", "3", "--method", "fedavg"], "choose dane, fedadagrad"),
         (["FILE", "--clients", "3", "--ridge", "-1"], "ridge"),
         (["FILE", "--clients", "3", "--rounds", "0"], "rounds"),
         (["FILE", "--clients", "3", "--tolerance", "0"], "tolerance"),
@@ -192,3 +192,69 @@ def test_an_audit_of_least_squares_loads_what_it_needs(tmp_path):
     loaded = loaded_by("audit", "diabetes", "--rounds", "2", "--out", str(tmp_path))
     assert {"cvxpy", "clarabel", "sklearn", "scipy.stats", "sympy", "torch", "numba"} & loaded == set()
     assert {"pandas", "matplotlib", "flint"} <= loaded  # the table, the picture, the balls: loading is noticed
+
+
+def patients(tmp_path, **columns):
+    """A CSV file of 40 rows from two wards with a target of whole numbers, and these columns."""
+    rng = np.random.default_rng(0)
+    ward, dose = ["n", "s"] * 20, rng.standard_normal(40)
+    frame = pandas.DataFrame({"ward": ward, "dose": dose, "age": 20 + np.arange(40) % 15, **columns})
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    return "audit", tmp_path / "patients.csv", "--client-column", "ward", "--out", tmp_path / "r", "--method", "fedgd"
+
+
+def test_the_first_line_is_the_model_with_the_reason(monkeypatch, capsys, tmp_path):
+    words = (*patients(tmp_path), "--target-column", "age", "--rounds", 5)
+    for option, line in {
+        "": "regression (target 'age': 15 distinct whole numbers)",
+        "--task multiclass": "multiclass (target 'age': 15 distinct whole numbers; as requested)",
+        "--model least-squares": "least-squares (--model; target 'age')",
+    }.items():
+        code, out, err = run(monkeypatch, capsys, *words, *option.split())
+        assert code == 0
+        assert out.splitlines()[0] == line
+        assert err.splitlines()[0] == line  # before the work, too
+    assert json.loads(run(monkeypatch, capsys, *words, "--json")[1])["dimension"] == 2
+
+
+def test_what_was_done_to_the_columns_is_said(monkeypatch, capsys, tmp_path):
+    words = patients(tmp_path, sex=["f", "m", "m", ""] * 10, day="2020-01-01", v=5)
+    words = (*words, "--target-column", "age", "--rounds", 5, "--drop", "day", "--impute", "median", "--no-standardize")
+    code, out, err = run(monkeypatch, capsys, *words)
+    assert code == 0
+    assert "'sex': 10 missing values are filled in with the most frequent value, 'm'" in err
+    assert "the feature 'v' is the same in every row" in err
+    assert out.splitlines()[1].startswith("patients.csv: LeastSquares(m=2, d=4")
+
+
+def test_scales_that_hide_all_progress_are_refused_unless_wanted(monkeypatch, capsys, tmp_path):
+    words = (*patients(tmp_path, cost=1e5 * np.arange(40)), "--target-column", "age", "--rounds", 5)
+    code, out, err = run(monkeypatch, capsys, *words)
+    assert (code, out) == (2, "")
+    assert "to 1.2e+06 ('cost')" in err
+    assert "--standardize" in err.splitlines()[-1]
+    assert not (tmp_path / "r").exists()
+    code, out, _ = run(monkeypatch, capsys, *words, "--no-standardize")
+    assert code == 0
+    assert "comes from the features' scales" in out
+    code, out, _ = run(monkeypatch, capsys, *words, "--standardize")
+    assert code == 0
+    assert "features' scales" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--task", "ranking"], "ranking"),
+        (["--impute", "zero"], "zero"),
+        (["--decimal", ";"], "decimal = ;: is no decimal mark"),
+        (["--drop", "dosis"], "drop = dosis: is no column"),
+        (["--one-hot", "age"], "one_hot = age: is the target column"),
+        (["--task", "binary"], "task = binary: needs two classes, the targets have 15 distinct values"),
+    ],
+)
+def test_wrong_preparation_is_one_line(monkeypatch, capsys, tmp_path, options, complaint):
+    code, out, err = run(monkeypatch, capsys, *patients(tmp_path), "--target-column", "age", *options)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1

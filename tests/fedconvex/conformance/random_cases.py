@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+import plain_clients as clients
 import plain_methods as plain
+import plain_servers as servers
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check
@@ -29,12 +31,25 @@ def random_report(seed: int) -> Report:
         (fc.FedAvg(stepsize=stepsize, epochs=steps, batch_size=None), plain.FedProx, descent, None),
         (fc.FedSGD(stepsize=stepsize), plain.FedProx, {"stepsize": stepsize}, None),
         (fc.FedNova(stepsize=stepsize, local_steps=steps), plain.FedNova, descent, None),
+        (
+            fc.FedAvgM(stepsize=stepsize, local_steps=steps, momentum=0.5),
+            servers.HeavyServer,
+            {**descent, "momentum": 0.5},
+            None,
+        ),
+        (
+            fc.FedAdam(stepsize=stepsize, local_steps=steps),
+            servers.AdaptiveServer,
+            {**descent, "server_stepsize": 0.1},
+            None,
+        ),
         (fc.FedProx(mu=strength), plain.FedProx, {"mu": strength, **work}, solver),
         (fc.FedDANE(mu=strength), plain.Dane, {"mu": strength, **work}, solver),
         (fc.DANE(mu=strength), plain.Dane, {"mu": strength, "all_gradients": True, **work}, solver),
         (fc.FedDyn(alpha=strength), plain.FedDyn, {"alpha": strength, **work}, solver),
         (fc.FedDynOneGD(alpha=strength), plain.FedDyn, {"alpha": strength, "stepsize": 1 / strength}, None),
         (fc.FedSplit(stepsize=1 / strength), plain.FedSplit, {"s": 1 / strength, **work}, solver),
+        (fc.FedADMM(rho=strength), clients.AlternatingDirections, {"rho": strength, **work}, solver),
         (fc.FedPD(eta=1 / strength), plain.FedPD, {"eta": 1 / strength}, None),
     ]
     for option in (1, 2):

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pseudo_code as paper
+import pseudo_code_clients as clients
+import pseudo_code_servers as servers
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from problem_makers import POSITIVE, Draw, entries, fractions, identity, terms_of
@@ -51,6 +53,11 @@ class Case(NamedTuple):
 # How each method's parameters are called in the papers.
 CASES = {
     "FedGD": Case(lambda p, e: fc.FedGD(stepsize=p, local_steps=e), paper.fedavg, lambda p, e: {"s": p, "e": e}),
+    "FedAvgM": Case(
+        lambda p, e: fc.FedAvgM(stepsize=p, local_steps=e, momentum=Fraction(2, 3), server_stepsize=Fraction(3, 2)),
+        servers.fedavgm,
+        lambda p, e: {"s": p, "e": e, "beta": Fraction(2, 3), "eta": Fraction(3, 2)},
+    ),
     "FedNova": Case(lambda p, e: fc.FedNova(stepsize=p, local_steps=e), paper.fednova, lambda p, e: {"s": p, "tau": e}),
     "FedDynOneGD": Case(lambda p, e: fc.FedDynOneGD(alpha=p), paper.feddyn_one_gd, lambda p, e: {"alpha": p}),
     "SCAFFOLD, option 1": Case(
@@ -69,6 +76,20 @@ CASES = {
         lambda p, e: {"s": p, "steps": e, "server_stepsize": Fraction(3, 2), "option": 2},
     ),
 }
+CASES["Ditto"] = Case(
+    lambda p, e: fc.Ditto(stepsize=p, local_steps=e, regularization=Fraction(2, 3)),
+    lambda *given, **named: clients.ditto(*given, **named)[0],
+    lambda p, e: {"s": p, "e": e, "lam": Fraction(2, 3)},
+)
+CASES["FedLin"] = Case(
+    lambda p, e: fc.FedLin(stepsize=p, local_steps=e), clients.fedlin, lambda p, e: {"s": p, "tau": e}
+)
+CASES["Scaffnew"] = Case(
+    lambda p, e: fc.Scaffnew(stepsize=p),
+    clients.scaffnew,
+    lambda p, e: {"gamma": p, "p": Fraction(1), "coins": [True] * 3},
+    needs_everybody=True,
+)
 # These leave it open how a client solves its subproblem: exactly, or by gradient steps on all of it.
 PROXIMAL = {
     "FedProx": Case(lambda p, e: fc.FedProx(mu=p), paper.fedprox, lambda p, e: {"mu": p}),
@@ -98,10 +119,30 @@ PROXIMAL = {
         needs_everybody=True,
     ),
     "FedDyn": Case(lambda p, e: fc.FedDyn(alpha=p), paper.feddyn, lambda p, e: {"alpha": p}),
+    "FedADMM": Case(lambda p, e: fc.FedADMM(rho=p), clients.fedadmm, lambda p, e: {"rho": p}),
+    "FedADMM, eta": Case(
+        lambda p, e: fc.FedADMM(rho=p, server_stepsize=Fraction(3, 4)),
+        clients.fedadmm,
+        lambda p, e: {"rho": p, "eta": Fraction(3, 4)},
+    ),
+    "pFedMe": Case(
+        lambda p, e: fc.PFedMe(
+            regularization=p, stepsize=Fraction(1, 3), local_steps=e, server_stepsize=Fraction(3, 2)
+        ),
+        clients.pfedme,
+        lambda p, e: {"lam": p, "eta": Fraction(1, 3), "R": e, "beta": Fraction(3, 2)},
+    ),
     "FedPD": Case(lambda p, e: fc.FedPD(eta=p), paper.fedpd, lambda p, e: {"eta": p}, needs_everybody=True),
 }
 # These count local steps, of which clients may do different numbers; the keyword is the papers' number of steps.
-STEPPING = {"FedGD": "e", "FedNova": "tau", "SCAFFOLD, option 1": "steps", "SCAFFOLD, option 2": "steps"}
+STEPPING = {
+    "FedLin": "tau",
+    "FedGD": "e",
+    "FedAvgM": "e",
+    "FedNova": "tau",
+    "SCAFFOLD, option 1": "steps",
+    "SCAFFOLD, option 2": "steps",
+}
 PARTIAL_CASES = [name for name, case in (CASES | PROXIMAL).items() if not case.needs_everybody]
 
 

@@ -39,6 +39,13 @@ FAULTS = [
     ("SCAFFOLD, option 2", "control variate updated first", False),
     ("SCAFFOLD, option 2", "option 2 without −c", True),
     ("SCAFFOLD, option 2", "c not scaled by |S|/N", True),
+    ("FedADMM", "sign of the dual", False),
+    ("FedADMM", "from the server's model", False),
+    ("FedADMM", "divided by the active", True),
+    ("pFedMe", "around the server", False),
+    ("pFedMe", "no lambda", False),
+    ("FedLin", "no correction", False),
+    ("FedLin", "gradients of the active", True),
     ("FedPD", "sign of the dual", False),
 ]
 

@@ -29,7 +29,8 @@ def quarter(kind: type[Method]) -> Method:
     return kind(**{f.name: Fraction(1, 4) for f in fields(kind) if f.default is MISSING})
 
 
-DETERMINISTIC = [quarter(kind) for name, kind in METHODS.items() if name != "FedAvg"]  # draws mini-batches
+OTHERS = {"FedAvg", *(name for name, kind in METHODS.items() if kind.takes_square_roots)}  # FedAvg draws mini-batches
+DETERMINISTIC = [quarter(kind) for name, kind in METHODS.items() if name not in OTHERS]
 DETERMINISTIC += [
     fc.FedGD(stepsize=Fraction(1, 7), local_steps=3),
     fc.Scaffold(stepsize=Fraction(1, 7), local_steps=2, option=1),
@@ -44,7 +45,13 @@ def run(method: Method, problem: object, arithmetic: str, x0=None, participation
 
 
 def test_no_method_is_left_out() -> None:
-    assert {type(method).__name__ for method in DETERMINISTIC} | {"FedAvg"} == set(METHODS)
+    assert {type(method).__name__ for method in DETERMINISTIC} | OTHERS == set(METHODS)
+    assert sorted(OTHERS) == [
+        "FedAdagrad",
+        "FedAdam",
+        "FedAvg",
+        "FedYogi",
+    ]  # adaptive ones in test_server_optimizers.py
 
 
 @pytest.mark.sample(4)

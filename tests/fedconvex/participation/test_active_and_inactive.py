@@ -26,7 +26,8 @@ def test_everyone_is_everyone(name, problem) -> None:
     same += [who.Uniform(M)] if problem is EQUAL or METHODS[name].plain else []
     for scheme in same:
         assert same_run(run(method, problem, scheme), full)
-    assert not same_run(run(method, problem, who.Schedule([[0, 1, 2]] * 3)), full)  # one is missing
+    if name != "FedLin":  # whose first local step is everybody's: that of gradient descent
+        assert not same_run(run(method, problem, who.Schedule([[0, 1, 2]] * 3)), full)  # one is missing
     if problem is UNEQUAL and name in make.WEIGHTED:
         assert not same_run(run(method, problem, who.Uniform(M)), full)
 
@@ -99,6 +100,8 @@ def test_which_methods_remember() -> None:
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
 def test_in_place_or_not(name, arithmetic) -> None:
+    if name in make.IRRATIONAL and arithmetic == "exact":
+        return  # its server takes square roots
     rounds = rounds_of(instance(name), UNEQUAL, arithmetic)
     before, _ = played(rounds, EVERYBODY)
     kept = entries_of(before)
@@ -138,6 +141,8 @@ class TestArithmetics:
     @pytest.mark.parametrize("arithmetic", ["float", "torch"])
     def test_floats_do_what_rationals_do(self, scheme, arithmetic) -> None:
         for name in METHODS:
+            if name in make.IRRATIONAL:  # compared with balls in methods/test_server_optimizers.py
+                continue
             exact = run(instance(name), UNEQUAL, scheme)
             found = run(instance(name), UNEQUAL, scheme, arithmetic=arithmetic)
             assert np.asarray(found.points) == pytest.approx(exact.points.astype(float), rel=1e-9, abs=1e-9)

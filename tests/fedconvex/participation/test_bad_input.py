@@ -81,7 +81,8 @@ SCHEMES = [
     (partial(Schedule, [[NAN]]), "clients[0]", "nan", "finite"),
 ]
 
-ZERO_ALLOWED = {"mu", "weight_decay", "momentum"}
+ZERO_ALLOWED = {"mu", "weight_decay", "momentum", "beta1", "beta2", "initial"}
+NONE_ALLOWED = {("FedADMM", "server_stepsize"), *((name, "initial") for name in ("FedAdagrad", "FedAdam", "FedYogi"))}
 
 
 def numbers_of(kind: type) -> list[tuple]:
@@ -91,7 +92,14 @@ def numbers_of(kind: type) -> list[tuple]:
     required |= {"steps": 1} if kind in (fc.SGD, fc.GradientDescent) else {}
     cases = []
     for name in names:
-        cases += each(kind, name, NEGATIVE if name in ZERO_ALLOWED else NOT_POSITIVE, **required)
+        free = name in ZERO_ALLOWED or (kind is fc.Ditto and name == "regularization")
+        bad = NEGATIVE if free else NOT_POSITIVE
+        cases += each(
+            kind,
+            name,
+            [case for case in bad if case[0] is not None or (kind.__name__, name) not in NONE_ALLOWED],
+            **required,
+        )
     return cases
 
 
@@ -108,6 +116,7 @@ METHOD_OPTIONS = [
     *each(fc.FedAvg, "clip", [bad for bad in NOT_POSITIVE if bad[0] is not None], stepsize=1),
     *each(fc.FedSGD, "batch_size", OPTIONAL_COUNTS, stepsize=1),
     *each(fc.FedPD, "skip", [*NOT_PROBABILITIES, (1, "1", "0 <= skip < 1")], eta=1),
+    *each(fc.Scaffnew, "probability", [(v, str(v), "0 < probability <= 1") for v in (2, Fraction(3, 2))], stepsize=1),
     *each(fc.FedSplit, "start", [(v, str(v), "'center', 'server' or 'warm'") for v in ("zero", None, 1)], stepsize=1),
     *each(fc.FedSplit, "server", [(v, str(v), "'all' or 'active'") for v in ("none", None, 1)], stepsize=1),
 ]

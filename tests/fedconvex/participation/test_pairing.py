@@ -85,7 +85,8 @@ class TestPairing:
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_all_methods_see_the_same(self, recorded, scheme, solver) -> None:
         options = {"participation": scheme, "stragglers": LATE, "local_solver": SOLVERS[solver]}
-        facts = [recorded(instance(name, SMALL), **options) for name in METHODS]
+        once = [name for name in METHODS if METHODS[name].personal is None]  # the others solve several problems a round
+        facts = [recorded(instance(name, SMALL), **options) for name in once]
         draws, batches = facts[0]
         assert len(draws) == 5
         assert len(batches) == (5 if solver == "batches" else 0)

@@ -132,7 +132,8 @@ class TestDrop:
         assert any(len(members) < M for members in kept)
         if name != "FedDANE":  # whose gradients are asked of clients of which none is late
             assert same_run(found, run(instance(name), UNEQUAL, who.Schedule(kept), seed=5))
-        assert not same_run(found, run(instance(name), UNEQUAL, scheme, seed=5))
+        if name != "FedLin":  # whose first local step is everybody's: that of gradient descent
+            assert not same_run(found, run(instance(name), UNEQUAL, scheme, seed=5))
 
     def test_feddanes_gradients_come_from_all_who_were_asked(self) -> None:
         found = run(fc.FedDANE(mu=QUARTER), UNEQUAL, who.Full(), stragglers=DROP, seed=5)

@@ -32,7 +32,7 @@ class TestCounts:
     @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
     def test_everyone(self, name, arithmetic) -> None:
         found = fc.simulate(instance(name, Fraction(1, 16)), LEAST, 2, arithmetic=arithmetic)
-        gradients = 4 if name in ("DANE", "FedDANE") else 0
+        gradients = 4 if name in ("DANE", "FedDANE", "FedLin") else 0
         assert self.counts(found) == [self.expected(name, 4, 4, gradients)] * 2
         frame = found.to_frame([])
         assert frame.iloc[0].tolist() == [0, 0, 0, 0]
@@ -41,13 +41,13 @@ class TestCounts:
     @pytest.mark.parametrize("name", METHODS)
     def test_some(self, name) -> None:
         found = fc.simulate(instance(name, 0.0625), LEAST, 3, who.Uniform(3))
-        gradients = {"DANE": 4, "FedDANE": 3}.get(name, 0)  # DANE asks everyone for gradients
+        gradients = {"DANE": 4, "FedLin": 4, "FedDANE": 3}.get(name, 0)  # DANE asks everyone for gradients
         assert self.counts(found) == [self.expected(name, 3, 3, gradients)] * 3
 
     @pytest.mark.parametrize("name", METHODS)
     def test_the_late_have_been_sent_what_they_do_not_answer(self, name) -> None:
         found = fc.simulate(instance(name, 0.0625), LEAST, 3, who.Uniform(3), stragglers=DROP)
-        gradients = {"DANE": 4, "FedDANE": 3}.get(name, 0)
+        gradients = {"DANE": 4, "FedLin": 4, "FedDANE": 3}.get(name, 0)
         assert self.counts(found) == [self.expected(name, 3, 1, gradients)] * 3
 
     def test_partial_work_is_sent(self) -> None:

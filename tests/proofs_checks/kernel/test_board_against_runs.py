@@ -45,13 +45,15 @@ a, b = parameter("a"), parameter("b")
 HALF = Fraction(1, 2)
 # The parameters of each method as formulas in a and b, and the parts of its state.
 EXACT = {"FedProx": {"mu": a}, "FedDyn": {"alpha": a}, "FedSplit": {"stepsize": a}, "DANE": {"mu": a, "eta": b},
-         "RegularizedFedSplit": {"stepsize": a, "regularization": b}}  # fmt: skip
-STEPS = {"FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"stepsize": a, "local_steps": number(3)},
-         "FedNova": {"stepsize": a, "local_steps": number(2)}}  # fmt: skip
+         "RegularizedFedSplit": {"stepsize": a, "regularization": b}, "FedADMM": {"rho": a}}  # fmt: skip
+STEPS = {"FedLin": {"stepsize": a, "local_steps": number(2)},
+         "FedDynOneGD": {"alpha": a}, "FedSGD": {"stepsize": a}, "FedGD": {"stepsize": a, "local_steps": number(3)},
+         "FedNova": {"stepsize": a, "local_steps": number(2)},
+         "FedAvgM": {"stepsize": a, "local_steps": number(2), "momentum": 1 / (1 + b)}}  # fmt: skip
 SCAFFOLD = {f"Scaffold{o}": {"stepsize": a, "local_steps": number(2), "server_stepsize": b, "option": number(o)}
             for o in (1, 2)}  # fmt: skip
-WITH_MEMORY = {"FedDyn", "FedDynOneGD", "FedSplit", "RegularizedFedSplit", "Scaffold1", "Scaffold2"}
-ONLY_EVERYONE = {"FedDANE": {"mu": a}, "FedPD": {"eta": a}}
+WITH_MEMORY = {"FedADMM", "FedDyn", "FedDynOneGD", "FedSplit", "RegularizedFedSplit", "Scaffold1", "Scaffold2"}
+ONLY_EVERYONE = {"FedDANE": {"mu": a}, "FedPD": {"eta": a}, "Scaffnew": {"stepsize": a}}
 PARTLY = EXACT | STEPS | SCAFFOLD
 PLAIN = {name for name in (*PARTLY, *ONLY_EVERYONE) if METHODS[name.rstrip("12")].plain}
 
@@ -224,7 +226,16 @@ def test_a_second_draw_is_not_the_first(monkeypatch) -> None:
 
 def test_every_method_is_compared_or_refused() -> None:
     compared = {name.rstrip("12") for name in (*PARTLY, *ONLY_EVERYONE)}
-    assert set(METHODS) - compared == {"AdaptiveFedProx", "FedAvg"}  # refused in test_attacks_settings.py
+    refused = {
+        "AdaptiveFedProx",
+        "FedAvg",
+        "FedAdagrad",
+        "FedAdam",
+        "FedYogi",
+        "Ditto",
+        "PFedMe",
+    }  # in test_attacks_methods.py
+    assert set(METHODS) - compared == refused
 
 
 @pytest.mark.parametrize("name", ["FedDyn", "FedProx", "Scaffold2"])

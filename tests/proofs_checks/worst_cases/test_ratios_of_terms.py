@@ -226,3 +226,10 @@ def test_a_mean_over_rounds_needs_one_round_less() -> None:
     assert len(ended.board.evaluations) == len(question.board.evaluations) + 1
     assert question.spec.ratio is not None
     assert "T" in question.spec.metric
+
+
+def test_constant_clients_move_nothing() -> None:
+    """They attain 1, which no convex clients exceed. As quadratics they have many minimisers, and are left out."""
+    beyond = DISTANCE + square(gradient(minimiser)) + square(last_answers(0) - server(0))
+    found = worst_case(fc.FedDyn(alpha=20), SmoothConvex(2), rounds=2, metric=(LAST_DISTANCE, beyond))
+    assert found.lower == found.upper == 1

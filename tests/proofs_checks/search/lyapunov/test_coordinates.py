@@ -11,10 +11,10 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method, State
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
 from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 
 CLASS = SmoothStronglyConvex(1, 4)
 

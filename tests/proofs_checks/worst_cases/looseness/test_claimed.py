@@ -25,6 +25,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import in_rationals
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import SmoothConvex, WeaklyConvex, looseness, worst_case
 from fedconvex.proofs_checks.worst_cases.looseness.asked import question_about, questions
@@ -36,7 +37,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean as
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import shared as shared_vector
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import square as square_of
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.theory import feddyn, fedprox, statement
 from fedconvex.verdicts import Verdict

@@ -11,6 +11,7 @@ from scaled_statements import EVERYONE, PROX, SOME, mean, scaled, with_formula
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks import looseness
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_reduced
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
@@ -21,7 +22,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, O
 from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex
-from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, nesterov

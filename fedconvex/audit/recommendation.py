@@ -1,0 +1,396 @@
+"""`recommend`: which method to run on a problem, with which parameters, how many rounds it takes, and why.
+
+The parameters are designed on the quadratic model at the minimiser (`audit.designs`), which predicts the rounds. Then
+each method runs on the problem itself, so that measured rounds stand beside the predicted ones.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, isfinite, nan
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from fedconvex import memory
+from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.round_maps import MOST
+from fedconvex.audit.intervals import Interval, arithmetic_for, gaps_to, interval
+from fedconvex.audit.methods import describe
+from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
+from fedconvex.fixed_points import fixed_point
+from fedconvex.ground_truths import GroundTruth, ground_truth
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.base import Method
+from fedconvex.methods.feddyn import FedDyn
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.participation import Participation, Uniform
+from fedconvex.problems.base import Problem
+from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
+from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
+
+if TYPE_CHECKING:
+    import pandas
+
+LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
+LONGEST_CHECK = 5000  # predicted rounds up to which a run checks them
+SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
+MOST_LOCAL_STEPS = 100_000
+QUICK = ("FedSplit", "FedDyn")  # designed in an audit of a large problem
+IDENTICAL = 1e-8  # clients' gradients at the minimiser this small, relative to those at 0, are 0
+FORMED_COPIES = 6  # of all clients' Hessians
+
+Say = Callable[[str], None]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RecommendedMethod:
+    """A method with designed parameters: predicted and measured rounds, bytes, bias."""
+
+    method: Method
+    local_solver: LocalSolver  # the method's own, or as many gradient steps as the limit allows
+    predicted_rounds: int | None  # to the tolerance, on the quadratic model (NUMERIC); None: not within the limits
+    measured_rounds: int | None  # of a run on the problem; None: not reached, or not run
+    checked: bool  # whether such a run was made
+    relative_gap: float  # predicted suboptimality relative to the first, after the last round that was predicted
+    bytes: int | None  # that all clients receive and send in the predicted rounds, 8 a number (EXACT)
+    bias: Interval | None  # ‖fixed point − x*‖ / ‖x*‖; None: none found, or partial participation
+    floor: Interval | None  # error floor / first gap
+
+    @property
+    def local_work(self) -> str:
+        """What a client does in a round: exact solution, or gradient steps."""
+        solver = self.local_solver
+        if not isinstance(solver, GradientDescent):
+            return "exact local solution"
+        plural = "s" if solver.steps > 1 else ""
+        own = self.method.local_solver == solver  # then the method's own parameters say the size
+        return f"{solver.steps} gradient step{plural}{'' if own else f' of size {float(solver.stepsize):.3g}'}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The result of `recommend`: the methods in the order of preference, with what to do under limits."""
+
+    problem: Problem
+    tolerance: float
+    limits: FederationLimits
+    ranked: tuple[RecommendedMethod, ...]
+    under_limits: tuple[tuple[str, RecommendedMethod], ...]  # (a limit in words, the method then)
+    smallest_mu: float | None  # FedProx's, with an error floor below the tolerance
+    shared_minimizer: bool  # whether all clients have the same minimiser, up to rounding
+
+    @property
+    def best(self) -> RecommendedMethod:
+        """The recommended method with its numbers."""
+        return self.ranked[0]
+
+    @property
+    def method(self) -> Method:
+        """The recommended method."""
+        return self.best.method
+
+    @property
+    def alternatives(self) -> tuple[RecommendedMethod, ...]:
+        """The other methods, in the order of preference."""
+        return self.ranked[1:]
+
+    @cached_property
+    def why(self) -> str:
+        """The reasons, in sentences."""
+        from fedconvex.audit.recommendation_text import reasons
+
+        return reasons(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each method, in the order of preference.
+
+        Columns: method, local_work, predicted_rounds, measured_rounds (missing where not reached or not run),
+        rounds_known, bytes, bytes_known, relative_gap, relative_bias and relative_floor with their bounds _lower and
+        _upper, bias_known.
+        """
+        import pandas
+
+        return pandas.DataFrame([_row(entry) for entry in self.ranked]).astype(
+            {"predicted_rounds": "Int64", "measured_rounds": "Int64", "bytes": "Int64"}
+        )
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: numbers that are missing or not finite become None."""
+
+        def plain(entry: RecommendedMethod) -> dict[str, Any]:
+            return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
+
+        return {
+            "method": describe(self.method),
+            "tolerance": self.tolerance,
+            "why": self.why,
+            "ranked": [plain(entry) for entry in self.ranked],
+            "under_limits": [{"limit": words, **plain(entry)} for words, entry in self.under_limits],
+        }
+
+    def __str__(self) -> str:
+        from fedconvex.audit.recommendation_text import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>{self.to_frame().to_html(index=False)}"
+
+
+def recommend(
+    problem: Problem,
+    tolerance: float = 1e-6,
+    rounds: int | None = None,
+    local_steps: int | None = None,
+    participation: Participation | None = None,
+    *,
+    check: bool = True,
+    say: Say = lambda line: None,
+) -> Recommendation:
+    """Which method to run on the problem, with which parameters, and how many rounds that takes.
+
+    Use it before a run, to choose; afterwards, `diagnose` tells why a run is stuck. `fedconvex.audit` shows more about
+    methods that you choose yourself.
+
+    The parameters are those with the fewest rounds to f(x_t) − f(x*) <= tolerance · (f(0) − f(x*)): FedGD's and
+    SCAFFOLD's stepsize and local steps, FedProx's μ, FedSplit's s, FedDyn's α; for FedGD and FedProx among those whose
+    error floor is below the tolerance. They are found by the exact map of one round on quadratic clients, and
+    elsewhere by its linearisation at the minimiser. The methods are ranked by the bytes to the tolerance.
+
+    Args:
+        tolerance: in [1e-18, 1), of the suboptimality relative to the initial one.
+        rounds: the most rounds that are possible; default no limit. Where no method reaches the tolerance in so many,
+            the parameters and the ranking are for the smallest suboptimality after the last.
+        local_steps: the most gradient steps that a client can do in a round; default no limit, with exact local
+            solutions. FedProx, FedSplit and FedDyn then take so many gradient steps on their subproblems.
+        participation: who takes part; default everyone. With random participation the predictions are means over
+            seeds, and the measured rounds are those of seed 0.
+        check: run each method whose predicted rounds are at most 5,000.
+        say: gets one line of progress at a time.
+
+    Raises:
+        InvalidInput: arguments out of range, or a minimiser at 0, where every run starts.
+        NoMinimizer: the objective has none.
+        TooLarge: the clients' Hessians do not fit into memory.
+    """
+    limits = _limits(problem, tolerance, rounds, local_steps, participation)
+    instance_of(check, bool, "check", "True or False", "give check=True or check=False")
+    instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
+    say("minimiser: solving and certifying")
+    truth = ground_truth(problem)
+    return recommend_at(problem, truth, in_floats(tolerance, "tolerance"), limits, check=check, say=say)
+
+
+def recommend_at(
+    problem: Problem,
+    truth: GroundTruth,
+    tolerance: float,
+    limits: FederationLimits,
+    *,
+    check: bool = True,
+    others: bool = True,
+    say: Say = lambda line: None,
+) -> Recommendation:
+    """`recommend` with the minimiser known; `others`: check and enclose the alternatives, too."""
+    needed = FORMED_COPIES * problem.num_clients * problem.dim**2 * memory.NUMBER
+    memory.require(needed, "problem", problem, "the clients' Hessians", "give fewer features or clients")
+    model = QuadraticModel.of(problem, truth)
+    if model.first_gap <= 0:
+        raise InvalidInput("problem", problem, "has its minimiser at 0, where every run starts", "shift the targets")
+    designer = MethodDesigner(model, tolerance, limits)
+    designs = []
+    for name, design in designer.designs():
+        if not others and name not in QUICK and designer.is_large(FedSplit(stepsize=1)):
+            continue  # a few rounds on the model take as long as the audit's own
+        say(f"parameters of {name}")
+        designs.append(design())
+    ranked = sorted(designs, key=lambda design: _preference(design, problem))
+    entries = [
+        _measured(design, model, truth, tolerance, limits, check) if others or place == 0 else _predicted(design, model)
+        for place, design in enumerate(ranked)
+    ]
+    say("parameters under limits")
+    prox = any(isinstance(design.method, FedProx) for design in ranked)
+    mu = designer.smallest_mu() if prox and limits == FederationLimits() else None
+    scale = float(np.linalg.norm(problem.gradient(np.zeros(problem.dim))))
+    return Recommendation(
+        problem=problem,
+        tolerance=tolerance,
+        limits=limits,
+        ranked=tuple(entries),
+        under_limits=tuple(_under_limits(designer, ranked)),
+        smallest_mu=mu,
+        shared_minimizer=bool(abs(model.gradients).max() <= IDENTICAL * scale),
+    )
+
+
+def require_tolerance(tolerance: Any) -> None:
+    """Raises InvalidInput where the relative suboptimality is not in [1e-18, 1)."""
+    positive(tolerance, "tolerance")
+    if not LEAST_TOLERANCE <= tolerance < 1:
+        cure = f"give a relative suboptimality in [{LEAST_TOLERANCE:g}, 1), such as 1e-6"
+        words = "is reached before the first round" if tolerance >= 1 else "is below what float64 points resolve"
+        raise InvalidInput("tolerance", tolerance, words, cure)
+
+
+def _limits(problem: Any, tolerance: Any, rounds: Any, local_steps: Any, participation: Any) -> FederationLimits:
+    """The validated limits."""
+    if isinstance(problem, Method):
+        cure = "give the problem alone: recommend(problem)"
+        raise InvalidInput("problem", problem, "is a method, and recommend chooses the method itself", cure)
+    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_tolerance(tolerance)
+    if participation is not None:
+        cure = "give such as fedconvex.participation.Uniform(5)"
+        instance_of(participation, Participation, "participation", "a participation scheme", cure)
+        participation.require(problem, 1)
+        participation = None if participation.takes_everyone(problem) else participation
+    if local_steps is not None and integer_at_least(local_steps, 1, "local_steps") > MOST_LOCAL_STEPS:
+        cure = f"give at most {MOST_LOCAL_STEPS:,}, or none for exact local solutions"
+        raise InvalidInput("local_steps", local_steps, "is as good as no limit", cure)
+    return FederationLimits(
+        None if rounds is None else min(integer_at_least(rounds, 1, "rounds"), MOST),
+        None if local_steps is None else integer_at_least(local_steps, 1, "local_steps"),
+        participation,
+    )
+
+
+def _preference(design: DesignedMethod, problem: Problem) -> tuple[float, ...]:
+    """Bytes to the tolerance, then rounds, then local work; without them the least suboptimality."""
+    work = float("inf") if design.local_steps is None else float(design.local_steps)
+    if design.rounds is None:
+        return (float("inf"), float("inf"), design.reached.gap, work)
+    return (_bytes(design.method, problem, design.rounds), design.rounds, 0.0, work)
+
+
+def _bytes(method: Method, problem: Problem, rounds: int) -> int:
+    return rounds * (method.vectors_down + method.vectors_up) * problem.num_clients * problem.dim * memory.NUMBER
+
+
+def _predicted(design: DesignedMethod, model: QuadraticModel) -> RecommendedMethod:
+    solver = design.method.local_solver if design.solver is None else design.solver
+    total = None if design.rounds is None else _bytes(design.method, model.problem, design.rounds)
+    relative = design.reached.gap / model.first_gap
+    return RecommendedMethod(design.method, solver, design.rounds, None, False, relative, total, None, None)
+
+
+def _measured(
+    design: DesignedMethod, model: QuadraticModel, truth: GroundTruth, tolerance: float, limits: FederationLimits,
+    check: bool,
+) -> RecommendedMethod:  # fmt: skip
+    """The design with its bias and, where `check`, the rounds of a run."""
+    entry = _predicted(design, model)
+    if limits.participation is None:
+        bias, floor = _relative_bias(design, model, truth)
+        entry = replace(entry, bias=bias, floor=floor)
+    elif design.rounds is not None:  # each participant receives and sends
+        entry = replace(entry, bytes=None)
+    if not check or design.rounds is None or design.rounds > LONGEST_CHECK:
+        return entry
+    longest = ceil(SLACK * design.rounds) + SPARE
+    run = rounds_to(design.method, design.solver, truth, tolerance * model.first_gap, longest, limits.participation)
+    return replace(entry, measured_rounds=run, checked=True)
+
+
+def rounds_to(
+    method: Method,
+    solver: LocalSolver | None,
+    truth: GroundTruth,
+    target: float,
+    longest: int,
+    participation: Participation | None = None,
+) -> int | None:
+    """The first round of a run from 0 with suboptimality <= target; None: not in so many rounds."""
+    problem = truth.problem
+    gap_at = gaps_to(problem, truth.point)
+    reached: list[int] = []
+
+    def record(t: int, simulated: SimulatedRound) -> Stop | None:
+        if gap_at(simulated.state.server) <= target:
+            reached.append(t + 1)
+        return Stop("reached") if reached else None
+
+    simulator = Simulator.of(rounds_of(method, problem, "float", solver), participation)
+    with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+        start = simulator.rounds.start(np.zeros(problem.dim))
+        run_rounds(simulator.next_round, start, range(longest), record)
+    return reached[0] if reached else None
+
+
+def _relative_bias(
+    design: DesignedMethod, model: QuadraticModel, truth: GroundTruth
+) -> tuple[Interval | None, Interval | None]:
+    """The bias relative to ‖x*‖ and the error floor relative to the first gap, enclosed where that takes seconds."""
+    problem = model.problem
+    for arithmetic in dict.fromkeys((arithmetic_for(design.method, problem), "float")):
+        try:
+            stop = fixed_point(design.method, problem, arithmetic, design.solver)
+            bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
+        except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
+            continue
+        if isfinite(bias.upper) and isfinite(floor.upper):
+            # the divisors are lowered and raised by what the minimiser's rounding may change
+            error = truth.distance_bound if isfinite(truth.distance_bound) else 0.0
+            return _over(bias, float(np.linalg.norm(truth.point)), error), _over(
+                floor, model.first_gap, 1e-9 * model.first_gap
+            )
+    return None, None
+
+
+def _over(number: Interval, divisor: float, error: float) -> Interval:
+    return replace(
+        number,
+        value=max(number.value, 0.0) / divisor,
+        lower=max(number.lower, 0.0) / (divisor + error) * (1 - 1e-12),
+        upper=max(number.upper, 0.0) / max(divisor - error, 1e-300) * (1 + 1e-12),
+    )
+
+
+def _under_limits(
+    designer: MethodDesigner, ranked: Sequence[DesignedMethod]
+) -> Iterable[tuple[str, RecommendedMethod]]:
+    """What to run under each limit that the caller did not set."""
+    model, limits, problem, best = designer.model, designer.limits, designer.model.problem, ranked[0]
+    if limits != FederationLimits():
+        return
+    if designer.is_large(best.method):  # each of these searches takes minutes
+        return
+    few = replace(designer, limits=FederationLimits(local_steps=1))
+    designs = [few.fedgd(), few.feddyn(), few.scaffold()]
+    yield "one gradient step a round", _predicted(min(designs, key=lambda d: _preference(d, problem)), model)
+    if best.rounds is not None and best.rounds > 1:
+        half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))
+        yield f"{best.rounds // 2:,} rounds", _predicted(half.like(best), model)
+    number = ceil(problem.num_clients / 2)
+    if number < problem.num_clients:
+        drawn = replace(designer, limits=FederationLimits(participation=Uniform(number)))
+        alpha = next(float(design.method.alpha) for design in ranked if isinstance(design.method, FedDyn))
+        found = replace(_predicted(drawn.drawn(alpha), model), bytes=None)  # each participant sends and receives
+        yield f"{number} of {problem.num_clients} clients a round", found
+
+
+def _row(entry: RecommendedMethod) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "method": describe(entry.method),
+        "local_work": entry.local_work,
+        "predicted_rounds": entry.predicted_rounds,
+        "measured_rounds": entry.measured_rounds,
+        "rounds_known": "numeric",
+        "bytes": entry.bytes,
+        "bytes_known": "exact",
+        "relative_gap": entry.relative_gap,
+    }
+    for name, number in (("relative_bias", entry.bias), ("relative_floor", entry.floor)):
+        row[name] = nan if number is None else number.value
+        row[f"{name}_lower"] = nan if number is None else number.lower
+        row[f"{name}_upper"] = nan if number is None else number.upper
+    return {**row, "bias_known": None if entry.bias is None else entry.bias.certainty.value}

@@ -1,0 +1,104 @@
+"""A recommendation in words: at most 25 lines of at most 100 columns."""
+
+from math import isfinite, log10
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from fedconvex.arithmetic.decimals import Rounding, at_most, significant
+from fedconvex.audit.intervals import Interval
+from fedconvex.audit.methods import shorthand
+from fedconvex.certainty import Certainty
+from fedconvex.problems.quadratics import QuadraticProblem
+
+if TYPE_CHECKING:
+    from fedconvex.audit.recommendation import Recommendation, RecommendedMethod
+
+UNITS = ("kB", "MB", "GB", "TB", "PB")
+WIDTH, LONGEST_NAME = 100, 34
+
+
+def text(found: "Recommendation") -> str:
+    """The recommendation with its numbers, the alternatives, the reasons, and what to do under limits."""
+    best = found.best
+    lines = [
+        f"run {shorthand(best.method)} with {best.local_work} per round",
+        *_numbers(found),
+        "",
+        f"{'alternatives':<{LONGEST_NAME}} {'predicted':>11} {'measured':>9} {'bytes':>10}  error floor",
+        *map(_line, found.alternatives),
+        "",
+        *wrap(found.why, WIDTH),
+    ]
+    for limit, entry in found.under_limits:
+        lines += wrap(f"limited to {limit}: {shorthand(entry.method)}, {_outcome(entry)}", WIDTH)
+    return "\n".join(line[:WIDTH] for line in lines)
+
+
+def reasons(found: "Recommendation") -> str:
+    """Why this method, and what the numbers rest on."""
+    best, words = found.best, []
+    if found.problem.num_clients == 1:
+        words.append("There is one client: solve its problem locally, no federated method is needed.")
+    elif found.shared_minimizer:
+        words.append("All clients share one minimiser: local work causes no bias, so more of it saves rounds.")
+    if best.predicted_rounds is None:
+        limit = "" if found.limits.rounds is None else f" within {found.limits.rounds:,} rounds"
+        words.append(f"No method is predicted to reach the tolerance{limit}; this one comes nearest.")
+    elif found.limits.participation is None:
+        words.append("It sends the fewest bytes until the tolerance is reached.")
+    else:
+        words.append("It needs the fewest rounds until the tolerance is reached, as a mean over seeds.")
+    if found.smallest_mu is not None and not found.shared_minimizer:
+        mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
+        words.append(f"FedProx needs μ of about {mu:f} or more for an error floor below the tolerance.")
+    exact = isinstance(found.problem, QuadraticProblem)
+    basis = "the exact map of one round" if exact else "the linearised round at the minimiser"
+    words.append(f"The predictions come from {basis}.")
+    return " ".join(words)
+
+
+def size(number: int | None) -> str:
+    """A number of bytes: 1.2 MB."""
+    if number is None:
+        return "–"
+    if number < 1000:
+        return f"{number} B"
+    power = min(int(log10(number) / 3), len(UNITS))
+    return f"{number / 1000**power:.3g} {UNITS[power - 1]}"
+
+
+def _numbers(found: "Recommendation") -> list[str]:
+    best = found.best
+    rounds = "not reached" if best.predicted_rounds is None else f"{best.predicted_rounds:,} predicted"
+    if best.checked:
+        measured = "not reached in the run" if best.measured_rounds is None else f"{best.measured_rounds:,} measured"
+        rounds = f"{rounds}, {measured}"
+    lines = [f"  rounds to relative suboptimality {found.tolerance:g}: {rounds} (numeric)"]
+    if best.bytes is not None:
+        lines.append(f"  bytes to and from all clients: {size(best.bytes)} (exact, for the predicted rounds)")
+    if best.bias is not None and best.floor is not None:
+        lines.append(f"  bias: {magnitude(best.bias)} of ‖x*‖ ({best.bias.certainty.value})")
+        lines.append(f"  error floor: {magnitude(best.floor)} of f(0) − f* ({best.floor.certainty.value})")
+    return lines
+
+
+def _line(entry: "RecommendedMethod") -> str:
+    predicted = "not reached" if entry.predicted_rounds is None else f"{entry.predicted_rounds:,}"
+    measured = f"{entry.measured_rounds:,}" if entry.measured_rounds is not None else "never" if entry.checked else "–"
+    floor = "–" if entry.floor is None else f"{magnitude(entry.floor)} {entry.floor.certainty.value}"
+    return f"{shorthand(entry.method):<{LONGEST_NAME}} {predicted:>11} {measured:>9} {size(entry.bytes):>10}  {floor}"
+
+
+def _outcome(entry: "RecommendedMethod") -> str:
+    if entry.predicted_rounds is not None:
+        return f"{entry.predicted_rounds:,} rounds predicted, {entry.local_work} each (numeric)"
+    if not isfinite(entry.relative_gap):
+        return "which is not predicted to converge"
+    return f"which is predicted to reach {entry.relative_gap:.2g} of f(0) − f* (numeric)"
+
+
+def magnitude(number: Interval) -> str:
+    """The value; of an enclosure that contains 0, its upper bound."""
+    if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
+        return at_most(max(number.upper, 0.0), 1)
+    return f"{number.value:.4g}"

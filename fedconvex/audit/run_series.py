@@ -1,0 +1,159 @@
+"""What a run recorded, round by round: its suboptimality, or its squared gradient norm, from here or from a file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedconvex.audit.intervals import gaps_to
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths import GroundTruth
+from fedconvex.problems.base import Problem
+from fedconvex.runs.simulation import Trajectory
+from fedconvex.safe_text import one_line
+from fedconvex.validation import from_torch, is_choice, is_tensor
+
+KINDS = ("loss", "gradient_norm")
+COLUMNS = {"loss": ("loss", "value", "objective"), "gradient_norm": ("gradient_norm", "grad_norm")}
+FEWEST = 5  # rounds that show anything
+BELOW = 1e-6  # a loss below the minimum by more than this part of it is a loss of another objective
+MOST_BYTES = 100_000_000  # of a file of losses
+
+
+@dataclass(frozen=True, eq=False)
+class RunSeries:
+    """A run's progress s_0, …, s_T: f(x_t) − f*, or ‖∇f(x_t)‖². Both fall like the squared distance to a minimiser."""
+
+    values: np.ndarray  # (T + 1,); infinite from the round on in which the run overflowed
+    of_point: Callable[[np.ndarray], float]  # the same quantity at any point
+    name: str
+    resolution: float  # differences below are rounding of the recorded numbers
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return len(self.values) - 1
+
+
+def of_trajectory(run: Trajectory, truth: GroundTruth) -> RunSeries:
+    """The suboptimality of a simulated run."""
+    from fedconvex import arithmetic as arithmetics
+
+    gap = gaps_to(run.problem, truth.point)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.array([gap(x) for x in arithmetics.of(run.points).to_float(run.points)])
+    return _series(values, gap, "f(x_t) − f*", 0.0)
+
+
+def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "loss") -> RunSeries:
+    """The series of recorded losses or gradient norms, one of every round, the first before round 1.
+
+    Raises InvalidInput where values are missing, or belong to another objective.
+    """
+    if not is_choice(kind, KINDS):
+        raise InvalidInput("kind", kind, "is unknown", f"choose {' or '.join(KINDS)}")
+    recorded = _numbers(losses)
+    if kind == "gradient_norm":
+        finite = recorded[np.isfinite(recorded)]
+        if (finite < 0).any():
+            raise InvalidInput("losses", finite.min(), "is no norm", "give kind='loss' for losses")
+        with np.errstate(over="ignore"):
+            return _series(recorded**2, lambda x: float(np.sum(problem.gradient(x) ** 2)), "‖∇f(x_t)‖²", 0.0)
+    gap = gaps_to(problem, truth.point)
+    values = recorded - truth.value
+    scale = max(abs(truth.value), abs(gap(np.zeros(problem.dim))))
+    lowest = float(values[np.isfinite(values)].min())
+    resolution = max(_step(recorded), np.finfo(float).eps * 8 * abs(truth.value))
+    if lowest < -max(BELOW * scale, resolution):
+        raise InvalidInput(
+            "losses", float(recorded[np.isfinite(recorded)].min()), f"is below the minimum f* = {truth.value:.8g}",
+            "give the losses of the same objective: same data, ridge, weights, and mean or sum over samples",
+        )  # fmt: skip
+    return _series(np.maximum(values, 0.0), gap, "f(x_t) − f*", resolution)
+
+
+def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, str]:
+    """The numbers in a CSV file, and what they are: a column `loss` or `gradient_norm`, and optionally `round`.
+
+    Raises InvalidInput for files without such a column, with rounds that are missing, and with cells that are empty.
+    """
+    import pandas
+
+    file = Path(path)
+    if not file.is_file():
+        raise InvalidInput("losses", str(path), "is no file", "give a CSV file with a column loss or gradient_norm")
+    if file.stat().st_size > MOST_BYTES:
+        raise InvalidInput("losses", str(path), "is too large for a file of losses", "give one row for each round")
+    try:
+        frame = pandas.read_csv(file, dtype=str, keep_default_na=False, skipinitialspace=True)
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
+        cure = "give a CSV file with a column loss or gradient_norm"
+        raise InvalidInput("losses", str(path), one_line(f"cannot be read: {error}"), cure) from None
+    names = {str(name).strip().lower(): name for name in frame.columns}
+    found = [(k, names[n]) for k in KINDS for n in COLUMNS[k] if n in names and kind in (None, k)]
+    if not found:
+        problem = f"has the columns {', '.join(map(str, frame.columns))}"
+        raise InvalidInput("losses", str(path), one_line(problem), "name one of them loss or gradient_norm")
+    chosen, column = found[0]
+    if "round" in names:
+        _require_every_round(frame[names["round"]].tolist())
+    for place, cell in enumerate(frame[column]):
+        if not cell.strip():
+            raise InvalidInput(
+                f"losses, row {place + 1}", cell, "is empty", "fill it, or cut the file before the first gap"
+            )
+    try:
+        return np.array([float(cell) for cell in frame[column]]), chosen
+    except ValueError as error:
+        raise InvalidInput("losses", str(path), one_line(str(error)), "give numbers") from None
+
+
+def _require_every_round(cells: list[str]) -> None:
+    try:
+        rounds = [int(float(cell)) for cell in cells]
+    except (ValueError, OverflowError):
+        raise InvalidInput("round", cells, "has entries that are not whole numbers", "number the rounds") from None
+    for before, after in pairwise(rounds):
+        if after != before + 1:
+            cure = "give every round once, in order, or remove the column if the rows are consecutive rounds"
+            raise InvalidInput("round", after, f"follows round {before}", cure)
+
+
+def _numbers(losses: Any) -> np.ndarray:
+    """The losses as floats; infinite and NaN ones at the end are a run that overflowed."""
+    try:
+        values = from_torch(losses, "run") if is_tensor(losses) else losses
+        recorded = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        cure = "give a run of fedconvex.simulate, or a list with one number for each round"
+        raise InvalidInput("run", losses, "is neither a run nor a list of losses", cure) from None
+    if recorded.ndim != 1:
+        raise InvalidInput("run", f"an array of shape {recorded.shape}", "must have one axis", "give a loss per round")
+    finite = np.isfinite(recorded)
+    last = int(np.flatnonzero(finite)[-1]) if finite.any() else -1
+    if not finite[: last + 1].all():
+        place = int(np.flatnonzero(~finite)[0])
+        raise InvalidInput(f"losses[{place}]", recorded[place], "is missing", "fill it, or cut the losses before it")
+    if last + 1 < 1 or len(recorded) < FEWEST:
+        raise InvalidInput("losses", recorded, f"has fewer than {FEWEST} rounds", "run more rounds")
+    return recorded
+
+
+def _series(values: np.ndarray, of_point: Callable[[np.ndarray], float], name: str, resolution: float) -> RunSeries:
+    values = np.where(np.isfinite(values), values, np.inf)
+    if len(values) < FEWEST:
+        raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few to tell anything", "run more rounds")
+    if not values[0] > 0:
+        cure = "start the run elsewhere; nothing is stuck"
+        raise InvalidInput("run", float(values[0]), "is the suboptimality before the first round", cure)
+    return RunSeries(values, of_point, name, resolution)
+
+
+def _step(recorded: np.ndarray) -> float:
+    """The last decimal place of numbers that were written with few of them; 0 for many."""
+    finite = np.unique(recorded[np.isfinite(recorded)])
+    digits = max(17 if "e" in (text := repr(float(value))) else len(text.partition(".")[2]) for value in finite[:200])
+    return 0.0 if digits > 9 else 10.0**-digits

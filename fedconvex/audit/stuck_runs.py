@@ -1,0 +1,312 @@
+"""`diagnose`: why a run does not reach a tolerance, each cause with its number, the evidence and the cure.
+
+The run is compared with its deterministic twin: the same method with everyone in every round and with local work
+without chance, whose fixed point and rounds are computed. What the twin does, too, is the method's doing (bias, slow
+contraction, divergence, inexact local work); what only the run does is due to the draws (noise, stale memory).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+
+from fedconvex.audit.cures import Cures
+from fedconvex.audit.designs.parameters import FederationLimits, MethodDesigner
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.recommendation import require_tolerance
+from fedconvex.audit.run_series import RunSeries, of_losses, of_trajectory
+from fedconvex.audit.twins import STABLE, DeterministicTwin, deterministic_solver
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths import ground_truth
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.base import Method
+from fedconvex.participation import Full, Participation
+from fedconvex.problems.base import Problem
+from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulation import Trajectory
+from fedconvex.validation import in_floats, instance_of
+
+if TYPE_CHECKING:
+    import pandas
+
+Cause = Literal[
+    "not stuck", "bias floor", "slow contraction", "divergence by stepsize", "sampling noise",
+    "local solver too inexact", "stale memory",
+]  # fmt: skip
+GREW = 10.0  # a run diverges if it ends at this multiple of its start, or overflows …
+GREW_LATE = 4.0  # … or, above its start, at this multiple of its middle
+NEAR = 3.0  # a run is at its error floor if it ends within this factor of it
+NOISY = 5.0  # the draws hold a run up if it ends at this multiple of what its twin reaches
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StuckCause:
+    """One cause: its number with its meaning (all NUMERIC), the evidence, and the cure."""
+
+    cause: Cause
+    number: float
+    quantity: str
+    evidence: str
+    cure: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunDiagnosis:
+    """The result of `diagnose`: the causes, the one that holds the run up now first."""
+
+    causes: tuple[StuckCause, ...]
+    tolerance: float
+
+    @property
+    def cause(self) -> Cause:
+        """The first cause; "not stuck" where the run reached the tolerance."""
+        return self.causes[0].cause
+
+    @property
+    def number(self) -> float:
+        """The first cause's number; its meaning is `causes[0].quantity`."""
+        return self.causes[0].number
+
+    @property
+    def evidence(self) -> str:
+        """What shows the first cause."""
+        return self.causes[0].evidence
+
+    @property
+    def cure(self) -> str:
+        """What to do about the first cause."""
+        return self.causes[0].cure
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each cause: cause, number, quantity, evidence, cure."""
+        import pandas
+
+        return pandas.DataFrame([vars(found) for found in self.causes])
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: numbers that are not finite become None."""
+        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
+        return {"cause": self.cause, "tolerance": self.tolerance, "causes": causes}
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = []
+        for found in self.causes:
+            lines += [f"{found.cause}: {found.quantity} {found.number:.4g} (numeric)"]
+            lines += wrap(f"evidence: {found.evidence}", 98, initial_indent="  ", subsequent_indent="  ")
+            lines += wrap(f"cure: {found.cure}", 98, initial_indent="  ", subsequent_indent="  ")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(index=False))
+
+
+def diagnose(
+    run: Any,
+    problem: Problem | None = None,
+    method: Method | None = None,
+    *,
+    tolerance: float = 1e-6,
+    kind: str = "loss",
+    local_solver: LocalSolver | None = None,
+    participation: Participation | None = None,
+) -> RunDiagnosis:
+    """Why a run does not reach the tolerance: bias, slow contraction, divergence, noise, inexactness or stale memory.
+
+    Use it after a run that is stuck, made here or by another framework; before a run, `recommend` chooses method and
+    parameters.
+
+    Args:
+        run: a trajectory of `simulate`, or the losses (or gradient norms) of another framework's run, one for each
+            round, the first before round 1. Infinite or NaN losses at the end are a run that overflowed.
+        problem: the problem of the losses; a trajectory knows its own.
+        method: the method that made the losses; a trajectory knows its own.
+        tolerance: in [1e-18, 1), of the suboptimality relative to the run's first.
+        kind: "loss" (f(x_t), of the same objective as the problem's) or "gradient_norm" (‖∇f(x_t)‖).
+        local_solver: of the run with these losses; default the method's own.
+        participation: of the run with these losses; default everyone.
+
+    Raises:
+        InvalidInput: losses without problem and method, with gaps, of another objective or with too few digits;
+            a method whose parameters change during the run.
+        NoMinimizer: the objective has none.
+    """
+    if isinstance(run, Method | Problem):
+        cure = "give the run first: diagnose(run), or diagnose(losses, problem, method)"
+        raise InvalidInput("run", run, "is neither a run nor a list of losses", cure)
+    given: tuple[Any, Any] = (problem, method)
+    if isinstance(given[0], Method) or isinstance(given[1], Problem):  # either order is clear
+        method, problem = given
+    require_tolerance(tolerance)
+    if isinstance(run, Trajectory):
+        setup = run.setup
+        problem, method = run.problem, run.method
+        if setup is not None:
+            if setup.stragglers is not None and setup.stragglers.fraction > 0:
+                cure = "run without stragglers, whose work is unequal"
+                raise InvalidInput("run", setup.stragglers, "has no deterministic twin", cure)
+            local_solver, participation = setup.local_solver, setup.participation
+    if problem is None or method is None:
+        cure = "call diagnose(losses, problem=…, method=…)"
+        raise InvalidInput("problem" if problem is None else "method", None, "is needed with a list of losses", cure)
+    rounds = rounds_of(method, problem, "float", local_solver)  # refuses what is no method, or does not fit
+    if not method.linear:
+        cure = "diagnose a run with fixed parameters"
+        raise InvalidInput("method", method, "changes its own parameters or skips rounds at random", cure)
+    participation = Full() if participation is None else participation
+    instance_of(participation, Participation, "participation", "a participation scheme", "give participation.Full()")
+    participation.require(problem, 1)
+    truth = ground_truth(problem)
+    series = of_trajectory(run, truth) if isinstance(run, Trajectory) else of_losses(run, problem, truth, kind)
+    model = QuadraticModel.of(problem, truth)
+    target = in_floats(tolerance, "tolerance") * float(series.values[0])
+    if target < series.resolution < inf and float(series.values[-1]) <= 3 * series.resolution:
+        words = f"are rounded to {series.resolution:g}, which hides a suboptimality of {target:.3g}"
+        raise InvalidInput("losses", f"{series.rounds} rounds", words, "record more digits, or raise the tolerance")
+    solver = rounds.solver
+    twin = DeterministicTwin(method, deterministic_solver(method, solver, model), model, series, target)
+    batches = isinstance(solver, SGD) and solver.batch_size is not None
+    random = batches or not participation.takes_everyone(problem)
+    designer = MethodDesigner(model, float(tolerance), FederationLimits())
+    cures = Cures(designer, None if participation.takes_everyone(problem) else participation)
+    causes = tuple(_Investigation(series, twin, target, solver, participation, random, cures).causes())
+    return RunDiagnosis(causes, float(tolerance))
+
+
+@dataclass(frozen=True, eq=False)
+class _Investigation:
+    series: RunSeries
+    twin: DeterministicTwin
+    target: float
+    solver: LocalSolver
+    participation: Participation
+    random: bool
+    cures: Cures
+
+    def causes(self) -> Iterator[StuckCause]:
+        values, T = self.series.values, self.series.rounds
+        reached = np.flatnonzero(values <= self.target)
+        if len(reached) and values[-1] <= NEAR * self.target:
+            words = f"{self.series.name} fell below {self.target:.3g} in round {reached[0]}"
+            yield StuckCause("not stuck", float(reached[0]), "rounds to the tolerance:", words, "none is needed")
+            return
+        if self._diverges:
+            yield self._divergence()
+            return
+        floor = self.twin.floor
+        at_floor = floor > self.target and self.level <= NEAR * floor
+        if at_floor:
+            yield self._floor(floor)
+            return
+        expected = max(min(self.twin.gap_after(T), float(values[0])), self.target, floor if floor < inf else 0.0)
+        if self.level > NOISY * expected and self.random:
+            yield self._draws(expected)
+        elif self.level > NOISY * expected and not isinstance(self.solver, type(self.twin.solver)):
+            yield self._inexact_answers(expected)
+        else:
+            yield self._slow()
+        if self.target < floor < inf:
+            yield self._floor(floor)
+
+    @property
+    def level(self) -> float:
+        """Where the run ended: the median of its last quarter, or its last value if it still falls."""
+        last = self.series.values[-max(3, self.series.rounds // 4) :]
+        return float(np.median(last)) if self.random else float(last[-1])
+
+    @property
+    def _diverges(self) -> bool:
+        values = self.series.values
+        middle = values[len(values) // 2]
+        late = values[-1] > values[0] and values[-1] > GREW_LATE * middle
+        return bool(not isfinite(values[-1]) or values[-1] > GREW * values[0] or late)
+
+    def _divergence(self) -> StuckCause:
+        finite = self.series.values[np.isfinite(self.series.values)]
+        half = finite[len(finite) // 2 :]
+        growth = float((half[-1] / half[0]) ** (0.5 / max(len(half) - 1, 1))) if half[0] > 0 else inf
+        factor = self.twin.contraction
+        if self.random and factor < STABLE and not self.twin.method.memoryless:
+            return self._draws(self.target)
+        words = (
+            f"{self.series.name} rose from {finite[0]:.3g} to {self.series.values[-1]:.3g}, the error by a factor of "
+            f"{growth:.3g} per round; one round multiplies it by {factor:.4g} near the minimiser"
+        )
+        stable = self.twin.stable_parameter() if factor >= STABLE else None
+        cure = "" if stable is None else f"{stable[0]} {_beyond(stable, self.twin.method)} {stable[1]:.3g} converges; "
+        return StuckCause(
+            "divergence by stepsize", max(factor, growth), "factor of the error per round:", words,
+            cure + self.cures.redesign(self.twin.method),
+        )  # fmt: skip
+
+    def _floor(self, floor: float) -> StuckCause:
+        first = float(self.series.values[0])
+        words = f"at the fixed point {self.series.name} is {floor:.4g}; the run ended at {self.level:.4g}"
+        if not isinstance(self.twin.solver, Exact) and isinstance(self.twin.method.local_solver, Exact):
+            exact = self.twin.exact().floor
+            if exact <= self.target:
+                words += f"; with exact local solutions it is {exact:.2g}"
+                return StuckCause(
+                    "local solver too inexact", floor / first, "error floor relative to the start:", words,
+                    self.cures.more_local_work(self.twin),
+                )  # fmt: skip
+        return StuckCause(
+            "bias floor", floor / first, "error floor relative to the start:", words,
+            self.cures.without_bias(self.twin.method),
+        )  # fmt: skip
+
+    def _draws(self, expected: float) -> StuckCause:
+        words = (
+            f"the run ended at {self.level:.3g}; with everyone in every round and no mini-batches the same method "
+            f"reaches {expected:.3g} in {self.series.rounds:,} rounds"
+        )
+        partial = not self.participation.takes_everyone(self.twin.model.problem)
+        if partial and not self.twin.method.memoryless:
+            return StuckCause(
+                "stale memory", self.level / expected, "suboptimality over that with everyone:", words,
+                self.cures.fresher_memory(self.twin.method),
+            )  # fmt: skip
+        return StuckCause(
+            "sampling noise", self.level / float(self.series.values[0]), "noise level relative to the start:", words,
+            self.cures.less_noise(partial),
+        )  # fmt: skip
+
+    def _inexact_answers(self, expected: float) -> StuckCause:
+        words = f"the run ended at {self.level:.3g}; exact local solutions reach {expected:.3g} in as many rounds"
+        return StuckCause(
+            "local solver too inexact", self.level / expected, "suboptimality over that of exact answers:", words,
+            self.cures.tighter(self.solver),
+        )  # fmt: skip
+
+    def _slow(self) -> StuckCause:
+        predicted = self.twin.reached.rounds
+        factor = self.twin.contraction
+        when = (
+            f"{predicted:,.0f} rounds to the tolerance are predicted"
+            if isfinite(predicted)
+            else "its fixed point is off"
+        )
+        words = f"one round multiplies the late error by {factor:.6f}; {when}, the run had {self.series.rounds:,}"
+        if not isinstance(self.twin.solver, Exact) and isinstance(self.twin.method.local_solver, Exact):
+            exact = self.twin.exact().reached.rounds
+            if exact <= self.series.rounds:
+                words += f"; with exact local solutions {exact:,.0f}"
+                return StuckCause(
+                    "local solver too inexact", factor, "factor of the error per round:", words,
+                    self.cures.more_local_work(self.twin),
+                )  # fmt: skip
+        return StuckCause(
+            "slow contraction", factor, "factor of the error per round:", words,
+            self.cures.redesign(self.twin.method),
+        )  # fmt: skip
+
+
+def _beyond(stable: tuple[str, float], method: Method) -> str:
+    return "<=" if stable[1] < float(getattr(method, stable[0])) else ">="

@@ -1,0 +1,43 @@
+"""The options that describe data and model, for every command that reads data: those of `fedconvex audit`."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.commands.audit import DATA, MODEL, audit
+
+if TYPE_CHECKING:
+    from fedconvex.problems.base import Problem
+
+MODEL_OPTIONS = ("model", "ridge", "weights")
+
+
+def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the audit's data and model options after its own; it gets them in `**options`."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    shared = [p for p in inspect.signature(audit).parameters.values() if _panel(p) in (DATA, MODEL)]
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *shared)]
+
+    def called(**given: Any) -> None:
+        command(**given)
+
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {p.name: p.annotation for p in parameters}  # typer reads both
+    return called
+
+
+def problem_from(data: str, options: dict[str, Any]) -> tuple[str, "Problem"]:
+    """The data's name for people, and the problem with the model that the options choose."""
+    from fedconvex.data import load
+    from fedconvex.safe_text import one_line
+
+    reading = {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
+    federated = load(data, **reading)
+    chosen = {name: getattr(options[name], "value", options[name]) for name in MODEL_OPTIONS}
+    return one_line(Path(data).name), federated.problem(**chosen)
+
+
+def _panel(parameter: inspect.Parameter) -> str | None:
+    return next((option.rich_help_panel for option in getattr(parameter.annotation, "__metadata__", ())), None)

@@ -1,0 +1,54 @@
+"""`fedconvex recommend`: which method to run on the user's data, with which parameters."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from fedconvex.commands.collection import collect_rarely
+from fedconvex.commands.data_options import problem_from, with_data_options
+
+LIMITS = "Limits of the federation"
+RECOMMEND_HELP = """Which method to run on your data, with which parameters, and in how many rounds.
+
+[bold]fedconvex recommend diabetes[/bold]
+[bold]fedconvex recommend measurements.csv --client-column hospital --tolerance 1e-4[/bold]
+[bold]fedconvex recommend diabetes --local-steps 5[/bold]     clients can do at most 5 gradient steps a round
+[bold]fedconvex recommend diabetes --participation 3[/bold]   3 clients take part in a round
+
+Each method gets the parameters that need the fewest rounds on the data, and is run with them: predicted and measured \
+rounds stand side by side. Exit status: 0 a method reaches the tolerance, 1 none does within the limits, or the \
+objective has no minimiser, 2 wrong input."""
+
+
+def recommend(
+    data: Annotated[
+        str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
+    ],
+    tolerance: Annotated[float, typer.Option(help="Relative suboptimality (f(x) − f*) / (f(0) − f*) to reach.")] = 1e-6,
+    rounds: Annotated[int | None, typer.Option(help="At most this many rounds.", rich_help_panel=LIMITS)] = None,
+    local_steps: Annotated[
+        int | None,
+        typer.Option(help="At most this many gradient steps of a client in a round.", rich_help_panel=LIMITS),
+    ] = None,
+    participation: Annotated[
+        int | None, typer.Option(help="So many clients, drawn at random, in a round.", rich_help_panel=LIMITS)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    **options: Any,
+) -> None:
+    """Runs `fedconvex.recommend` and prints its result."""
+    collect_rarely()
+    from fedconvex.audit.recommendation import recommend as recommended
+    from fedconvex.commands.terminal import say
+    from fedconvex.participation import Uniform
+
+    _, problem = problem_from(data, options)
+    drawn = None if participation is None else Uniform(participation)
+    found = recommended(problem, tolerance, rounds, local_steps, drawn, say=lambda line: say(line, err=True))
+    say(json.dumps(found.to_dictionary(), indent=1, allow_nan=False) if as_json else str(found))
+    if found.best.predicted_rounds is None:
+        raise typer.Exit(1)
+
+
+command = with_data_options(recommend)

@@ -1,0 +1,61 @@
+"""Tables of pandas, Arrow and polars as `Table`."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from fedconvex.data.columns import of_series
+from fedconvex.data.preparation import Preparation, prepare
+from fedconvex.data.table import Table, check_size
+from fedconvex.data.table_source import TableSource
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def is_frame(value: Any) -> bool:
+    """Whether the value is a table of pandas, Arrow or polars."""
+    return hasattr(value, "__arrow_c_stream__") and hasattr(value, "columns")
+
+
+def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
+    """The table as a pandas frame: its own columns where it is one, else through Arrow's C stream."""
+    if type(frame).__module__.startswith("pandas"):
+        import pandas as pd
+
+        if isinstance(frame, pd.DataFrame):
+            return frame
+    if not is_frame(frame):
+        cure = "give a table of pandas, polars or Arrow; of a file, the path to fedconvex.data.load"
+        raise InvalidInput(argument, frame, "is no table", cure)
+    import pyarrow as pa
+
+    try:
+        found: Any = pa.RecordBatchReader.from_stream(frame).read_all().to_pandas()
+    except Exception as error:  # of another library's data: the libraries raise nearly any exception
+        raise InvalidInput(argument, frame, f"cannot be read through Arrow ({error})", "give a pandas frame") from error
+    return cast("pandas.DataFrame", found)
+
+
+def table_of(
+    frame: "pandas.DataFrame",
+    source: TableSource,
+    target_column: str | None,
+    client_column: str | None,
+    options: Preparation,
+) -> Table:
+    """The table of a frame with at least one row. Raises UntidyTable, InvalidInput."""
+    names = [str(name) for name in frame.columns]
+    check_size(source.value, len(frame), max(1, len(names) - 1))
+    columns = [of_series(name, frame.iloc[:, j]) for j, name in enumerate(names)]
+    return prepare(columns, source, target_column, client_column, options)
+
+
+def source_of(frame: "pandas.DataFrame", argument: str, names: tuple[str, str]) -> TableSource:
+    """How messages name the frame; `names` are the arguments for the client and the target column."""
+    if 0 in frame.shape:
+        what = "rows" if len(frame) == 0 else "columns"
+        raise InvalidInput(argument, f"a table of shape {frame.shape}", f"has no {what}", "give one row per sample")
+    rows = np.arange(1, len(frame) + 1)
+    return TableSource(argument, f"a table of shape {frame.shape}", "row", rows, "Python", *names)

@@ -1,0 +1,54 @@
+"""FedYogi: FedAdam whose second moment grows as fast but shrinks slowly."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.methods.base import Cohort
+from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer
+from fedconvex.parameters import number
+from fedconvex.validation import fraction_of_one
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FedYogi(AdaptiveServerOptimizer):
+    """FedYogi: m ← β₁m + (1 − β₁)Δ; v ← v − (1 − β₂)Δ² sign(v − Δ²); w ← w + η m/(√v + τ), entry by entry.
+
+    Δ = Σ_k weights_k (θ_k − w), with θ_k after e local gradient steps from w.
+
+    Use it like `FedAdam` where that is unstable: v falls by at most (1 − β₂)Δ² a round, so that after a run of small Δ
+    the steps do not grow abruptly. The fixed points are FedGD's, whatever v.
+
+    Source: Reddi et al. (2021), Algorithm 2, without correction of the first rounds' bias; m = 0 and v = τ² at first,
+    the least v that the paper allows.
+
+    Args:
+        stepsize: s > 0, of the local gradient steps.
+        local_steps: e, an integer >= 1.
+        server_stepsize: η > 0; the paper tunes it.
+        beta1: β₁ in [0, 1).
+        beta2: β₂ in [0, 1).
+        tau: τ > 0, the adaptivity: the smaller, the more the entries' steps are alike.
+        initial: v at the start, >= 0; None: τ². Some frameworks start at 0.
+
+    Raises:
+        InvalidInput: values out of range; exact arithmetic (when a run starts), since square roots are irrational:
+            use balls, which enclose them, or floats.
+    """
+
+    stepsize: Scalar = number()
+    local_steps: int = 1
+    server_stepsize: Scalar = number(default=Fraction(1, 10))
+    beta1: Scalar = number(default=Fraction(9, 10))
+    beta2: Scalar = number(default=Fraction(99, 100))
+    tau: Scalar = number(default=Fraction(1, 1000))
+    initial: Scalar = number(default=None)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fraction_of_one(self.beta2, "beta2")
+
+    def second_moment(self, before: Array, square: Array, cohort: Cohort) -> Array:
+        return before - (1 - self.beta2) * square * cohort.sign(before - square)

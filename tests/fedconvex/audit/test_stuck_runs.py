@@ -1,0 +1,215 @@
+"""Each cause of a stuck run planted, found, and not found where it is absent."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex.audit.run_series import read_losses
+from fedconvex.audit.stuck_runs import RunDiagnosis
+from fedconvex.errors import InvalidInput
+from fedconvex.methods import Method
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+RNG = np.random.default_rng(11)
+A = [RNG.standard_normal((8, 3)) @ np.diag([1, 2, 0.5]) for _ in range(6)]
+PROBLEM = fc.LeastSquares(A=A, b=[RNG.standard_normal(8) + a[:, 0] * RNG.standard_normal() for a in A])
+L = float(max(PROBLEM.L))
+TWO_OF_SIX = fc.participation.Uniform(2)
+
+
+def diagnosed(method: Method, rounds: int, tolerance: float = 1e-6, **options: Any) -> RunDiagnosis:
+    """The diagnosis of a simulated run."""
+    return fc.diagnose(fc.simulate(method, PROBLEM, rounds, progress=False, **options), tolerance=tolerance)
+
+
+# cause -> a run that has it, and the same run without it
+PLANTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "bias floor": (
+        {"method": fc.FedProx(mu=1), "rounds": 200},
+        {"method": fc.FedDyn(alpha=5), "rounds": 200},
+    ),
+    "slow contraction": (
+        {"method": fc.FedGD(stepsize=0.01 / L), "rounds": 200},
+        {"method": fc.FedGD(stepsize=1.5 / L), "rounds": 400},
+    ),
+    "divergence by stepsize": (
+        {"method": fc.FedGD(stepsize=4 / L), "rounds": 60},
+        {"method": fc.FedGD(stepsize=1.5 / L), "rounds": 400},
+    ),
+    "sampling noise": (
+        {"method": fc.FedGD(stepsize=0.5 / L), "rounds": 800, "participation": TWO_OF_SIX},
+        {"method": fc.FedGD(stepsize=0.5 / L), "rounds": 800},
+    ),
+    "local solver too inexact": (
+        {"method": fc.FedSplit(stepsize=0.2), "rounds": 200,
+         "local_solver": fc.GradientDescent(steps=2, stepsize=1 / (L + 5))},
+        {"method": fc.FedSplit(stepsize=0.2), "rounds": 200},
+    ),
+    "stale memory": (
+        {"method": fc.FedDyn(alpha=5), "rounds": 30, "participation": fc.participation.Uniform(1)},
+        {"method": fc.FedDyn(alpha=5), "rounds": 30},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cause", PLANTED)
+def test_a_planted_cause_is_found_and_not_where_it_is_absent(cause: str) -> None:
+    planted, absent = PLANTED[cause]
+    found = diagnosed(**planted)
+    assert found.cause == cause
+    assert found.evidence
+    assert found.cure
+    assert np.isfinite(found.number)
+    other = diagnosed(**absent)
+    assert cause not in [one.cause for one in other.causes]
+
+
+def test_numbers_are_those_of_exact_computations() -> None:
+    proximal = fc.FedProx(mu=1)
+    first = PROBLEM.value(np.zeros(3)) - fc.ground_truth(PROBLEM).value
+    exact = float(fc.fixed_point(proximal, PROBLEM, arithmetic="exact").gap) / first
+    assert diagnosed(proximal, 200).number == pytest.approx(exact, rel=1e-6)
+    eigenvalues = np.linalg.eigvalsh(PROBLEM.hessian(np.zeros(3)))
+    slow = diagnosed(fc.FedGD(stepsize=0.01 / L), 200)
+    assert slow.number == pytest.approx(max(1 - 0.01 / L * eigenvalues), rel=1e-4)
+    fast = diagnosed(fc.FedGD(stepsize=4 / L), 60)
+    assert fast.number == pytest.approx(4 / L * eigenvalues[-1] - 1, rel=1e-2)
+
+
+@pytest.mark.slow
+def test_the_stepsize_of_a_cure_converges_and_a_larger_one_does_not() -> None:
+    cure = diagnosed(fc.FedGD(stepsize=4 / L), 60).cure
+    stable = float(cure.split("stepsize <= ")[1].split(" ")[0])
+    assert diagnosed(fc.FedGD(stepsize=stable * 0.98), 60).cause != "divergence by stepsize"
+    assert diagnosed(fc.FedGD(stepsize=stable * 1.1), 200).cause == "divergence by stepsize"
+
+
+@pytest.mark.slow
+def test_local_steps_of_a_cure_reach_the_tolerance() -> None:
+    stepsize = 1 / (L + 5)
+    solver = fc.GradientDescent(steps=2, stepsize=stepsize)
+    cure = diagnosed(fc.FedSplit(stepsize=0.2), 200, local_solver=solver).cure
+    steps = int(cure.split("take ")[1].split(" ")[0])
+    more = diagnosed(fc.FedSplit(stepsize=0.2), 400, local_solver=fc.GradientDescent(steps=steps, stepsize=stepsize))
+    assert more.cause == "not stuck"
+
+
+def test_answers_that_are_inexact_by_a_tolerance_are_named() -> None:
+    found = diagnosed(fc.FedSplit(stepsize=0.2), 200, local_solver=fc.ToInexactness(gamma=0.4))
+    assert found.cause == "local solver too inexact"
+    assert "gamma" in found.cure
+
+
+@pytest.mark.slow
+def test_mini_batches_are_sampling_noise() -> None:
+    found = diagnosed(fc.FedAvg(stepsize=0.02, epochs=1, batch_size=2), 600, tolerance=1e-4)
+    full = diagnosed(fc.FedAvg(stepsize=0.02, epochs=1, batch_size=None), 600, tolerance=1e-4)
+    assert found.cause in ("sampling noise", "bias floor")
+    assert "sampling noise" not in [one.cause for one in full.causes]
+
+
+@pytest.mark.parametrize("kind", ["loss", "gradient_norm"])
+def test_recorded_losses_and_gradient_norms_give_the_cause_of_the_run(kind: str) -> None:
+    method = fc.FedProx(mu=1)
+    frame = fc.simulate(method, PROBLEM, 200).to_frame(["value", "gradient_norm"])
+    recorded = frame["value" if kind == "loss" else kind].tolist()
+    assert fc.diagnose(recorded, PROBLEM, method, kind=kind).cause == "bias floor"
+    assert fc.diagnose(recorded, method, PROBLEM, kind=kind).cause == "bias floor"  # type: ignore[arg-type]
+    right = fc.simulate(fc.FedDyn(alpha=5), PROBLEM, 200).to_frame(["value", "gradient_norm"])
+    recorded = right["value" if kind == "loss" else kind].tolist()
+    assert fc.diagnose(recorded, PROBLEM, fc.FedDyn(alpha=5), kind=kind).cause == "not stuck"
+
+
+def test_losses_that_overflow_at_the_end_diverge() -> None:
+    losses = [*(10.0 * 3.0 ** np.arange(20)), np.inf, np.nan, np.nan]
+    assert fc.diagnose(losses, PROBLEM, fc.FedGD(stepsize=4 / L)).cause == "divergence by stepsize"
+
+
+def test_logistic_losses_are_diagnosed() -> None:
+    rng = np.random.default_rng(0)
+    designs = [rng.standard_normal((20, 2)) for _ in range(3)]
+    y = [np.where(a[:, 0] + k * a[:, 1] + rng.standard_normal(20) > 0, 1, -1) for k, a in enumerate(designs)]
+    problem = fc.Logistic(A=designs, y=y, ridge=0.02)
+    assert fc.diagnose(fc.simulate(fc.FedProx(mu=0.05), problem, 200)).cause == "bias floor"
+    assert fc.diagnose(fc.simulate(fc.FedSplit(stepsize=5), problem, 200)).cause == "not stuck"
+
+
+def test_text_frame_and_json() -> None:
+    found = diagnosed(fc.FedProx(mu=1), 200)
+    assert len(str(found).splitlines()) <= 25
+    assert max(map(len, str(found).splitlines())) <= 100
+    assert list(found.to_frame()["cause"]) == [one.cause for one in found.causes]
+    assert json.loads(json.dumps(found.to_dictionary(), allow_nan=False))["cause"] == "bias floor"
+    assert "bias floor" in found._repr_html_()
+
+
+LOSSES = [10.0, 9, 8, 7, 6, 5]
+METHOD = fc.FedGD(stepsize=0.1 / L)
+REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    ((LOSSES,), {}, "problem = None: is needed with a list of losses"),
+    ((LOSSES, PROBLEM), {}, "method = None: is needed"),
+    ((METHOD, PROBLEM), {}, "give the run first"),
+    (([10, 9, np.nan, 7, 6, 5], PROBLEM, METHOD), {}, "losses[2] = nan: is missing"),
+    (([10, 9], PROBLEM, METHOD), {}, "fewer than 5 rounds"),
+    (([[10, 9]] * 5, PROBLEM, METHOD), {}, "must have one axis"),
+    ((["a"] * 6, PROBLEM, METHOD), {}, "is neither a run nor a list of losses"),
+    (([3, 2, 1, 0, -1, -2.0], PROBLEM, METHOD), {}, "is below the minimum"),
+    (([1, 1, 1, -1, 1, 1.0], PROBLEM, METHOD), {"kind": "gradient_norm"}, "is no norm"),
+    ((LOSSES, PROBLEM, METHOD), {"kind": "accuracy"}, "choose loss or gradient_norm"),
+    ((LOSSES, PROBLEM, METHOD), {"tolerance": float("inf")}, "tolerance = inf"),
+    ((LOSSES, PROBLEM, METHOD), {"tolerance": 0}, "must be positive"),
+    ((10**400, PROBLEM, METHOD), {}, "is neither a run nor a list of losses"),
+    ((LOSSES, PROBLEM, METHOD), {"tolerance": 5e-324}, "float64 points"),
+    ((LOSSES, PROBLEM, METHOD), {"tolerance": 2}, "reached before the first round"),
+    ((LOSSES, PROBLEM, METHOD), {"participation": fc.participation.Uniform(50)}, "K = 50"),
+    ((LOSSES, PROBLEM, fc.AdaptiveFedProx(mu=1)), {}, "changes its own parameters"),
+    ((LOSSES, PROBLEM, 3), {}, "is not a method"),
+]
+
+
+@pytest.mark.parametrize(("given", "options", "reason"), REFUSED, ids=[case[2] for case in REFUSED])
+def test_wrong_input_is_refused(given: tuple[Any, ...], options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        fc.diagnose(*given, **options)
+    assert reason in str(error.value)
+
+
+def test_losses_of_few_digits_are_refused_where_these_hide_the_tolerance() -> None:
+    losses = [round(value, 2) for value in fc.simulate(fc.FedDyn(alpha=5), PROBLEM, 60).to_frame(["value"])["value"]]
+    with pytest.raises(InvalidInput, match=r"rounded to 0\.01"):
+        fc.diagnose(losses, PROBLEM, fc.FedDyn(alpha=5), tolerance=1e-9)
+
+
+FILES = {
+    "round,loss\n0,5\n1,4\n3,3\n": "round = 3: follows round 1",
+    "round,loss\n0,5\n1,4\n1,3\n": "round = 1: follows round 1",
+    "round,loss\n0,5\n1,\n2,3\n": "row 2 = : is empty",
+    "round,loss\n0,5\n1,x\n": "could not convert",
+    "round,accuracy\n0,5\n": "has the columns round, accuracy",
+    "": "cannot be read",
+}
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_files_with_gaps_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "losses.csv").write_text(text)
+    with pytest.raises(InvalidInput) as error:
+        read_losses(tmp_path / "losses.csv")
+    assert FILES[text] in str(error.value)
+
+
+def test_files_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "losses.csv"
+    file.write_text("Round, Loss\n1, 5\n2, 4.5\n3, nan\n")
+    numbers, kind = read_losses(file)
+    assert kind == "loss"
+    assert numbers[:2].tolist() == [5, 4.5]
+    file.write_text("grad_norm\n5\n4\n")
+    assert read_losses(file)[1] == "gradient_norm"
+    with pytest.raises(InvalidInput, match="is no file"):
+        read_losses(tmp_path / "other.csv")

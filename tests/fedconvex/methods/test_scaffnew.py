@@ -1,0 +1,116 @@
+"""Scaffnew's rounds, with and without communication, against its paper; where it rests; what it refuses."""
+
+import re
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pseudo_code_clients as clients
+import pytest
+from problem_makers import fractions, terms_of
+from round_cases import START, UNEQUAL
+
+import fedconvex as fc
+from fedconvex.audit.methods import read_method
+from fedconvex.conformance import check
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
+
+F = Fraction
+PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 1], [2, 5]]], b=[[1, 2], [0, 4], [1, 1]])
+
+
+def coins_of(points: np.ndarray) -> list[bool]:
+    """The rounds with communication are those in which the server's point moves."""
+    return [not np.array_equal(old, new) for old, new in pairwise(points)]
+
+
+def one_run(problem: Any, gamma: Fraction, p: Fraction, seed: int, rounds: int = 6) -> tuple[np.ndarray, list[bool]]:
+    method = fc.Scaffnew(stepsize=gamma, probability=p)
+    x0 = START[: problem.dim]
+    points = fc.simulate(method, problem, rounds, x0=x0, seed=seed, arithmetic="exact").points
+    coins = coins_of(points)
+    expected = clients.scaffnew(terms_of(problem), x0, [], gamma=gamma, p=p, coins=coins)
+    assert np.array_equal(points, expected), seed
+    return points, coins
+
+
+def test_rounds_are_those_of_the_paper_and_faults_are_rejected() -> None:
+    gamma, p, seen = F(1, 9), F(1, 3), set()
+    for seed in range(8):
+        points, coins = one_run(UNEQUAL, gamma, p, seed)
+        seen.add(tuple(coins))
+        for fault in ("p forgotten", "local steps forgotten"):
+            wrong = clients.scaffnew(terms_of(UNEQUAL), START, [], gamma=gamma, p=p, coins=coins, fault=fault)
+            tossed = "".join("ct"[not coin] for coin in coins)  # c: communication; the first fault needs steps
+            shows = re.search("ct+c" if fault == "p forgotten" else "tc", tossed)  # between two of them
+            if shows:
+                assert not np.array_equal(points, wrong)
+    assert len(seen) > 4
+
+
+@pytest.mark.slow
+def test_many_random_runs_with_coins() -> None:
+    draw = np.random.default_rng(5)
+    for seed in range(1000):
+        d = int(draw.integers(1, 3))
+        A = [fractions(draw.integers(-3, 4, (d, d))) for _ in range(3)]
+        problem = fc.Quadratic([a.T @ a for a in A], [fractions(draw.integers(-3, 4, d)) for _ in A], [1, 2, 3])
+        moves = one_run(problem, F(1, int(draw.integers(5, 40))), F(int(draw.integers(1, 5)), 5), seed, rounds=4)
+        assert len(moves[1]) == 4
+
+
+@pytest.mark.beyond_core  # plays 4,000 rounds
+def test_it_finds_the_minimiser_for_every_probability() -> None:
+    minimiser = fc.ground_truth(PROBLEM).point
+    for p in (F(1, 2), F(1, 8)):
+        method = fc.Scaffnew(stepsize=F(1, 32), probability=p)
+        assert np.abs(fc.simulate(method, PROBLEM, 2000, seed=1).points[-1] - minimiser).max() < 1e-9
+
+
+def test_where_it_rests() -> None:
+    for p in (F(1), F(1, 3)):
+        found = fc.fixed_point(fc.Scaffnew(stepsize=F(1, 32), probability=p), PROBLEM, "exact")
+        assert found.bias_is_zero
+        assert found.attracting is (True if p == 1 else None)
+
+
+def test_a_state_at_rest_stays_whatever_the_coin() -> None:
+    """A second route: x_k = w* and h_k = ∇F_k(w*), in fractions, through rounds of both kinds."""
+    from fedconvex.methods.base import State
+    from fedconvex.participation import Draw
+    from fedconvex.runs.rounds import rounds_of
+
+    method = fc.Scaffnew(stepsize=F(1, 32), probability=F(1, 2))
+    rounds = rounds_of(method, PROBLEM, "exact")
+    best = rounds.arithmetic.array(fc.fixed_point(method, PROBLEM, "exact").point)
+    rows = rounds.clients.rows(best)
+    state = State(best, memory={"model": rows, "control": rounds.clients.gradients(rows)})
+    kinds = set()
+    for t in range(12):
+        played = rounds.play(state, Draw(round=t, seed=3))
+        assert played is not None
+        kinds.add(played.communicated)
+        assert (played.state.flat() == state.flat()).all()
+    assert kinds == {True, False}
+
+
+def test_with_every_coin_it_is_gradient_descent() -> None:
+    one, other = fc.Scaffnew(stepsize=F(1, 32)), fc.FedSGD(stepsize=F(1, 32))
+    runs = [fc.simulate(method, PROBLEM, 4, x0=START, arithmetic="exact").points for method in (one, other)]
+    assert np.array_equal(*runs)
+
+
+def test_what_it_refuses() -> None:
+    for probability in (0, -1, 2, float("nan"), "1/2"):
+        with pytest.raises(InvalidInput, match="probability"):
+            fc.Scaffnew(stepsize=1, probability=probability)
+    tossed = fc.Scaffnew(stepsize=1, probability=F(1, 2))
+    with pytest.raises(InvalidInput, match="participation"):
+        fc.simulate(tossed, PROBLEM, 1, fc.participation.Uniform(2))
+    with pytest.raises(InvalidInput, match="tosses a coin in every round"):
+        check(tossed, init=print, round=print, server_model=print)
+    with pytest.raises(InvalidInput, match="changes from round to round"):
+        worst_case(tossed, SmoothStronglyConvex(mu=1, L=4))
+    assert read_method("scaffnew:probability=1/4")[1] == {"probability": F(1, 4)}
