@@ -51,22 +51,6 @@ class Chained(FaultySolver):
 
 @final
 @dataclass(frozen=True)
-class CountedSteps(FaultySolver):
-    """Its path lengths count the local steps, and not how often momentum repeats their gradients."""
-
-    inner: LocalSolver
-
-    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        found, own = self.inner.solve(clients, subproblem, draw), self.inner
-        while isinstance(own, FaultySolver):  # another fault of a pair
-            own = own.inner
-        if not isinstance(own, SGD):
-            return found
-        return Answers(found.points, replace(own, momentum=0).solve(clients, subproblem, draw).path_lengths)
-
-
-@final
-@dataclass(frozen=True)
 class OneClientsData(FaultySolver):
     """All active clients minimise the function of the last one."""
 
@@ -96,6 +80,7 @@ class FaultySteps(FaultySolver):
     unsquared: Fraction | None = None  # the proximal term is this factor times weight·‖θ − center‖
     covered: tuple[int, ...] | None = None  # the entries of θ in the proximal term; None: all
     adam: bool = False
+    counted: bool = False  # path lengths count the local steps, and not how often momentum repeats their gradients
     lasting: Literal["own", "shared"] | None = None  # velocities last from round to round
     velocities: dict[int, Array] = field(default_factory=dict)  # by client; filled during one run
 
@@ -177,7 +162,8 @@ class FaultySteps(FaultySolver):
         steps, numbers = self._ordered(clients, draw), clients.arithmetic
         if isinstance(self.correct, GradientDescent):
             return self.correct.stepsize * numbers.array(steps)[:, None]
-        return self.correct.stepsize * self.correct.decay**draw.round * self.correct.path_units(numbers, steps)[:, None]
+        plain = replace(self.correct, momentum=0 * self.correct.momentum) if self.counted else self.correct
+        return self.correct.stepsize * self.correct.decay**draw.round * plain.path_units(numbers, steps)[:, None]
 
 
 def with_faults(solver: LocalSolver) -> LocalSolver:

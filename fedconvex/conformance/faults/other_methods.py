@@ -9,7 +9,7 @@ from fedconvex.conformance.faults.building_blocks import (
     takes_steps,
     with_server,
 )
-from fedconvex.conformance.faults.faulty_solvers import CountedSteps
+from fedconvex.conformance.faults.faulty_solvers import on_steps
 from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -68,7 +68,7 @@ FAULTS = (
         cure="divide by ‖a_k‖₁, how often all gradients count: (τ_k − ρ(1 − ρ^τ_k)/(1 − ρ))/(1 − ρ) for momentum ρ",
         breaks=NORMALISED,
         applies=momentum_in,
-        solver=CountedSteps,
+        solver=on_steps(counted=True),
     ),
     Fault(
         name="the server averages the local models without their dual variables",
