@@ -22,7 +22,7 @@ BEAM = 24  # sets of each size that are extended
 JUMPS = 3  # sets that are extended by pairs
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
-LEAST_EFFECT = 8.0  # a fault with a fitted number must explain errors of so many admissible ones
+LEAST_EFFECT = 8.0  # a fault must explain errors of so many admissible ones, or make them so many times smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,9 @@ class FaultSearch:
         where that ends nowhere, all sets of two faults, of three and so on.
         """
         root = self.explained(())
-        if self.is_complete(root):
-            return []
+        if self.is_complete(root):  # what deviates is nearly admissible: only faults that fit far better explain it
+            alone = [self.explained((fault,)) for fault in self.faults]
+            return self._complete([one for one in alone if LEAST_EFFECT * one.worst <= root.worst])
         for way in (self._by_one(root), self._by_number(root)):
             found = self._complete(list(way))
             if found:
