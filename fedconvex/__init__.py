@@ -15,7 +15,8 @@ from typing import Any
 # Each of these packages finds its members by searching its folder: a new file there is a new name here.
 _SEARCHED = {"methods": "METHODS", "local_solvers": "LOCAL_SOLVERS", "problems": "PROBLEMS"}
 _HOMES = {
-    "audit.recommendation": ("Recommendation", "recommend"),
+    "audit.recommendation": ("recommend",),
+    "audit.recommendation_result": ("Recommendation",),
     "audit.stuck_runs": ("RunDiagnosis", "diagnose"),
     "certainty": ("Certainty",),
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),

@@ -2,7 +2,8 @@
 
 from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.methods import default_methods, parse_method
-from fedconvex.audit.recommendation import Recommendation, RecommendedMethod, recommend
+from fedconvex.audit.recommendation import recommend
+from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 from fedconvex.audit.stuck_runs import RunDiagnosis, StuckCause, diagnose
 
 __all__ = [

@@ -14,7 +14,8 @@ from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fract
 from fedconvex.audit.designs.parameters import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
-from fedconvex.audit.recommendation import Recommendation, recommend_at
+from fedconvex.audit.recommendation import recommend_at
+from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty

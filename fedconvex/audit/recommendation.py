@@ -5,10 +5,9 @@ each method runs on the problem itself, so that measured rounds stand beside the
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import ceil, isfinite, nan
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import replace
+from math import ceil, isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +16,11 @@ from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits,
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
 from fedconvex.audit.intervals import Interval, arithmetic_for, gaps_to, interval
-from fedconvex.audit.methods import describe
+from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedprox import FedProx
@@ -34,7 +32,7 @@ from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LONGEST_CHECK = 5000  # predicted rounds up to which a run checks them
@@ -45,105 +43,6 @@ IDENTICAL = 1e-8  # clients' gradients at the minimiser this small, relative to 
 FORMED_COPIES = 6  # of all clients' Hessians
 
 Say = Callable[[str], None]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class RecommendedMethod:
-    """A method with designed parameters: predicted and measured rounds, bytes, bias."""
-
-    method: Method
-    local_solver: LocalSolver  # the method's own, or as many gradient steps as the limit allows
-    predicted_rounds: int | None  # to the tolerance, on the quadratic model (NUMERIC); None: not within the limits
-    measured_rounds: int | None  # of a run on the problem; None: not reached, or not run
-    checked: bool  # whether such a run was made
-    relative_gap: float  # predicted suboptimality relative to the first, after the last round that was predicted
-    bytes: int | None  # that all clients receive and send in the predicted rounds, 8 a number (EXACT)
-    bias: Interval | None  # ‖fixed point − x*‖ / ‖x*‖; None: none found, or partial participation
-    floor: Interval | None  # error floor / first gap
-
-    @property
-    def local_work(self) -> str:
-        """What a client does in a round: exact solution, or gradient steps."""
-        solver = self.local_solver
-        if not isinstance(solver, GradientDescent):
-            return "exact local solution"
-        plural = "s" if solver.steps > 1 else ""
-        own = self.method.local_solver == solver  # then the method's own parameters say the size
-        return f"{solver.steps} gradient step{plural}{'' if own else f' of size {float(solver.stepsize):.3g}'}"
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Recommendation:
-    """The result of `recommend`: the methods in the order of preference, with what to do under limits."""
-
-    problem: Problem
-    tolerance: float
-    limits: FederationLimits
-    ranked: tuple[RecommendedMethod, ...]
-    under_limits: tuple[tuple[str, RecommendedMethod], ...]  # (a limit in words, the method then)
-    smallest_mu: float | None  # FedProx's, with an error floor below the tolerance
-    shared_minimizer: bool  # whether all clients have the same minimiser, up to rounding
-
-    @property
-    def best(self) -> RecommendedMethod:
-        """The recommended method with its numbers."""
-        return self.ranked[0]
-
-    @property
-    def method(self) -> Method:
-        """The recommended method."""
-        return self.best.method
-
-    @property
-    def alternatives(self) -> tuple[RecommendedMethod, ...]:
-        """The other methods, in the order of preference."""
-        return self.ranked[1:]
-
-    @cached_property
-    def why(self) -> str:
-        """The reasons, in sentences."""
-        from fedconvex.audit.recommendation_text import reasons
-
-        return reasons(self)
-
-    def to_frame(self) -> "pandas.DataFrame":
-        """A row for each method, in the order of preference.
-
-        Columns: method, local_work, predicted_rounds, measured_rounds (missing where not reached or not run),
-        rounds_known, bytes, bytes_known, relative_gap, relative_bias and relative_floor with their bounds _lower and
-        _upper, bias_known.
-        """
-        import pandas
-
-        return pandas.DataFrame([_row(entry) for entry in self.ranked]).astype(
-            {"predicted_rounds": "Int64", "measured_rounds": "Int64", "bytes": "Int64"}
-        )
-
-    def to_dictionary(self) -> dict[str, Any]:
-        """For JSON: numbers that are missing or not finite become None."""
-
-        def plain(entry: RecommendedMethod) -> dict[str, Any]:
-            return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
-
-        return {
-            "method": describe(self.method),
-            "tolerance": self.tolerance,
-            "why": self.why,
-            "ranked": [plain(entry) for entry in self.ranked],
-            "under_limits": [{"limit": words, **plain(entry)} for words, entry in self.under_limits],
-        }
-
-    def __str__(self) -> str:
-        from fedconvex.audit.recommendation_text import text
-
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>{self.to_frame().to_html(index=False)}"
 
 
 def recommend(
@@ -376,21 +275,3 @@ def _under_limits(
         alpha = next(float(design.method.alpha) for design in ranked if isinstance(design.method, FedDyn))
         found = replace(_predicted(drawn.drawn(alpha), model), bytes=None)  # each participant sends and receives
         yield f"{number} of {problem.num_clients} clients a round", found
-
-
-def _row(entry: RecommendedMethod) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "method": describe(entry.method),
-        "local_work": entry.local_work,
-        "predicted_rounds": entry.predicted_rounds,
-        "measured_rounds": entry.measured_rounds,
-        "rounds_known": "numeric",
-        "bytes": entry.bytes,
-        "bytes_known": "exact",
-        "relative_gap": entry.relative_gap,
-    }
-    for name, number in (("relative_bias", entry.bias), ("relative_floor", entry.floor)):
-        row[name] = nan if number is None else number.value
-        row[f"{name}_lower"] = nan if number is None else number.lower
-        row[f"{name}_upper"] = nan if number is None else number.upper
-    return {**row, "bias_known": None if entry.bias is None else entry.bias.certainty.value}

@@ -9,9 +9,10 @@ from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.shown import Summary
 
 if TYPE_CHECKING:
-    from fedconvex.audit.recommendation import Recommendation, RecommendedMethod
+    from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 
 UNITS = ("kB", "MB", "GB", "TB", "PB")
 WIDTH, LONGEST_NAME = 100, 34
@@ -32,6 +33,18 @@ def text(found: "Recommendation") -> str:
     for limit, entry in found.under_limits:
         lines += wrap(f"limited to {limit}: {shorthand(entry.method)}, {_outcome(entry)}", WIDTH)
     return "\n".join(line[:WIDTH] for line in lines)
+
+
+def summary_of(found: "Recommendation") -> Summary:
+    """The same for a notebook."""
+    headings = ("method", "local work", "predicted", "measured", "bytes", "error floor")
+    rows = tuple(_cells(entry) for entry in found.ranked)
+    limits = (
+        f"limited to {limit}: {shorthand(entry.method)}, {_outcome(entry)}" for limit, entry in found.under_limits
+    )
+    title = f"run {shorthand(found.best.method)} with {found.best.local_work} per round"
+    facts = tuple(line.strip().partition(": ")[::2] for line in _numbers(found))
+    return Summary(title, facts, headings, rows, (found.why, *limits))
 
 
 def reasons(found: "Recommendation") -> str:
@@ -83,10 +96,15 @@ def _numbers(found: "Recommendation") -> list[str]:
 
 
 def _line(entry: "RecommendedMethod") -> str:
+    name, _, predicted, measured, sent, floor = _cells(entry)
+    return f"{name:<{LONGEST_NAME}} {predicted:>11} {measured:>9} {sent:>10}  {floor}"
+
+
+def _cells(entry: "RecommendedMethod") -> tuple[str, ...]:
     predicted = "not reached" if entry.predicted_rounds is None else f"{entry.predicted_rounds:,}"
     measured = f"{entry.measured_rounds:,}" if entry.measured_rounds is not None else "never" if entry.checked else "–"
     floor = "–" if entry.floor is None else f"{magnitude(entry.floor)} {entry.floor.certainty.value}"
-    return f"{shorthand(entry.method):<{LONGEST_NAME}} {predicted:>11} {measured:>9} {size(entry.bytes):>10}  {floor}"
+    return shorthand(entry.method), entry.local_work, predicted, measured, size(entry.bytes), floor
 
 
 def _outcome(entry: "RecommendedMethod") -> str:

@@ -110,8 +110,8 @@ class RunDiagnosis:
 
 def diagnose(
     run: Any,
-    problem: Problem | None = None,
     method: Method | None = None,
+    problem: Problem | None = None,
     *,
     tolerance: float = 1e-6,
     kind: str = "loss",
@@ -126,8 +126,8 @@ def diagnose(
     Args:
         run: a trajectory of `simulate`, or the losses (or gradient norms) of another framework's run, one for each
             round, the first before round 1. Infinite or NaN losses at the end are a run that overflowed.
-        problem: the problem of the losses; a trajectory knows its own.
         method: the method that made the losses; a trajectory knows its own.
+        problem: the problem of the losses; a trajectory knows its own.
         tolerance: in [1e-18, 1), of the suboptimality relative to the run's first.
         kind: "loss" (f(x_t), of the same objective as the problem's) or "gradient_norm" (‖∇f(x_t)‖).
         local_solver: of the run with these losses; default the method's own.
@@ -139,7 +139,7 @@ def diagnose(
         NoMinimizer: the objective has none.
     """
     if isinstance(run, Method | Problem):
-        cure = "give the run first: diagnose(run), or diagnose(losses, problem, method)"
+        cure = "give the run first: diagnose(run), or diagnose(losses, method, problem)"
         raise InvalidInput("run", run, "is neither a run nor a list of losses", cure)
     given: tuple[Any, Any] = (problem, method)
     if isinstance(given[0], Method) or isinstance(given[1], Problem):  # either order is clear
@@ -154,7 +154,7 @@ def diagnose(
                 raise InvalidInput("run", setup.stragglers, "has no deterministic twin", cure)
             local_solver, participation = setup.local_solver, setup.participation
     if problem is None or method is None:
-        cure = "call diagnose(losses, problem=…, method=…)"
+        cure = "call diagnose(losses, method=…, problem=…)"
         raise InvalidInput("problem" if problem is None else "method", None, "is needed with a list of losses", cure)
     rounds = rounds_of(method, problem, "float", local_solver)  # refuses what is no method, or does not fit
     if not method.linear:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.commands.audit import DATA, MODEL, audit
+from fedconvex.commands.audit import COLUMNS, DATA, MODEL, audit
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -16,7 +16,7 @@ MODEL_OPTIONS = ("model", "ridge", "weights")
 def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the audit's data and model options after its own; it gets them in `**options`."""
     own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    shared = [p for p in inspect.signature(audit).parameters.values() if _panel(p) in (DATA, MODEL)]
+    shared = [p for p in inspect.signature(audit).parameters.values() if _panel(p) in (DATA, COLUMNS, MODEL)]
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *shared)]
 
     def called(**given: Any) -> None:
@@ -33,9 +33,10 @@ def problem_from(data: str, options: dict[str, Any]) -> tuple[str, "Problem"]:
     from fedconvex.data import load
     from fedconvex.safe_text import one_line
 
-    reading = {name: value for name, value in options.items() if name not in MODEL_OPTIONS}
-    federated = load(data, **reading)
-    chosen = {name: getattr(options[name], "value", options[name]) for name in MODEL_OPTIONS}
+    given = {name: getattr(value, "value", value) for name, value in options.items()}
+    given |= {name: given[name] or () for name in ("drop", "one_hot")} | {"standardize": given["standardize"] is True}
+    chosen = {name: given.pop(name) for name in MODEL_OPTIONS}
+    federated = load(data, **given)
     return one_line(Path(data).name), federated.problem(**chosen)
 
 

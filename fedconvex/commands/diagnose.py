@@ -62,8 +62,8 @@ def diagnose(
     _, problem = problem_from(data, options)
     found = diagnosed(
         numbers,
-        problem,
         made,
+        problem,
         tolerance=tolerance,
         kind=column,
         local_solver=None if solver_steps is None else GradientDescent(steps=solver_steps, stepsize=solver_stepsize),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.numbers import NumberRange, count_range
-from fedconvex.validation import non_negative, positive
+from fedconvex.validation import non_negative, positive, truth_value
 
 
 def weights(
@@ -51,6 +51,7 @@ def optional_weights(
     draws: ByteDraws, clients: Sequence[int], most: int, *, positive: bool, exact: bool = True
 ) -> list[Any] | None:
     """A problem's weights: None (equal weights) or a list."""
+    truth_value(positive, "positive_weights")
     weighted = draws.below(2)
     drawn = drawn_weights(draws, clients, most, NumberRange(Fraction(1, 3) if positive else 0, 3, exact))
     return drawn if weighted else None

@@ -42,7 +42,7 @@ class NumberRange:
         Size, sign and fraction are drawn by themselves, so that a counterexample loses its fractions alone.
         """
         sizes = self._sizes
-        size, negative = divmod(draws.below(2 * len(sizes)), 2)
+        size, negative = divmod(draws.below(2 * (sizes.stop - sizes.start)), 2)
         whole, part = Fraction(sizes[size], self._unit), Fraction(draws.below(6) % denominator, denominator)
         sign = -1 if negative else 1
         choices = (sign * (whole + part), sign * whole, -sign * (whole + part), -sign * whole)

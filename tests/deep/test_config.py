@@ -173,7 +173,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"model": 5}, "model", "is not a section"),
         ({"method": None}, "config", r"has no section \[method\]"),
         ({"method__name": None}, "method.name", "is missing"),
-        ({"method__name": "FedDin"}, "method.name", "did you mean FedDyn"),
+        ({"method__name": "FedDynn"}, "method.name", "did you mean FedDyn"),
         ({"method__alpha": None}, "method.alpha", "is missing"),
         ({"method__alpha": -1}, "method.alpha", "positive"),
         ({"method__alfa": 1}, "method", "did you mean alpha"),

@@ -152,7 +152,7 @@ def test_rounds_that_nobody_looked_at_have_no_bounds() -> None:
 
 
 def test_statements_are_those_about_the_method() -> None:
-    names = set(once(fc.Scaffold(stepsize=0.1, local_steps=1)).bounds()["statement"])
+    names = set(once(fc.FedNova(stepsize=0.1, local_steps=1)).bounds()["statement"])
     assert names == set()
     assert {n.split(".")[0] for n in once().bounds()["statement"]} <= {"fedprox", "fedsplit", "rockafellar"}
 

@@ -88,7 +88,7 @@ def test_the_test_set_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"evaluate": "tests"}, "evaluate = tests: is unknown; give one of all, test"),
+        ({"evaluate": "tests"}, r"evaluate = tests: is unknown; did you mean test\? give one of all, test"),
         ({"evaluate": "test", "test": None}, "evaluate = test: needs a test set"),
     ],
 )

@@ -85,6 +85,7 @@ MAKERS: dict[str, Any] = {
     "exact worst case": lambda: worst_case(
         fc.FedSplit(stepsize=Fraction(1, 2)), SmoothStronglyConvex(mu=1, L=4), "any", metric="lifted_distance"
     ),
+    "recommendation": lambda: fc.recommend(PAIR),
     "report": wrong_fedsgd,
     "deep run": deep_run,
 }  # fmt: skip
@@ -170,7 +171,8 @@ def test_the_check_of_pictures_sees_texts_that_are_cut_or_overlap() -> None:
 def test_every_result_is_tried() -> None:
     """The classes that show themselves, and no other, have a maker here."""
     kinds = {type(made(name)) for name in MAKERS}
-    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, Bounds, WorstCase, Report, deep.DeepRun}
+    others = {Bounds, WorstCase, Report, deep.DeepRun, fc.Recommendation}
+    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, *others}
     public = {
         value
         for module in (fc, proofs_checks, conformance, deep)

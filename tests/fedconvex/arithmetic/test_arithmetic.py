@@ -199,7 +199,7 @@ def test_getting_an_arithmetic() -> None:
     with balls.context():
         assert flint.ctx.prec == 300
         assert arithmetics.of([flint.arb(1)]).precision == 300  # type: ignore[attr-defined]
-    with pytest.raises(InvalidInput, match=r"arithmetic = rational: .* choose one of float, exact, ball, torch"):
+    with pytest.raises(InvalidInput, match=r"arithmetic = rational: .* give one of float, exact, ball, torch"):
         arithmetics.get("rational")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit
-from fedconvex.audit.recommendation import Recommendation, rounds_to
+from fedconvex.audit.recommendation import rounds_to
+from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.report import to_dictionary
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput

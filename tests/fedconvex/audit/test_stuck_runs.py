@@ -118,16 +118,16 @@ def test_recorded_losses_and_gradient_norms_give_the_cause_of_the_run(kind: str)
     method = fc.FedProx(mu=1)
     frame = fc.simulate(method, PROBLEM, 200).to_frame(["value", "gradient_norm"])
     recorded = frame["value" if kind == "loss" else kind].tolist()
-    assert fc.diagnose(recorded, PROBLEM, method, kind=kind).cause == "bias floor"
-    assert fc.diagnose(recorded, method, PROBLEM, kind=kind).cause == "bias floor"  # type: ignore[arg-type]
+    assert fc.diagnose(recorded, method, PROBLEM, kind=kind).cause == "bias floor"
+    assert fc.diagnose(recorded, PROBLEM, method, kind=kind).cause == "bias floor"  # type: ignore[arg-type]
     right = fc.simulate(fc.FedDyn(alpha=5), PROBLEM, 200).to_frame(["value", "gradient_norm"])
     recorded = right["value" if kind == "loss" else kind].tolist()
-    assert fc.diagnose(recorded, PROBLEM, fc.FedDyn(alpha=5), kind=kind).cause == "not stuck"
+    assert fc.diagnose(recorded, fc.FedDyn(alpha=5), PROBLEM, kind=kind).cause == "not stuck"
 
 
 def test_losses_that_overflow_at_the_end_diverge() -> None:
     losses = [*(10.0 * 3.0 ** np.arange(20)), np.inf, np.nan, np.nan]
-    assert fc.diagnose(losses, PROBLEM, fc.FedGD(stepsize=4 / L)).cause == "divergence by stepsize"
+    assert fc.diagnose(losses, fc.FedGD(stepsize=4 / L), PROBLEM).cause == "divergence by stepsize"
 
 
 def test_logistic_losses_are_diagnosed() -> None:
@@ -182,7 +182,7 @@ def test_wrong_input_is_refused(given: tuple[Any, ...], options: dict[str, Any],
 def test_losses_of_few_digits_are_refused_where_these_hide_the_tolerance() -> None:
     losses = [round(value, 2) for value in fc.simulate(fc.FedDyn(alpha=5), PROBLEM, 60).to_frame(["value"])["value"]]
     with pytest.raises(InvalidInput, match=r"rounded to 0\.01"):
-        fc.diagnose(losses, PROBLEM, fc.FedDyn(alpha=5), tolerance=1e-9)
+        fc.diagnose(losses, fc.FedDyn(alpha=5), PROBLEM, tolerance=1e-9)
 
 
 FILES = {

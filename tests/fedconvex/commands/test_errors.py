@@ -13,6 +13,8 @@ from fedconvex.errors import InvalidInput, NoMinimizer
 # For every command: what it refuses itself, what the parser refuses, what it finds to be missing.
 WRONG = {
     "audit": ("audit nowhere.csv", "audit diabetes --clients many", "audit"),
+    "recommend": ("recommend nowhere.csv", "recommend diabetes --rounds many", "recommend"),
+    "diagnose": ("diagnose diabetes nowhere.csv --method fedprox:mu=1", "diagnose diabetes --rounds 1", "diagnose"),
     "conform": ("conform nowhere.py:FedDyn", "conform a.py:B --seed 1", "conform"),
     "bounds": ("bounds fedprox.theorem99", "bounds fedprox.rho --mu 1", "bounds fedprox.rho --mu many"),
     "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),

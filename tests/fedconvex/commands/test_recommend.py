@@ -104,6 +104,6 @@ def test_the_audits_data_options_are_those_of_both_commands(
     for command in ("recommend", "diagnose"):
         code, out, _ = run(monkeypatch, capsys, command, "--help")
         assert code == 0
-        for option in ("--client-column", "--standardize", "--ridge", "--partition", "--participation"):
+        for option in ("--client-column", "--drop", "--impute", "--ridge", "--partition", "--participation"):
             assert option in out
         assert "--out" not in out

@@ -235,7 +235,7 @@ def test_bad_input_is_refused_before_any_work() -> None:
     problem = fc.LeastSquares(A=[[[1]]], b=[[1]])
     with pytest.raises(fc.InvalidInput, match=r"method = 3"):
         fc.fixed_point(3, problem)
-    with pytest.raises(fc.InvalidInput, match="arithmetic = decimal: is unknown; choose one of"):
+    with pytest.raises(fc.InvalidInput, match="arithmetic = decimal: is unknown; give one of"):
         fc.fixed_point(fc.FedProx(mu=1), problem, "decimal")
     indefinite = fc.Quadratic([[[-2]], [[5]]], [fractions([1]), fractions([1])])
     with pytest.raises(fc.InvalidInput, match="raise it above 2") as caught:

@@ -160,5 +160,5 @@ def test_without_ridge_nothing_is_claimed_about_the_distance(A, solver) -> None:
 
 
 def test_unknown_solver() -> None:
-    with pytest.raises(fc.InvalidInput, match=r"solver = gurobi: is unknown; choose newton or cvxpy"):
+    with pytest.raises(fc.InvalidInput, match=r"solver = gurobi: is unknown; give one of newton, cvxpy"):
         fc.ground_truth(fc.LeastSquares([[[1]]], [[1]]), solver="gurobi")

@@ -27,7 +27,7 @@ from problem_makers import Draw, few, fractions, terms_of
 from run_makers import instance
 
 import fedconvex as fc
-from fedconvex.errors import NotConverged
+from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.local_solvers import Answers, LocalSolver
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw as Drawn
@@ -91,6 +91,10 @@ class TestTheBound:
             [[[1, 2], [0, 1]], [[2, 1], [1, 0]], [[3, 1], [1, 1]]], [[1, 0], [1, 5], [2, 2]], RATES[:3]
         )
         method, gammas = instance(name, HALF), [Fraction(1, 5), Fraction(1, 50), Fraction(2, 3)]
+        if method.takes_square_roots and arithmetic == "exact":
+            with pytest.raises(InvalidInput, match="has no square roots"):
+                rounds_of(method, problem, arithmetic, fc.ToInexactness(gammas))
+            return
         rounds = rounds_of(method, problem, arithmetic, fc.ToInexactness(gammas))
         with rounds.arithmetic.context():
             state = rounds.start(rounds.arithmetic.array(X0))

@@ -195,7 +195,7 @@ def test_runs_are_marked_by_the_libraries_that_compute_them(
 ) -> None:
     some = [WHOLE["feddyn.table2_mnist_10"], WHOLE["fedsplit.figure1"]]
     before = [fingerprint_of(experiment) for experiment in some]
-    monkeypatch.setattr(execution, "version", lambda name: "0" if name == library else version(name))
+    monkeypatch.setattr(execution, "version_of", lambda name: "0" if name == library else version(name))
     after = [fingerprint_of(experiment) for experiment in some]
     assert {e.runner for e, old, new in zip(some, before, after, strict=True) if old != new} == changed
 

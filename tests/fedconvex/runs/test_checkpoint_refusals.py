@@ -282,10 +282,10 @@ class TestOtherRuns:
 
     @pytest.mark.parametrize("library", checkpoints.LIBRARIES)
     def test_of_other_versions(self, library, tmp_path, monkeypatch) -> None:
-        path, here = tmp_path / "run.npz", checkpoints.version(library)
+        path, here = tmp_path / "run.npz", checkpoints.version_of(library)
         with monkeypatch.context() as patch:
-            real = checkpoints.version
-            patch.setattr(checkpoints, "version", lambda name: "0.0.1" if name == library else real(name))
+            real = checkpoints.version_of
+            patch.setattr(checkpoints, "version_of", lambda name: "0.0.1" if name == library else real(name))
             run(fc.FedDyn(alpha=1), 2, path)
             run(fc.FedDyn(alpha=1), 2, path)  # that version reads it
         text = refused(path, f"was written with {library} 0.0.1, this is {here}")

@@ -78,7 +78,7 @@ METHOD_ATTACKS = {
         "Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
     "SCAFFOLD with an option that is no number": method(
         "Scaffold", "option that is no integer", parameters={"stepsize": a, "option": a}),
-    "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
+    "an unknown parameter of a method": method("FedProx", "no parameter of FedProx", parameters={"nu": a}),
     "a missing parameter of a method": method("FedProx", "TypeError", parameters={}),
     "a text parameter of a method": method("FedSplit", "is unknown", parameters={"stepsize": a, "start": ONE}),
     "μ = 0": method("FedProx", "without proximal term|may be 0", parameters={"mu": ZERO}),

@@ -1,0 +1,143 @@
+"""What `recommend` returns: methods with designed parameters, in the order of preference."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.audit.designs.parameters import FederationLimits
+from fedconvex.audit.intervals import Interval
+from fedconvex.audit.methods import describe
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
+from fedconvex.shown import ShownResult, Summary
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RecommendedMethod:
+    """A method with designed parameters: predicted and measured rounds, bytes, bias."""
+
+    method: Method
+    local_solver: LocalSolver  # the method's own, or as many gradient steps as the limit allows
+    predicted_rounds: int | None  # to the tolerance, on the quadratic model (NUMERIC); None: not within the limits
+    measured_rounds: int | None  # of a run on the problem; None: not reached, or not run
+    checked: bool  # whether such a run was made
+    relative_gap: float  # predicted suboptimality relative to the first, after the last round that was predicted
+    bytes: int | None  # that all clients receive and send in the predicted rounds, 8 a number (EXACT)
+    bias: Interval | None  # ‖fixed point − x*‖ / ‖x*‖; None: none found, or partial participation
+    floor: Interval | None  # error floor / first gap
+
+    @property
+    def local_work(self) -> str:
+        """What a client does in a round: exact solution, or gradient steps."""
+        solver = self.local_solver
+        if not isinstance(solver, GradientDescent):
+            return "exact local solution"
+        plural = "s" if solver.steps > 1 else ""
+        own = self.method.local_solver == solver  # then the method's own parameters say the size
+        return f"{solver.steps} gradient step{plural}{'' if own else f' of size {float(solver.stepsize):.3g}'}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recommendation(ShownResult):
+    """The result of `recommend`: the methods in the order of preference, with what to do under limits."""
+
+    problem: Problem
+    tolerance: float
+    limits: FederationLimits
+    ranked: tuple[RecommendedMethod, ...]
+    under_limits: tuple[tuple[str, RecommendedMethod], ...]  # (a limit in words, the method then)
+    smallest_mu: float | None  # FedProx's, with an error floor below the tolerance
+    shared_minimizer: bool  # whether all clients have the same minimiser, up to rounding
+
+    @property
+    def best(self) -> RecommendedMethod:
+        """The recommended method with its numbers."""
+        return self.ranked[0]
+
+    @property
+    def method(self) -> Method:
+        """The recommended method."""
+        return self.best.method
+
+    @property
+    def alternatives(self) -> tuple[RecommendedMethod, ...]:
+        """The other methods, in the order of preference."""
+        return self.ranked[1:]
+
+    @cached_property
+    def why(self) -> str:
+        """The reasons, in sentences."""
+        from fedconvex.audit.recommendation_text import reasons
+
+        return reasons(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each method, in the order of preference.
+
+        Columns: method, local_work, predicted_rounds, measured_rounds (missing where not reached or not run),
+        rounds_known, bytes, bytes_known, relative_gap, relative_bias and relative_floor with their bounds _lower and
+        _upper, bias_known.
+        """
+        import pandas
+
+        return pandas.DataFrame([_row(entry) for entry in self.ranked]).astype(
+            {"predicted_rounds": "Int64", "measured_rounds": "Int64", "bytes": "Int64"}
+        )
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: numbers that are missing or not finite become None."""
+
+        def plain(entry: RecommendedMethod) -> dict[str, Any]:
+            return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
+
+        return {
+            "method": describe(self.method),
+            "tolerance": self.tolerance,
+            "why": self.why,
+            "ranked": [plain(entry) for entry in self.ranked],
+            "under_limits": [{"limit": words, **plain(entry)} for words, entry in self.under_limits],
+        }
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the predicted and the measured rounds of every method; returns Matplotlib's axes."""
+        from fedconvex.audit.recommendation_figure import draw_rounds
+
+        return draw_rounds(self, axes)
+
+    def summary(self) -> Summary:
+        """The recommended method, its alternatives, the reasons, and what to do under limits."""
+        from fedconvex.audit.recommendation_text import summary_of
+
+        return summary_of(self)
+
+    def __str__(self) -> str:
+        from fedconvex.audit.recommendation_text import text
+
+        return text(self)
+
+
+def _row(entry: RecommendedMethod) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "method": describe(entry.method),
+        "local_work": entry.local_work,
+        "predicted_rounds": entry.predicted_rounds,
+        "measured_rounds": entry.measured_rounds,
+        "rounds_known": "numeric",
+        "bytes": entry.bytes,
+        "bytes_known": "exact",
+        "relative_gap": entry.relative_gap,
+    }
+    for name, number in (("relative_bias", entry.bias), ("relative_floor", entry.floor)):
+        row[name] = nan if number is None else number.value
+        row[f"{name}_lower"] = nan if number is None else number.lower
+        row[f"{name}_upper"] = nan if number is None else number.upper
+    return {**row, "bias_known": None if entry.bias is None else entry.bias.certainty.value}
