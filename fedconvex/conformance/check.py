@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance import findings
+from fedconvex.conformance.deviations import first_deviation, first_deviations, grossest_first
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
@@ -15,7 +16,7 @@ from fedconvex.conformance.guard import Guard, seconds_of
 from fedconvex.conformance.implementation import BITS, COARSE, Implementation, ObservedRun, observe
 from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
-from fedconvex.conformance.report import Deviation, Report
+from fedconvex.conformance.report import Report
 from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
 from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
 from fedconvex.conformance.shapes import CodeShape, implementation_of, knows_batches, shape_of, varies_work
@@ -23,6 +24,8 @@ from fedconvex.conformance.shuffling import MOST_ORDERS, examined, notes_on, num
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+
+LEAST_LONG_NUMBERS = 8  # of numbers of float32, before single precision is named
 
 
 def check(
@@ -153,55 +156,63 @@ def examine(
         )
         bits = BITS["float32"]
     found += _reproducibility(implementation, runs, references, guard, bits)
-    deviations = _first_deviations(runs, references, bits)
-    explanations: list[tuple[Fault, ...]] = []
+    deviations = first_deviations(runs, references, bits)
+    # results that are not reproducible fit several faults by chance
+    erratic = any(finding.name == findings.NOT_DETERMINISTIC for finding in found)
     suspects = Suspects(setup, references, bits, part)
-    if deviations:
-        explanations, suspects = _explain(suspects, runs, found)
-    singles = suspects.bits < bits
-    unexplained = bool(_first_deviations(runs, references, suspects.bits)) and not explanations
-    if singles:
+    explanations = suspects.explain(runs, *([1] if erratic else [])) if deviations else []
+    single = bool(deviations) and not explanations and bits > BITS["float32"] and in_single_precision(runs)
+    if single:
+        suspects = Suspects(setup, references, BITS["float32"], part)
+        if first_deviations(runs, references, suspects.bits):
+            explanations = suspects.explain(runs, *([1] if erratic else []))
         cure = "look for float32 and for constants with few digits, or state precision='float32'"
         found.append(ConformanceFinding(findings.SINGLE, cure, "float64 came back"))
+    unexplained = bool(first_deviations(runs, references, suspects.bits)) and not explanations
     if unexplained:
-        cure = "compare the numbers of the first deviation step by step"
+        small = not first_deviations(runs, references, BITS["float32"])
+        cure = "look for float32 somewhere" if small else "compare the numbers of the first deviation step by step"
         found.append(ConformanceFinding(findings.UNKNOWN, cure, str(deviations[0])))
     first = explanations[0] if explanations else ()
-    diagnosis = [*(ConformanceFinding(fault.name, fault.cure) for fault in first), *found]
-    others = [ConformanceFinding(fault.name, fault.cure) for one in explanations[1:] for fault in one]
+    diagnosis = [*(_finding(fault) for fault in first if not fault.harmless), *found]
+    named = {fault.name for fault in first}
+    others = [_finding(fault) for one in explanations[1:] for fault in one if fault.name not in named]
+    notes = {note for run in runs for note in run.notes} | {fault.name for fault in first if fault.harmless}
+    if _work_varies_unseen(setup, references):
+        notes.add(findings.EQUAL_WORK)
     return Report(
         method=name,
         passed=not diagnosis,
         diagnosis=tuple(diagnosis),
-        alternatives=tuple(others),
+        alternatives=tuple(_distinct(others)),
         deviations=deviations,
-        notes=tuple(sorted({note for run in runs for note in run.notes}) + _printed(guard)),
+        notes=tuple(sorted(notes) + _printed(guard)),
         precision="float32" if suspects.bits == BITS["float32"] else "float64",
         runs=runs,
         references=references,
         suspects=suspects,
-        broken=frozenset(fault.breaks for fault in first),
+        broken=frozenset(fault.breaks for fault in first if not fault.harmless),
         explained=not unexplained,
     )
 
 
-def _explain(
-    suspects: Suspects, runs: Sequence[ObservedRun], found: Sequence[ConformanceFinding]
-) -> tuple[list[tuple[Fault, ...]], Suspects]:
-    """The faults that reproduce the runs, and the suspects at the precision at which they do.
+def in_single_precision(runs: Sequence[ObservedRun]) -> bool:
+    """Whether all models that came back are numbers of float32, though not all of few digits."""
+    entries = np.concatenate([np.concatenate(run.points) for run in runs if run.points])
+    with np.errstate(over="ignore"):
+        single = entries.astype(np.float32)
+        few = np.float32(entries).astype(np.float16).astype(float) == entries  # says nothing: float16 holds it, too
+    return bool((single.astype(float) == entries).all() and (~few).sum() >= LEAST_LONG_NUMBERS)
 
-    Code that computes in float32 and returns float64 fits nothing at 53 bits; so a second search follows at 24.
-    """
-    # results that are not reproducible fit a pair of faults by chance
-    erratic = any(finding.name in (findings.NOT_DETERMINISTIC, findings.ORDER) for finding in found)
-    explanations = suspects.explain(runs, most=1 if erratic else 2)
-    if explanations or suspects.bits == BITS["float32"]:
-        return explanations, suspects
-    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.part)
-    if not _first_deviations(runs, suspects.references, single.bits):
-        return [], single
-    explanations = single.explain(runs, most=1)
-    return explanations, single if explanations else suspects
+
+def _finding(fault: Fault) -> ConformanceFinding:
+    return ConformanceFinding(fault.name, fault.cure, fault.detail)
+
+
+def _work_varies_unseen(setup: Setup, references: Sequence[Reference]) -> bool:
+    """Whether clients could do less than the full work, and no scenario has such clients."""
+    effort = setup.effort
+    return effort is not None and effort > 1 and all(reference.scenario.efforts is None for reference in references)
 
 
 def _reproducibility(
@@ -226,28 +237,6 @@ def _reproducibility(
     return []
 
 
-def _first_deviations(runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
-    found = (_first_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
-    return tuple(deviation for deviation in found if deviation is not None)
-
-
-def _first_deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation | None:
-    """The first place where a run leaves the exact trajectory; within a round clients come before the server."""
-    tolerances, scenario = reference.tolerances(bits), reference.scenario.name
-    for t, point in enumerate(run.points):
-        pairs: list[tuple[int | None, np.ndarray, np.ndarray]] = []
-        if 0 < t <= len(run.clients):
-            exact = reference.moments[t - 1].clients
-            pairs = [(k, run.clients[t - 1][k], exact[k]) for k in sorted(run.clients[t - 1]) if k in exact]
-        for client, found, expected in [*pairs, (None, point, reference.points[t])]:
-            size = float(np.abs(found - expected).max())
-            if not size <= tolerances[t]:  # NaN is a deviation, too
-                return Deviation(
-                    scenario, t, client, tuple(expected.tolist()), tuple(found.tolist()), size, float(tolerances[t])
-                )
-    return None
-
-
 def _with_shuffled(
     report: Report, setup: Setup, others: Sequence[Scenario], implementation: Implementation, guard: Guard
 ) -> Report:
@@ -257,7 +246,7 @@ def _with_shuffled(
         return report
     bits = report.suspects.bits
     seen = [
-        examined(setup, scenario, observe(implementation, scenario, guard), partial(_first_deviation, bits=bits))
+        examined(setup, scenario, observe(implementation, scenario, guard), partial(first_deviation, bits=bits))
         for scenario in few
     ]
     runs, references = [one.run for one in seen], [one.reference for one in seen]
@@ -267,7 +256,7 @@ def _with_shuffled(
         report,
         passed=not diagnosis,
         diagnosis=diagnosis,
-        deviations=report.deviations + _first_deviations(runs, references, bits),
+        deviations=grossest_first((*report.deviations, *first_deviations(runs, references, bits))),
         notes=(*report.notes, *notes_on(seen, [scenario for scenario in others if scenario not in few])),
         runs=[*report.runs, *runs],
         references=[*report.references, *references],

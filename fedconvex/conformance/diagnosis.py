@@ -1,22 +1,21 @@
-"""Which known faults explain an implementation's runs: compare them with runs of the faulty method, round by round."""
+"""Which known faults explain an implementation's runs, and in which runs each fault would show."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import float_array
-from fedconvex.conformance.faults import Fault, catalogue
+from fedconvex.conformance.comparison import ComparedRuns, moments
+from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
 from fedconvex.conformance.implementation import ObservedRun
-from fedconvex.conformance.reference import Moment, Part, Reference, arithmetic_for_faults, play
+from fedconvex.conformance.one_round_ahead import excluded
+from fedconvex.conformance.reference import Part, Reference
+from fedconvex.conformance.search import MOST_FAULTS, Explanation, FaultSearch
 from fedconvex.conformance.setup import Setup
-from fedconvex.errors import FedconvexError
 
 CLEARLY = 8  # a fault whose distance is this many times smaller fits clearly better …
 ROUNDING = 1e-3  # … unless both distances are below this part of the tolerance
-FARTHER = 4  # how many times the correct run's tolerance rounding may move a faulty run of equal size
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,14 @@ class Suspects:
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
         """The faults of the catalogue that apply to the setup."""
-        return tuple(fault for fault in catalogue() if fault.applies(self.setup))
+        labels = not all(reference.scenario.is_rational for reference in self.references)  # which are integers already
+        known = (fault for fault in catalogue() if fault.targets is None or not labels)
+        return tuple(fault for fault in known if fault.applies(self.setup))
+
+    @cached_property
+    def families(self) -> tuple[FaultFamily, ...]:
+        """The families of faults that apply to the setup."""
+        return tuple(family for family in families() if family.applies(self.setup))
 
     @cached_property
     def seen_in(self) -> dict[str, frozenset[str]]:
@@ -45,31 +51,34 @@ class Suspects:
         """Whether the fault changes the server's points in any scenario."""
         return self._has_effect((fault,), in_clients=False)
 
-    def explain(self, runs: Sequence[ObservedRun], most: int = 2) -> list[tuple[Fault, ...]]:
-        """The faults that reproduce every run: all single ones, those that fit clearly better first, or else one pair.
+    def excluded(self, runs: Sequence[ObservedRun]) -> frozenset[str]:
+        """The names of the faults that these runs show to be absent although no faults explain them."""
+        if self.part != "both":
+            return frozenset()
+        return excluded(self.setup, self.references, runs, self.bits, self.faults)
+
+    def explain(self, runs: Sequence[ObservedRun], most: int = MOST_FAULTS) -> list[tuple[Fault, ...]]:
+        """The smallest sets of faults that reproduce every run; those that fit clearly better first.
 
         A fault that changes no scenario explains no deviation, however close its runs are.
         """
-        # short runs first: most faults are excluded there, at a fraction of the time
-        order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
+        comparison = ComparedRuns(self.setup, self.references, runs, self.bits, self.part)
+        search = FaultSearch(comparison, self.faults, self.families)
         client_models_known = any(clients for run in runs for clients in run.clients)
-        misfits = {fault: self._misfit((fault,), runs, order) for fault in self.faults}
-        fitting = {
-            fault: misfit
-            for fault, misfit in misfits.items()
-            if misfit is not None and self._has_effect((fault,), client_models_known)
-        }
-        if fitting:
-            closest = CLEARLY * max(min(fitting.values()), ROUNDING)
-            # a stable sort: among equally good fits the catalogue's order holds, conventions last
-            return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
-        if most == 1:
+        found = search.explanations(most)
+        found = [one for one in found if len(one.faults) > 1 or self._has_effect(one.faults, client_models_known)]
+        if not found:
             return []
-        seen = [fault for fault in self.faults if self._has_effect((fault,), client_models_known)]
-        fit = (pair for pair in combinations(seen, 2) if self._misfit(pair, runs, order) is not None)
-        return next(
-            ([pair] for pair in fit if self._has_effect(pair, client_models_known)), []
-        )  # two faults may cancel
+        closest = CLEARLY * max(min(one.worst for one in found), ROUNDING)
+        # a stable sort: among equally good fits the search's order holds, conventions last
+        ordered = sorted(found, key=lambda one: one.worst > closest)
+        return [self._told(one, runs) for one in ordered]
+
+    def _told(self, one: Explanation, runs: Sequence[ObservedRun]) -> tuple[Fault, ...]:
+        """The faults, those with a fitted number with how well the runs agree with it."""
+        numbers = sum(len(run.points) + sum(len(clients) for clients in run.clients) for run in runs)
+        fits = f"all {numbers} models agree within {max(one.worst, 0.001):.1g} of the admissible rounding error"
+        return tuple(replace(f, detail=f"{f.detail}; {fits}") if f.family else f for f in one.faults)
 
     def _has_effect(self, faults: Sequence[Fault], in_clients: bool) -> bool:
         """Whether the faults change any scenario by more than the tolerance."""
@@ -78,7 +87,7 @@ class Suspects:
     def _shows(self, faults: Sequence[Fault], reference: Reference, in_clients: bool = False) -> bool:
         """Whether the faults change this scenario; `in_clients`: a change of the clients' models counts, too."""
         tolerances = reference.tolerances(self.bits)
-        for t, moment in enumerate(self._moments(faults, reference)):
+        for t, moment in enumerate(moments(self.setup, reference, faults, self.part)):
             if t >= len(reference.points):
                 continue
             pairs = [(moment.server, reference.points[t])]
@@ -88,48 +97,3 @@ class Suspects:
             if not all(np.abs(x - y).max() <= tolerances[t] for x, y in pairs):  # NaN differs
                 return True
         return False
-
-    def _misfit(self, faults: Sequence[Fault], runs: Sequence[ObservedRun], order: Iterable[int]) -> float | None:
-        """The largest distance between run and faulty run, relative to the allowed one; None where it exceeds that."""
-        worst: float | None = None
-        for i in order:
-            reference, run = self.references[i], runs[i]
-            tolerances, size = reference.tolerances(self.bits), np.abs(reference.points).max(axis=1)
-            largest = right = 0.0
-            faulty = self._moments(faults, reference)
-            for t, point in enumerate(run.points):
-                moment = next(faulty, None)
-                if moment is None or not np.isfinite(moment.server).all():
-                    return None
-                largest, right = max(largest, float(np.abs(moment.server).max())), max(right, float(size[t]))
-                # rounding errors grow with the numbers, and a faulty run may grow larger than the correct one
-                allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
-                theirs = run.clients[t - 1] if 0 < t <= len(run.clients) else {}
-                pairs = [(x, moment.clients[k]) for k, x in theirs.items() if k in moment.clients]
-                distance = max(float(np.abs(x - y).max()) for x, y in [*pairs, (point, moment.server)])
-                if not distance <= allowed:
-                    return None
-                worst = max(worst or 0.0, distance / allowed)
-        return worst
-
-    def _moments(self, faults: Sequence[Fault], reference: Reference) -> Iterator[Moment]:
-        """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
-        first = faulty_initial_point(faults, reference)
-        yield Moment(first, {})
-        numbers = arithmetic_for_faults(self.setup, reference.scenario)
-        moments = play(self.setup, reference.scenario, numbers, faults, self.part)
-        while True:
-            try:
-                with np.errstate(all="ignore"):  # faulty runs may diverge
-                    moment = next(moments)
-            except (StopIteration, ZeroDivisionError, FedconvexError):
-                return
-            yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
-
-
-def faulty_initial_point(faults: Sequence[Fault], reference: Reference) -> np.ndarray:
-    """The point from which a run with these faults starts."""
-    point = reference.scenario.first_point
-    for fault in faults:
-        point = float_array(fault.initial_point(point))
-    return point

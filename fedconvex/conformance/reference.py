@@ -19,6 +19,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.batches import ChosenBatches
 from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.faulty_solvers import with_faults
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
@@ -29,6 +30,7 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
+from fedconvex.problems.quadratics import LeastSquares
 from fedconvex.runs.rounds import Rounds
 
 Part = Literal["both", "clients", "server"]  # what of an implementation is checked; the kit plays the rest
@@ -78,7 +80,7 @@ def play(
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
         with numbers.context():
-            draw = _draw(scenario, t, active)
+            draw = prescribed_draw(scenario, t)
             faulty_draw = draw
             for fault in faults:
                 changed = fault.draw(faulty_draw, setup.effort, scenario.base.num_clients)
@@ -125,8 +127,9 @@ def draw_of(round: int, active: Sequence[int], local_steps: Sequence[int] | None
     return members, Draw(np.array(members, dtype=np.int64), efforts=efforts, round=round)
 
 
-def _draw(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
-    return draw_of(t, active, None if scenario.efforts is None else scenario.efforts[t])[1]
+def prescribed_draw(scenario: Scenario, t: int) -> Draw:
+    """The draw of round t of the scenario."""
+    return draw_of(t, scenario.rounds[t], None if scenario.efforts is None else scenario.efforts[t])[1]
 
 
 def _beyond(part: Part, changed: Draw, draw: Draw) -> bool:
@@ -156,7 +159,11 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     for fault in faults:
         setup = fault.parameters(setup)
         scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
-    factors = setup.method.scale(scenario.base)
+    base = scenario.base
+    for change in (fault.targets for fault in faults if fault.targets is not None):
+        if isinstance(base, LeastSquares):  # labels are integers
+            base = LeastSquares(A=base.A, b=[change(b) for b in base.b], weights=base.exact_weights)
+    factors = setup.method.scale(base)
     if factors is not None:
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
@@ -164,19 +171,21 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     if scenario.visited is not None:
         assert isinstance(solver, SGD)
         solver = ChosenBatches(solver, scenario.visited)
+    solver = with_faults(solver) if faults else solver
     for fault in faults:
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
-    return Rounds(method, solver, scenario.base, scenario.base.clients(numbers, tuple(scale)), numbers)
+    return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 
 
-def arithmetic_for_faults(setup: Setup, scenario: Scenario) -> Arithmetic:
+def arithmetic_for_faults(setup: Setup, scenario: Scenario, faults: Sequence[Fault] = ()) -> Arithmetic:
     """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
     few = (
         scenario.is_rational
         and not setup.method.takes_square_roots
         and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
     )
-    return arithmetics.get("exact" if few else "float")
+    rational = all(fault.rational and fault.family is None for fault in faults)
+    return arithmetics.get("exact" if few and rational else "float")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +233,7 @@ class Reference:
     def _error_growth(self) -> np.ndarray:
         """What takes the place of radii on cross-entropies, in units of the last place."""
         scenario = self.scenario
-        draws = [_draw(scenario, t, active) for t, active in enumerate(scenario.rounds)]
+        draws = [prescribed_draw(scenario, t) for t in range(len(scenario.rounds))]
         return error_growth(self.setup, scenario, rounds_with(self.setup, scenario, arithmetics.get("float")), draws)
 
     @cached_property

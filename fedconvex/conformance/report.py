@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.conformance.diagnosis import Suspects
+from fedconvex.conformance.faults.properties import LATE, NORMALISED
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 OTHER_PART = {"clients": "server", "server": "clients"}
-MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
+MARKS = {"broken": "BROKEN", "undecided": "?", "holds in part": "part", "holds": "ok", "not visible": "–"}
 
 
 @final
@@ -44,7 +45,7 @@ class Deviation:
 @final
 @dataclass(frozen=True)
 class Property:
-    """A defining property of the method: "holds", "broken", "undecided", or "not visible" with these parameters."""
+    """A defining property of the method: "holds", "holds in part", "broken", "undecided", or "not visible" here."""
 
     name: str
     status: str
@@ -84,6 +85,7 @@ class Report(ShownResult):
         complete = {r.scenario.name for r in self.runs if len(r.points) > len(r.scenario.rounds)}
         fine = frozenset(complete - off)
         seen_in = self.suspects.seen_in
+        absent = frozenset() if self.explained else self.suspects.excluded(self.runs)
         by_property: dict[str, list[str]] = {}
         for fault in self.suspects.faults:
             by_property.setdefault(fault.breaks, []).append(fault.name)
@@ -92,14 +94,15 @@ class Report(ShownResult):
             visible = [fault for fault in faults if seen_in[fault]]
             unseen = tuple(fault for fault in faults if not seen_in[fault])
             # A fault that a scenario shows is excluded by that scenario's numbers: if they are explained without it, or
-            # else only if they are correct.
+            # else only if they are correct, or correct halves of rounds would not be so with it.
             decisive = complete if self.explained else fine
             if name in self.broken:
                 status = "broken"
             elif not visible:
                 status = "not visible"
-            elif all(seen_in[fault] & decisive for fault in visible):
-                status = "holds"
+            elif all(fault in absent or seen_in[fault] & decisive for fault in visible):
+                # where no client does less work than another, faults of uneven work stay unseen
+                status = "holds in part" if unseen and name in (LATE, NORMALISED) else "holds"
             else:
                 status = "undecided"
             found.append(Property(name, status, unseen))
@@ -118,7 +121,7 @@ class Report(ShownResult):
             lines.append("  these numbers would come just as well from:")
             lines += [f"    - {finding.name}" for finding in self.alternatives]
         if self.deviations:
-            lines.append("  first deviations:")
+            lines.append("  where runs deviate, the grossest first:")
             lines += [f"    {deviation}" for deviation in self.deviations[:3]]
             if len(self.deviations) > 3:
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")

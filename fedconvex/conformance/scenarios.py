@@ -42,6 +42,10 @@ OWN_SIZES: tuple[Any, ...] = (
 )
 EVERYONE: Rounds = ((0, 1, 2),) * 4
 SKIPPING: Rounds = ((0, 1), (2,), (0, 2), (1,), (0, 1, 2))
+# Schedulers that begin to work after ten rounds show in a run of twelve, whose clients change in every round: the
+# server's model keeps moving. Starting far away makes gradients long, so that limits of their length show.
+LONG: Rounds = (*SKIPPING, *SKIPPING, (0, 2), (1, 2))
+FAR = 16  # a power of two: the data stay as short as they were
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +94,11 @@ def scenarios(
         shuffled: no client has more samples than a batch holds, so that their order does not matter.
     """
 
-    def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
+    def scenario(
+        name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None, distance: int = 1
+    ) -> Scenario:
         data = within_one_batch(setup, data) if shuffled else data
-        return _scenario(setup, loss, weighted, name, data, rounds, efforts)
+        return _scenario(setup, loss, weighted, name, data, rounds, efforts, distance)
 
     effort = setup.effort
     # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
@@ -109,6 +115,10 @@ def scenarios(
     if late_clients and effort is not None and effort > 1:
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
         found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
+    if loss == CROSS_ENTROPY:  # far away its gradients shrink instead of growing
+        found.append(scenario("twelve rounds", OWN_SIZES, LONG))
+    else:
+        found.append(scenario("twelve rounds from far away", OWN_SIZES, LONG, distance=FAR))
     return tuple(found)
 
 
@@ -125,18 +135,27 @@ def shuffled_scenarios(setup: Setup, loss: str, weighted: bool, rounds: int) -> 
 
 
 def _scenario(
-    setup: Setup, loss: str, weighted: bool, name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None
+    setup: Setup,
+    loss: str,
+    weighted: bool,
+    name: str,
+    data: Sequence[Any],
+    rounds: Rounds,
+    efforts: Rounds | None,
+    distance: int = 1,
 ) -> Scenario:
+    """`distance`: a factor of the initial point and of the targets of least squares."""
     sizes = tuple(len(targets) for _, targets in data)
     weights = sizes if weighted else None
     if loss == CROSS_ENTROPY:
         classified, start = classification_of(setup, data, weights)
         return Scenario(name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts)
     A, b = scaled_to(setup, data, loss)
+    b, start = [distance * targets for targets in b], tuple(distance * value for value in FIRST_POINT)
     factors = tuple(2 * factor_of(loss, size) for size in sizes)
     squares = LeastSquares(A=A, b=b, weights=weights)
     problem = squares if loss == "half_sum" else problem_of(loss, A, b, weights)
-    return Scenario(name, problem, squares, factors, FIRST_POINT, rounds, setup.solver, efforts)
+    return Scenario(name, problem, squares, factors, start, rounds, setup.solver, efforts)
 
 
 def within_one_batch(setup: Setup, data: Sequence[Any]) -> list[Any]:

@@ -1,6 +1,7 @@
 """The object of a check: a method and its clients' local solver, with rational parameters."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fedconvex import arithmetic as arithmetics
@@ -24,12 +25,12 @@ class Setup:
     method: Method
     given: LocalSolver | None = None
 
-    @property
+    @cached_property
     def solver(self) -> LocalSolver:
         """The local solver in use."""
         return self.method.local_solver if self.given is None else self.given
 
-    @property
+    @cached_property
     def effort(self) -> int | None:
         """The number of local steps or epochs; None for a solver that is not counted in steps."""
         return self.solver.effort

@@ -4,8 +4,8 @@ The author passes one function to `check`,
 
     local_update(model, data, global_model, state)
 
-* `model`: `torch.nn.Linear(2, 1, bias=False)` with the server's parameters, a fresh one in every call; float64, or
-  float32 with `check(…, precision="float32")`. Train it in place.
+* `model`: a linear model of two parameters and a buffer (`fedconvex.conformance.kit_model`) with the server's
+  parameters, a fresh one in every call; float64, or float32 with `check(…, precision="float32")`. Train it in place.
 * `data`: (X, y), the client's samples: tensors (n_k, 2) and (n_k, 1). The local function is that of `check`'s `loss`;
   by default torch.nn.MSELoss() on model(X) and y. With `loss="cross_entropy"` the model is torch.nn.Linear(2, 3) with a
   bias, y holds the labels, (n_k,) int64, and the function is torch.nn.CrossEntropyLoss().
@@ -64,13 +64,15 @@ def trainer_function(
     return ClientFunction(setup, references, train, optional_arguments(local_update), found)
 
 
-def _model(problem: Any, point: np.ndarray, dtype: Any) -> "torch.nn.Linear":
+def _model(problem: Any, point: np.ndarray, dtype: Any) -> "torch.nn.Module":
     """A fresh linear module with these parameters."""
     import torch
 
-    classifies = isinstance(problem, CrossEntropy)
-    outputs = problem.num_classes if classifies else 1
-    model = torch.nn.Linear(problem.A[0].shape[1], outputs, bias=classifies, dtype=dtype)
+    from fedconvex.conformance.kit_model import KitModel  # late: it loads torch
+
+    if not isinstance(problem, CrossEntropy):
+        return KitModel(point, dtype)
+    model = torch.nn.Linear(problem.A[0].shape[1], problem.num_classes, dtype=dtype)
     torch.nn.utils.vector_to_parameters(torch.tensor(point, dtype=dtype), model.parameters())
     return model
 
@@ -91,6 +93,8 @@ def _flat(returned: Any) -> "torch.Tensor":
     if isinstance(returned, torch.nn.Module):
         returned = list(returned.parameters())
     elif isinstance(returned, Mapping):
-        returned = list(returned.values())
+        # whole numbers in a state_dict are buffers, such as batch normalisation's counter of batches
+        entries = [torch.as_tensor(entry) for entry in returned.values()]
+        returned = [entry for entry in entries if entry.is_floating_point()] or entries
     parts = [returned] if isinstance(returned, torch.Tensor | np.ndarray) else list(returned)
     return torch.cat([torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]).clone()

@@ -111,9 +111,9 @@ class SGD(LocalSolver):
         stepsize = self.stepsize * self.decay**draw.round  # constant within a round
         clip = None if self.clip is None else nearest_float(self.clip)
         points = _descend(samples, Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
-        return Answers(points, stepsize * self._weights_of_gradients(clients.arithmetic, batches.steps)[:, None])
+        return Answers(points, stepsize * self.path_units(clients.arithmetic, batches.steps)[:, None])
 
-    def _weights_of_gradients(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:
+    def path_units(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:
         """Σ_i a_i in θ = start − s Σ_i a_i g_i, (K,): the number of steps without momentum, FedNova's ‖a‖₁ with it.
 
         With momentum, the gradient of step i counts 1 + momentum + … + momentum^(steps − i) times.

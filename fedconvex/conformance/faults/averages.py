@@ -1,12 +1,22 @@
 """Faults of the server's average: its weights, and whose models are in it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import Array
+from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.building_blocks import after_update, updated_rows, with_average, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    both,
+    in_first_round,
+    takes_steps,
+    updated_rows,
+    with_average,
+    with_server,
+)
+from fedconvex.conformance.faults.faulty_solvers import Chained
 from fedconvex.conformance.faults.properties import AVERAGE, PARTICIPANTS
 from fedconvex.conformance.history import ALL_ANSWERS, SAMPLES, WEIGHT
 from fedconvex.conformance.setup import Setup
@@ -49,6 +59,27 @@ def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, Stat
     return lambda stack, state, cohort: (weights(state, cohort) * stack).sum(0)
 
 
+def in_single_precision(stack: Array, state: State, cohort: Cohort) -> Array:
+    """Σ_k weights_k stack_k with each weight rounded to float32: their sum is not quite 1."""
+    exact = [nearest_float(weight) for weight in share_of_each(state, cohort)]
+    weights = [float(np.float32(weight)) for weight in exact]
+    return sum((row * in_type_of(row[0], weight) for row, weight in zip(stack, weights, strict=True)), 0 * stack[0])
+
+
+def share_of_each(state: State, cohort: Cohort) -> list[Any]:
+    """The active clients' weights in the correct average."""
+    one = 0 * cohort.points + 1
+    unit = [one * 0 for _ in one]
+    for k, rows in enumerate(unit):
+        rows[k] = one[k]
+    return [cohort.average(rows)[0] for rows in unit]
+
+
+def in_type_of(like: Any, value: float) -> Any:
+    """The float as a number of the run's arithmetic."""
+    return value if isinstance(like, float) else to_fmpq(value)
+
+
 def weights_in_problem(state: State, cohort: Cohort) -> Array:
     """The active clients' weights (K, 1) in the average over all m clients."""
     return state.memory[WEIGHT]
@@ -67,7 +98,32 @@ def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers
 
 
 # |P_t| is the number of active clients in round t, m that of all clients.
+FIRST_ROUND_COPY = "return copies of the local models: a state_dict's entries are the live parameters, not copies"
+
 FAULTS = (
+    Fault(
+        name="the weights of the average are rounded to float32",
+        cure="compute the weights in the models' precision",
+        breaks=AVERAGE,
+        applies=averages,
+        update=with_average(in_single_precision),
+        harmless=True,
+    ),
+    Fault(
+        name="only the last client's model counts in the first round",
+        cure=FIRST_ROUND_COPY,
+        breaks=AVERAGE,
+        applies=averages,
+        update=in_first_round(with_average(lambda stack, state, cohort: stack[-1])),
+    ),
+    Fault(
+        name="all clients train one live model in the first round, and its end counts for each of them",
+        cure="give each client a copy of the server's model, and return a copy of what it trained",
+        breaks=AVERAGE,
+        applies=both(averages, takes_steps(1)),
+        solver=lambda solver: Chained(solver, rounds=1),
+        update=in_first_round(with_average(lambda stack, state, cohort: stack[-1])),
+    ),
     Fault(
         name="the average is not weighted",
         cure="weight client k by its number of samples, n_k over the sum of the samples of those who take part",

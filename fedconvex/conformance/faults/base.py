@@ -1,9 +1,9 @@
 """A known fault: a change in one or two steps of a method, with its name, its cure and the property that it breaks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -29,9 +29,9 @@ class Fault:
     """One fault; every field that is left out defaults to the correct step.
 
     `subproblem` and `update` take the original method, then the arguments of that method's own step; their `state` also
-    holds the entries of `history`. `draw` changes who takes part and how much work each client does, given the full
-    work and m; `scale` is a factor of a client's function, given its number of samples; `parameters` and `solver`
-    change the method's parameters and the local solver.
+    holds the entries of `history`. `draw` changes who takes part and how much work each does, given the full
+    work and m; `scale` is a factor of a client's function, given its number of samples; `targets` changes a client's
+    targets b_k; `parameters` and `solver` change the method's parameters and the local solver.
     """
 
     name: str  # a sentence: what the implementation does
@@ -43,12 +43,60 @@ class Fault:
     initial_point: Callable[[Array], Array] = lambda point: point
     draw: Callable[[Draw, int | None, int], Draw] = lambda draw, effort, num_clients: draw
     scale: Callable[[int], Fraction] = lambda samples: Fraction(1)
+    targets: Callable[[Array], Array] | None = None
     parameters: Callable[["Setup"], "Setup"] = lambda setup: setup
     solver: Callable[[LocalSolver], LocalSolver] = lambda solver: solver
 
     # A parameter or function defined otherwise than in the paper. The diagnosis names conventions last: a wrong step
     # that fits the numbers as well is the more helpful explanation.
     convention: bool = False
+    rational: bool = True  # False: it takes square roots, and its runs are in float64
+    harmless: bool = False  # a matter of rounding alone, which the report notes and does not count as a fault
+    family: "FaultFamily | None" = None  # where the fault has a fitted number …
+    value: float = 0.0  # … that number …
+    detail: str = ""  # … and how well it fits
 
     def __str__(self) -> str:
         return self.name
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FaultFamily:
+    """Faults that differ in one unknown number, which the diagnosis fits to the runs.
+
+    `changes(number)` gives the fields of the fault with that number (a Fraction, exactly the float that was fitted);
+    `neutral` is the number that changes nothing, `starts` those from which the search for it starts.
+    """
+
+    name: str  # with {} in the number's place
+    cure: str
+    breaks: str
+    applies: Callable[["Setup"], bool]
+    changes: Callable[[Fraction], dict[str, Any]]
+    starts: tuple[float, ...]
+    neutral: float
+    low: float = 0.0  # the numbers allowed are strictly between these two
+    high: float = float("inf")
+    convention: bool = False
+    first_round: int = 0  # the only round in which the fault can show first; 0: any
+    given: Callable[["Setup"], Any] = lambda setup: None  # a second {} in the name: the number as it should be
+
+    def fault(self, value: float, setup: "Setup", shown: str = "", detail: str = "") -> Fault:
+        """The fault with this number; `shown`: the number as its name has it."""
+        one = Fault(
+            name=self.name.format(shown or f"{value:.6g}", self.given(setup)),
+            cure=self.cure,
+            breaks=self.breaks,
+            applies=self.applies,
+            convention=self.convention,
+            family=self,
+            value=value,
+            detail=detail,
+        )
+        return replace(one, **self.changes(Fraction(value)))
+
+    @property
+    def unknown(self) -> str:
+        """The name without a number."""
+        return self.name.format("some number", "the one given")

@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.history import ALL_Z, LAST_ANSWER, LAST_ROUND, NUMBER
+from fedconvex.conformance.history import ALL_Z, LAST_ANSWER, LAST_ROUND, NUMBER, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
 
@@ -33,6 +32,11 @@ def takes_steps(least: int = 1) -> Applies:
     return lambda setup: setup.path_length is not None and setup.effort is not None and setup.effort >= least
 
 
+def steps_repeatedly(setup: Setup) -> bool:
+    """Whether local work has more than one step: several steps or epochs, or several batches."""
+    return setup.path_length is not None and setup.most_steps is not None and setup.most_steps > 1
+
+
 def both(*predicates: Applies) -> Applies:
     """Whether all of the predicates hold."""
     return lambda setup: all(predicate(setup) for predicate in predicates)
@@ -41,11 +45,6 @@ def both(*predicates: Applies) -> Applies:
 def is_proximal(setup: Setup) -> bool:
     """Whether the method has a proximal term."""
     return bool(setup.method.proximal_weight != 0)
-
-
-def uses_gradient_descent(setup: Setup) -> bool:
-    """Whether local work is plain gradient steps, without momentum or weight decay."""
-    return isinstance(setup.solver, GradientDescent)
 
 
 def with_subproblem(change: Callable[[Subproblem, State], Subproblem]) -> SubproblemRule:
@@ -69,6 +68,17 @@ def with_cohort(change: Callable[[State, Cohort], dict[str, Any]]) -> UpdateRule
     return lambda method, state, cohort, answers: method.update(
         state, replace(cohort, everyone=False, **change(state, cohort)), answers
     )
+
+
+def in_first_round(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of a subproblem or an update in the first round, the method's own after it."""
+
+    def changed(method: Method, state: State, *given: Any) -> Any:
+        if state.shared[ROUND][0] == 0:
+            return rule(method, state, *given)
+        return method.subproblem(state, *given) if len(given) == 1 else method.update(state, *given)
+
+    return changed
 
 
 def negated_linear_term(subproblem: Subproblem, state: State) -> Subproblem:

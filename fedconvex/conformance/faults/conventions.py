@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.conformance.faults.base import Fault
+from fedconvex.arithmetic.rationals import Scalar, nearest_float, to_fmpq
+from fedconvex.conformance.faults.base import Fault, FaultFamily
 from fedconvex.conformance.faults.building_blocks import always, scaled, with_solver
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
@@ -28,6 +28,11 @@ LOSSES: tuple[tuple[str, Fraction, int], ...] = (
     ("multiplied by twice the number of samples", Fraction(2), 1),
     ("divided by twice the number of samples", Fraction(1, 2), -1),
 )
+
+
+def shown(value: Scalar) -> str:
+    """A parameter of the method, as messages have it."""
+    return f"{nearest_float(value):.6g}"
 
 
 def has(name: str) -> Callable[[Setup], bool]:
@@ -62,13 +67,61 @@ def with_given_steps(setup: Setup) -> bool:
     return setup.given is not None and setup.path_length is not None
 
 
+def changes_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable[[Setup], bool]:
+    """Whether the method has this parameter, and the change changes it."""
+    return lambda setup: has(name)(setup) and change(getattr(setup.method, name)) != getattr(setup.method, name)
+
+
+def with_value(name: str) -> Callable[[Fraction], dict[str, Any]]:
+    """The fields of a fault that gives the method's parameter another value."""
+    return lambda number: {"parameters": with_parameter(name, lambda value: to_fmpq(number))}
+
+
+FAMILIES = (
+    *(
+        FaultFamily(
+            name=f"{name} is {{}} instead of {{}}",
+            cure=f"pass the stated {name} on to where it is used",
+            breaks=PARAMETERS,
+            applies=has(name),
+            changes=with_value(name),
+            given=lambda setup, name=name: shown(getattr(setup.method, name)),  # type: ignore[misc]
+            starts=(0.1, 1.0, 10.0),
+            neutral=float("nan"),
+            convention=True,
+        )
+        for name in PARAMETERS_OF
+    ),
+    FaultFamily(
+        name="the local stepsize is {} instead of {}",
+        cure="pass the stated stepsize on to where it is used",
+        breaks=PARAMETERS,
+        applies=with_given_steps,
+        changes=lambda number: {"parameters": with_local_stepsize(lambda value: to_fmpq(number))},
+        given=lambda setup: shown(setup.solver.stepsize),  # type: ignore[attr-defined]
+        starts=(0.1, 1.0, 10.0),
+        neutral=float("nan"),
+        convention=True,
+    ),
+    FaultFamily(
+        name="the clients' functions are multiplied by {}",
+        cure="the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
+        breaks=LOCAL_FUNCTION,
+        applies=always,
+        changes=lambda number: {"scale": scaled(number)},
+        starts=(1.5, 0.7, 0.1, 10.0),
+        neutral=1.0,
+        convention=True,
+    ),
+)
+
 FAULTS = (
     *(
         Fault(
             name=f"it agrees with {name} replaced by {how.format(name)}",
             cure=f"the implementation's {name} is another one than the method's: {cure.format(name)}",
             breaks=PARAMETERS,
-            applies=has(name),
+            applies=changes_parameter(name, change),
             parameters=with_parameter(name, change),
             convention=True,
         )

@@ -49,7 +49,21 @@ def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answe
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
+def mean_of_participants(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with h ← the mean of the participants' new g_k."""
+    after = method.update(state, replace(cohort, everyone=False), answers)
+    h = after.memory["gradient"].sum(0) / len(cohort.points)
+    return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
+
+
 FAULTS = (
+    Fault(
+        name="the server's memory is the mean of those who took part",
+        cure=MEMORY,
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=mean_of_participants,
+    ),
     Fault(
         name="server memory is divided by |P_t| instead of m",
         cure=MEMORY,

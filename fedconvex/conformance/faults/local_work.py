@@ -3,58 +3,32 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import sqrt
+from typing import Any
 
-from fedconvex.conformance.faults.base import Fault
+import numpy as np
+
+from fedconvex.conformance.faults.base import Fault, FaultFamily
 from fedconvex.conformance.faults.building_blocks import (
     always,
     both,
     last_own_answers,
+    steps_repeatedly,
     takes_steps,
-    uses_gradient_descent,
-    with_solver,
     with_subproblem,
 )
-from fedconvex.conformance.faults.faulty_solvers import (
-    Chained,
-    Decaying,
-    FrozenGradient,
-    LastingMomentum,
-    OneClientsData,
-    OtherSteps,
-)
+from fedconvex.conformance.faults.faulty_solvers import Chained, OneClientsData, on_steps
 from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
 from fedconvex.conformance.history import LAST_ANSWER
 from fedconvex.conformance.setup import Setup
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.participation import Draw
 
 
 def has_momentum(setup: Setup) -> bool:
-    """Whether the local steps are full-batch steps with momentum."""
-    return isinstance(setup.solver, SGD) and setup.solver.momentum != 0 and setup.most_batches == 1
-
-
-def with_lasting_momentum(shared: bool) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers whose momentum lasts beyond the round, of each client or shared by all."""
-    return lambda solver: LastingMomentum(solver, shared) if isinstance(solver, SGD) else solver
-
-
-def with_decay(factor: Callable[[int], Fraction]) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers whose stepsize in round t is multiplied by factor(t)."""
-    return lambda solver: Decaying(solver, factor) if isinstance(solver, GradientDescent | SGD) else solver
-
-
-def with_steps(change: Callable[[int], int]) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers with change(steps) steps (or epochs)."""
-    return lambda solver: OtherSteps(solver, change) if isinstance(solver, GradientDescent | SGD) else solver
-
-
-def with_frozen_gradient(solver: LocalSolver) -> LocalSolver:
-    """A solver whose steps all use the first gradient."""
-    return FrozenGradient(solver) if isinstance(solver, GradientDescent) else solver
+    """Whether the local steps have momentum."""
+    return isinstance(setup.solver, SGD) and setup.solver.momentum != 0
 
 
 def starts_matter(setup: Setup) -> bool:
@@ -62,14 +36,14 @@ def starts_matter(setup: Setup) -> bool:
     return setup.path_length is not None and not isinstance(setup.method, FedPD)
 
 
-def momentum(factor: Fraction) -> Callable[[Setup], Setup]:
-    """The setup with momentum in its gradient steps."""
-    return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, momentum=factor))
+def without(name: str) -> Callable[[Setup], bool]:
+    """Whether the local steps have none of this: "momentum", "weight_decay", "clip"."""
+    return lambda setup: setup.path_length is not None and not getattr(setup.solver, name, None)
 
 
-def weight_decay(factor: Fraction) -> Callable[[Setup], Setup]:
-    """The setup with weight decay in its gradient steps."""
-    return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, weight_decay=factor))
+def decaying(factor: Callable[[int], Any]) -> dict[str, Any]:
+    """The fields of a fault that multiplies the stepsize of round t by factor(t)."""
+    return {"solver": on_steps(factor=lambda round, step: factor(round))}
 
 
 def only_full_work(draw: Draw, effort: int | None, num_clients: int) -> Draw:
@@ -77,15 +51,102 @@ def only_full_work(draw: Draw, effort: int | None, num_clients: int) -> Draw:
     return draw if draw.efforts is None else draw.kept(draw.efforts == effort)
 
 
-# Common defaults of frameworks and schedules; the factor of round t, counted from 0.
-DECAYS = (
-    ("divided by the number of the round", lambda t: Fraction(1, t + 1)),
-    ("multiplied by 1/2 every round", lambda t: Fraction(1, 2) ** t),
-    ("multiplied by 0.9 every round", lambda t: Fraction(9, 10) ** t),
-    ("multiplied by 0.95 every round", lambda t: Fraction(95, 100) ** t),
-    ("multiplied by 0.99 every round", lambda t: Fraction(99, 100) ** t),
-    ("multiplied by 0.995 every round", lambda t: Fraction(995, 1000) ** t),
-    ("multiplied by 0.998 every round", lambda t: Fraction(998, 1000) ** t),
+OWN_OPTIMISER = "switch the optimiser's {0} off, or state it: local_solver=SGD(…, {0}=…)"
+LAST_STEP_OF_SCHEDULES = 11  # the run of twelve rounds shows what begins in its round 11, counted from 0
+
+# The families of faults whose number is fitted to the runs.
+FAMILIES = (
+    FaultFamily(
+        name="local steps have a weight decay of {}",
+        cure=OWN_OPTIMISER.format("weight_decay"),
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("weight_decay")),
+        changes=lambda number: {"solver": on_steps(weight_decay=number)},
+        starts=(0.0, 0.1, 1.0),
+        neutral=0.0,
+    ),
+    FaultFamily(
+        name="local steps have a momentum of {}",
+        cure=OWN_OPTIMISER.format("momentum"),
+        breaks=LOCAL_WORK,
+        applies=both(steps_repeatedly, without("momentum")),
+        changes=lambda number: {"solver": on_steps(momentum=number)},
+        starts=(0.9, 0.5, 0.1),
+        neutral=0.0,
+        high=1.0,
+    ),
+    FaultFamily(
+        name="local steps have a Nesterov momentum of {}",
+        cure="switch the optimiser's Nesterov momentum off: SGD(nesterov=False, momentum=0)",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("momentum")),
+        changes=lambda number: {"solver": on_steps(momentum=number, nesterov=True)},
+        starts=(0.9, 0.5, 0.1),
+        neutral=0.0,
+        high=1.0,
+    ),
+    FaultFamily(
+        name="local steps have a momentum of {} that is kept from round to round",
+        cure="give each client a new optimiser in every round, without momentum",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("momentum")),
+        changes=lambda number: {"solver": on_steps(momentum=number, lasting="own")},
+        starts=(0.9, 0.5, 0.1),
+        neutral=0.0,
+        high=1.0,
+    ),
+    FaultFamily(
+        name="local gradients are clipped to a norm of {}",
+        cure="switch the clipping of gradients off",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("clip")),
+        changes=lambda number: {"solver": on_steps(clip=number), "rational": False},
+        # a gradient that is not clipped says nothing of the norm: many starts, from short to long
+        starts=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        neutral=float("inf"),
+    ),
+    FaultFamily(
+        name="the local stepsize is multiplied by {} every round",
+        cure="use the same stepsize in every round, or state the decay: local_solver=SGD(…, decay=…)",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(1),
+        changes=lambda number: decaying(lambda t: number**t),
+        starts=(0.99, 0.5, 0.1),
+        neutral=1.0,
+        first_round=1,
+    ),
+    *(
+        FaultFamily(
+            name=f"the local stepsize is multiplied by {{}} after every {rounds} rounds",
+            cure="use the same stepsize in every round: switch the scheduler off",
+            breaks=LOCAL_WORK,
+            applies=takes_steps(1),
+            changes=lambda number, rounds=rounds: decaying(lambda t: number ** (t // rounds)),  # type: ignore[misc]
+            starts=(0.9, 0.5, 0.1),
+            neutral=1.0,
+            first_round=rounds,
+        )
+        for rounds in range(2, LAST_STEP_OF_SCHEDULES + 1)
+    ),
+    FaultFamily(
+        name="the local stepsize is divided by 1 + {}·t in round t",
+        cure="use the same stepsize in every round: switch the scheduler off",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(1),
+        changes=lambda number: decaying(lambda t: 1 / (1 + number * t)),
+        starts=(0.01, 0.3),
+        neutral=0.0,
+        first_round=1,
+    ),
+    FaultFamily(
+        name="the local stepsize is multiplied by {} after every local step",
+        cure="use the same stepsize in every local step",
+        breaks=LOCAL_WORK,
+        applies=steps_repeatedly,
+        changes=lambda number: {"solver": on_steps(factor=lambda round, step: number**step)},
+        starts=(0.99, 0.5, 0.1),
+        neutral=1.0,
+    ),
 )
 
 FAULTS = (
@@ -94,72 +155,65 @@ FAULTS = (
         cure="count the local steps from 1",
         breaks=LOCAL_WORK,
         applies=takes_steps(1),
-        solver=with_steps(lambda steps: steps + 1),
+        solver=on_steps(count=lambda steps: steps + 1),
     ),
     Fault(
         name="clients take one local step too few",
         cure="count the local steps from 1",
         breaks=LOCAL_WORK,
         applies=takes_steps(2),
-        solver=with_steps(lambda steps: steps - 1),
+        solver=on_steps(count=lambda steps: steps - 1),
     ),
     Fault(
         name="clients take only one local step",
         cure="let the training loop run through all local steps",
         breaks=LOCAL_WORK,
         applies=takes_steps(3),
-        solver=with_steps(lambda steps: 1),
+        solver=on_steps(count=lambda steps: 1),
     ),
     Fault(
         name="local gradients are all taken at the server's model",
         cure="compute a new gradient, at the local model, in every local step",
         breaks=LOCAL_WORK,
-        applies=both(takes_steps(2), uses_gradient_descent),
-        solver=with_frozen_gradient,
+        applies=steps_repeatedly,
+        solver=on_steps(frozen=True),
     ),
-    *(
-        Fault(
-            name=f"the local stepsize is {how}",
-            cure="use the same stepsize in every round, or state the decay",
-            breaks=LOCAL_WORK,
-            applies=takes_steps(1),
-            solver=with_decay(factor),
-        )
-        for how, factor in DECAYS
+    Fault(
+        name="the local stepsize is divided by the number of the round",
+        cure="use the same stepsize in every round, or state the decay",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(1),
+        **decaying(lambda t: Fraction(1, t + 1)),
     ),
-    *(
-        Fault(
-            name=f"local steps have a momentum of {float(factor)}",
-            cure="switch the optimiser's momentum off, or state it: local_solver=SGD(…, momentum=…)",
-            breaks=LOCAL_WORK,
-            applies=both(takes_steps(2), uses_gradient_descent),
-            parameters=momentum(factor),
-        )
-        for factor in (Fraction(9, 10), Fraction(1, 2))
+    Fault(
+        name="the local stepsize is divided by the square root of the number of the round",
+        cure="use the same stepsize in every round, or state the decay",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(1),
+        rational=False,
+        **decaying(lambda t: 1 / sqrt(t + 1)),
     ),
-    *(
-        Fault(
-            name=f"local steps have a weight decay of {float(factor)}",
-            cure="switch the optimiser's weight decay off, or state it: local_solver=SGD(…, weight_decay=…)",
-            breaks=LOCAL_WORK,
-            applies=both(takes_steps(1), uses_gradient_descent),
-            parameters=weight_decay(factor),
-        )
-        for factor in (Fraction(1, 10_000), Fraction(5, 10_000), Fraction(1, 1000), Fraction(1, 100))
+    Fault(
+        name="local steps are those of Adam",
+        cure="take plain gradient steps: torch.optim.SGD without momentum",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("momentum"), without("weight_decay")),
+        solver=on_steps(adam=True),
+        rational=False,
     ),
     Fault(
         name="momentum is shared between clients",
         cure="give each client an optimiser of its own, a new one in every round",
         breaks=LOCAL_WORK,
         applies=has_momentum,
-        solver=with_lasting_momentum(shared=True),
+        solver=on_steps(lasting="shared"),
     ),
     Fault(
         name="momentum is kept from round to round",
         cure="give each client a new optimiser in every round",
         breaks=LOCAL_WORK,
         applies=has_momentum,
-        solver=with_lasting_momentum(shared=False),
+        solver=on_steps(lasting="own"),
     ),
     Fault(
         name="clients start at their own last model",
@@ -183,6 +237,20 @@ FAULTS = (
         breaks=START,
         applies=takes_steps(1),
         solver=Chained,
+    ),
+    Fault(
+        name="every client starts where the one before it ended, in the first round",
+        cure="send copies of the server's model: in the first round it is the live one (a state_dict has no copies)",
+        breaks=START,
+        applies=takes_steps(1),
+        solver=lambda solver: Chained(solver, rounds=1),
+    ),
+    Fault(
+        name="the targets are truncated to integers",
+        cure="pass the targets as they are: labels.long() or astype(int) drops what follows the point",
+        breaks=LOCAL_FUNCTION,
+        applies=always,
+        targets=np.trunc,
     ),
     Fault(
         name="all clients train on the data of the last one",

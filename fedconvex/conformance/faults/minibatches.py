@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from fedconvex.conformance.batches import Batches, ChosenBatches, Work, drawn
+from fedconvex.conformance.batches import Batches, Work, drawn
 from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.faulty_solvers import FaultySteps, with_steps
 from fedconvex.conformance.faults.properties import LOCAL_WORK
 from fedconvex.conformance.findings import FIRST_BATCH, LAST_BATCH
 from fedconvex.conformance.setup import Setup
@@ -13,14 +14,15 @@ from fedconvex.local_solvers.sgd import SGD
 
 
 def with_batches(change: Callable[[SGD, Work, Batches], Batches]) -> Callable[[LocalSolver], LocalSolver]:
-    """SGD whose clients visit change(solver, work, drawn batches)."""
+    """SGD whose clients visit change(solver, work, the batches that they should)."""
 
-    def changed(solver: LocalSolver) -> LocalSolver:
-        if not isinstance(solver, SGD):
-            return solver
-        return ChosenBatches(solver, lambda work: change(solver, work, drawn(solver, work)))
+    def changed(steps: FaultySteps) -> FaultySteps:
+        solver, correct = steps.correct, steps.batches
+        if correct is None or not isinstance(solver, SGD):
+            return steps
+        return replace(steps, batches=lambda work: change(solver, work, correct(work)))
 
-    return changed
+    return with_steps(changed)
 
 
 def full_ones(solver: SGD, work: Work, batches: Batches) -> Batches:

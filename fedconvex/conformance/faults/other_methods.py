@@ -9,7 +9,7 @@ from fedconvex.conformance.faults.building_blocks import (
     takes_steps,
     with_server,
 )
-from fedconvex.conformance.faults.faulty_solvers import CountedSteps
+from fedconvex.conformance.faults.faulty_solvers import on_steps
 from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -29,12 +29,26 @@ def without_mean_steps(method: Method, state: State, cohort: Cohort, answers: An
     return with_server(after, state.server + original_method(method).stepsize * cohort.average(directions))
 
 
+def of_models(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update w ← (Σ w_k τ_k)·Σ w_k θ_k/τ_k: FedNova's weights, which sum to 1 for equal τ_k only, on the models."""
+    after = method.update(state, cohort, answers)
+    weighted = cohort.average(answers.points / answers.path_lengths)
+    return with_server(after, cohort.average(answers.path_lengths) * weighted)
+
+
 def momentum_in(setup: Setup) -> bool:
     """Whether FedNova's clients take local steps with momentum."""
     return is_fednova(setup) and isinstance(setup.solver, SGD) and bool(setup.solver.momentum != 0)
 
 
 FAULTS = (
+    Fault(
+        name="FedNova's weights multiply the models, not their changes: they do not sum to 1",
+        cure=RULE,
+        breaks=NORMALISED,
+        applies=is_fednova,
+        update=of_models,
+    ),
     Fault(
         name="progress is not divided by the number of local steps: this is FedAvg",
         cure=RULE,
@@ -54,7 +68,7 @@ FAULTS = (
         cure="divide by ‖a_k‖₁, how often all gradients count: (τ_k − ρ(1 − ρ^τ_k)/(1 − ρ))/(1 − ρ) for momentum ρ",
         breaks=NORMALISED,
         applies=momentum_in,
-        solver=CountedSteps,
+        solver=on_steps(counted=True),
     ),
     Fault(
         name="the server averages the local models without their dual variables",

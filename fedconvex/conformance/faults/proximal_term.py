@@ -1,86 +1,26 @@
 """Faults of the proximal term (weight/2)‖θ − w‖²."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from math import isqrt, sqrt
-from typing import Any, final
 
-import numpy as np
-
-from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
     SubproblemRule,
     both,
+    in_first_round,
     is_proximal,
     last_own_answers,
     of_method,
     takes_steps,
-    uses_gradient_descent,
     with_subproblem,
 )
+from fedconvex.conformance.faults.faulty_solvers import on_steps
 from fedconvex.conformance.faults.properties import PULL
 from fedconvex.conformance.history import LAST_ANSWER, PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
-from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
-
-ROOT_BITS = 256  # precision of square roots of rationals
-
-
-def norm(vector: Array) -> Scalar:
-    """‖vector‖ in any arithmetic; for rationals, rounded down to `ROOT_BITS` bits after the point."""
-    square = (vector * vector).sum()
-    if type(square).__name__ == "arb":
-        return square.sqrt()
-    if isinstance(square, float | np.floating):
-        return sqrt(square)
-    exact = to_fraction(square)
-    root = isqrt(
-        (exact.numerator << (2 * ROOT_BITS)) // exact.denominator
-    )  # a short denominator, whatever the square's
-    return 0 * square + type(square)(root, 1 << ROOT_BITS)
-
-
-@final
-@dataclass(frozen=True)
-class UnsquaredProximalTerm(LocalSolver):
-    """Gradient steps with the proximal term factor·weight·‖θ − center‖, whose gradient has constant norm."""
-
-    steps: GradientDescent
-    factor: Fraction
-
-    def require(self, problem: Problem, scale: Any, weight: Scalar) -> None:
-        """Accepts every problem: faulty code checks nothing."""
-
-    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        def term_gradients(theta: Array) -> Array:
-            if subproblem.center is None:
-                return 0 * theta
-            away = theta - subproblem.center
-            factor = subproblem.weight * clients.arithmetic.scalar(self.factor)
-            norms = [norm(row) for row in away]
-            # 0 at the centre, where the norm has no gradient: what automatic differentiation returns there
-            return np.stack([row * factor / size if size != 0 else row for row, size in zip(away, norms, strict=True)])
-
-        bare = replace(subproblem, weight=0, center=None)  # the term is added by hand below
-        theta = subproblem.start
-        for taken in range(self.steps.steps):
-            gradients = bare.add_gradients(theta, clients.gradients(theta)) + term_gradients(theta)
-            stepped = theta - self.steps.stepsize * gradients
-            theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
-        return Answers(theta, self.steps.solve(clients, subproblem, draw).path_lengths)
-
-
-def with_unsquared_term(factor: Fraction) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers with the proximal term factor·weight·‖θ − center‖."""
-    return lambda solver: UnsquaredProximalTerm(solver, factor) if isinstance(solver, GradientDescent) else solver
 
 
 def with_weight_times(factor: Fraction) -> SubproblemRule:
@@ -109,6 +49,23 @@ FAULTS = (
         subproblem=with_subproblem(lambda sub, state: replace(sub, weight=0, center=None)),
     ),
     Fault(
+        name="the proximal term is zero in the first round",
+        cure="keep a copy of the server's model for the term: in the first round it is the live model that trains",
+        breaks=PULL,
+        applies=is_proximal,
+        subproblem=in_first_round(with_subproblem(lambda sub, state: replace(sub, weight=0, center=None))),
+    ),
+    *(
+        Fault(
+            name=f"the proximal term covers only the model's {which} tensor",
+            cure="sum the term over all parameters of the model",
+            breaks=PULL,
+            applies=both(is_proximal, takes_steps(2)),
+            solver=on_steps(covered=which),
+        )
+        for which in ("last", "first")
+    ),
+    Fault(
         name="the proximal term is not halved",
         cure="use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)",
         breaks=PULL,
@@ -126,15 +83,17 @@ FAULTS = (
         name="the norm in the proximal term is not squared",
         cure="square the norm: (weight/2)·‖θ − w‖²",
         breaks=PULL,
-        applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
-        solver=with_unsquared_term(Fraction(1, 2)),
+        applies=both(is_proximal, takes_steps(2)),
+        solver=on_steps(unsquared=Fraction(1, 2)),
+        rational=False,
     ),
     Fault(
         name="the norm in the proximal term is neither squared nor halved",
         cure="use (weight/2)·‖θ − w‖²",
         breaks=PULL,
-        applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
-        solver=with_unsquared_term(Fraction(1)),
+        applies=both(is_proximal, takes_steps(2)),
+        solver=on_steps(unsquared=Fraction(1)),
+        rational=False,
     ),
     Fault(
         name="the proximal term pulls to the client's own last model",

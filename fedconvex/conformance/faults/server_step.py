@@ -1,12 +1,28 @@
 """Faults of the server's step, of the model that it sends, and of the initial point."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
-from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.building_blocks import after_update, always, with_server
+from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.conformance.faults.base import Fault, FaultFamily
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    always,
+    in_first_round,
+    original_method,
+    with_server,
+)
 from fedconvex.conformance.faults.properties import FIRST_POINT, SERVER_STEP, START
 from fedconvex.conformance.history import PREVIOUS_POINT
+from fedconvex.conformance.setup import Setup
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.base import Subproblem
 
 
@@ -17,7 +33,86 @@ def from_previous_point(method: Method, state: State, cohort: Cohort) -> Subprob
     return method.subproblem(State(before, state.shared, state.memory), there)
 
 
+def scalar_like(number: Fraction, like: Array) -> Scalar:
+    """The number in the arithmetic of the array."""
+    if isinstance(like[0], float):
+        return float(number)
+    return (0 * like[0] + number.numerator) / number.denominator
+
+
+def server_moved(move: Callable[[Array, Array, Array, Scalar], Array]) -> Callable[[Fraction], dict[str, Any]]:
+    """The fields of a fault whose server goes to move(before, after, before that, number)."""
+
+    def changes(number: Fraction) -> dict[str, Any]:
+        def change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+            factor = scalar_like(number, after.server)
+            return with_server(after, move(before.server, after.server, before.shared[PREVIOUS_POINT], factor))
+
+        return {"update": after_update(change)}
+
+    return changes
+
+
+def has_server_stepsize(setup: Setup) -> bool:
+    """Whether the server's step has a stepsize that is not 1."""
+    return isinstance(setup.method, Scaffold) and setup.method.server_stepsize != 1
+
+
+def steps_from_answers(setup: Setup) -> bool:
+    """Whether the server's new model is not a mean of memory, which a fault of the step would not last in."""
+    return not isinstance(setup.method, FedSplit | RegularizedFedSplit)
+
+
+FAMILIES = (
+    FaultFamily(
+        name="the server's step is multiplied by {}",
+        cure="go to the average itself, or state the server's stepsize",
+        breaks=SERVER_STEP,
+        applies=steps_from_answers,
+        changes=server_moved(lambda before, after, _, factor: before + factor * (after - before)),
+        starts=(1.1, 0.5, 0.1),
+        neutral=1.0,
+    ),
+    FaultFamily(
+        name="the server's new model is multiplied by {}",
+        cure="a stepsize of the server multiplies the average of the steps y_k − w, not that of the models y_k",
+        breaks=SERVER_STEP,
+        applies=always,
+        changes=server_moved(lambda before, after, _, factor: factor * after),
+        starts=(0.9, 0.5),
+        neutral=1.0,
+    ),
+    FaultFamily(
+        name="the server's step has a momentum of {}",
+        cure="go to the average itself: FedAvgM's momentum is another method",
+        breaks=SERVER_STEP,
+        applies=lambda setup: isinstance(setup.method, Averaging),
+        changes=server_moved(lambda before, after, earlier, factor: after + factor * (before - earlier)),
+        starts=(0.9, 0.5),
+        neutral=0.0,
+        high=1.0,
+        first_round=1,
+    ),
+)
+
 FAULTS = (
+    Fault(
+        name="the server's stepsize multiplies the average of the models, not of their steps",
+        cure="w ← w + server_stepsize · mean(y_k − w), or the same with models: (1 − stepsize)·w + stepsize·mean(y_k)",
+        breaks=SERVER_STEP,
+        applies=has_server_stepsize,
+        update=lambda method, state, cohort, answers: with_server(
+            method.update(state, cohort, answers),
+            original_method(method).server_stepsize * cohort.average(answers.points),
+        ),
+    ),
+    Fault(
+        name="the server's model does not change in the first round",
+        cure="subtract a copy of the server's model: in the first round the clients train the live one",
+        breaks=SERVER_STEP,
+        applies=steps_from_answers,
+        update=in_first_round(after_update(lambda before, after, *_: with_server(after, before.server))),
+    ),
     Fault(
         name="the server's step is taken twice",
         cure="apply the averaged update once",

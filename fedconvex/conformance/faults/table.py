@@ -1,6 +1,6 @@
 """The catalogue of faults as a Markdown table: which methods can have which fault."""
 
-from fedconvex.conformance.faults import Fault, catalogue
+from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
 from fedconvex.conformance.setup import setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -62,7 +62,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
 REGULARIZED = RegularizedFedSplit(stepsize=0.5, regularization=0.5)
 
 
-def methods_with(fault: Fault) -> tuple[str, ...]:
+def methods_with(fault: Fault | FaultFamily) -> tuple[str, ...]:
     """The names of the methods that can have this fault."""
     setups = ((name, setup_of(method, solver)) for name, method, solver in METHODS)
     return tuple(dict.fromkeys(name for name, setup in setups if fault.applies(setup)))
@@ -72,15 +72,17 @@ def fault_table() -> str:
     """The known faults in Markdown, by the property that they violate."""
     everywhere = len(dict.fromkeys(name for name, *_ in METHODS))
     lines: list[str] = []
-    for broken in dict.fromkeys(fault.breaks for fault in catalogue()):
+    entries: list[tuple[str, Fault | FaultFamily]] = [(fault.name, fault) for fault in catalogue()]
+    entries += [(family.name.format("…", "the one given"), family) for family in families()]
+    for broken in dict.fromkeys(fault.breaks for _, fault in entries):
         lines += ["", f"**{broken[0].upper()}{broken[1:]}**", "", "| what the report says | of |", "|---|---|"]
         named: dict[str, tuple[str, ...]] = {}
-        for fault in catalogue():
+        for name, fault in entries:
             if fault.breaks == broken:
                 found = methods_with(fault)
                 if not found and fault.applies(setup_of(REGULARIZED, STEPS)):
                     found = (type(REGULARIZED).__name__,)
-                named[fault.name] = tuple(dict.fromkeys((*named.get(fault.name, ()), *found)))
+                named[name] = tuple(dict.fromkeys((*named.get(name, ()), *found)))
         for name, methods in named.items():
             cell = name.replace("|", "\\|")
             lines.append(f"| {cell} | {'all' if len(methods) == everywhere else ', '.join(methods)} |")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex.conformance.comparison import moments
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import catalogue, properties
 from fedconvex.conformance.faults.table import METHODS, fault_table, methods_with
@@ -51,7 +52,7 @@ def test_two_faults_can_be_planted_together(method: Method, solver: LocalSolver 
     suspects = suspects_of(method, solver)
     pairs = list(itertools.combinations(suspects.faults, 2))
     for i in np.random.default_rng(0).choice(len(pairs), size=60, replace=False):
-        assert sum(1 for _ in suspects._moments(pairs[i], suspects.references[4])) > 0
+        assert sum(1 for _ in moments(suspects.setup, suspects.references[4], pairs[i], part="both")) > 0
 
 
 def test_every_fault_belongs_to_a_method_and_breaks_a_property() -> None:

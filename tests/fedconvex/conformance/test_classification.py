@@ -91,7 +91,7 @@ def test_a_trainer_with_a_built_in_cross_entropy_passes(mu: float, dtype: Any) -
         ("not weighted", "the average is not weighted"),
         ("sum", "the clients' functions are multiplied by the number of samples"),
         ("the bias is frozen", findings.UNKNOWN),
-        ("the bias alone is near", findings.UNKNOWN),
+        ("the bias alone is near", "the proximal term covers only the model's last tensor"),
     ],
 )
 def test_its_faults_are_found(fault: str, name: str) -> None:

@@ -9,8 +9,14 @@ import torch
 from classifying import softmax_gradient
 
 import fedconvex as fc
+from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import Report, check, findings
 from fedconvex.conformance.batches import ChosenBatches, Work, drawn
+from fedconvex.conformance.faults import Fault
+from fedconvex.conformance.faults.building_blocks import always
+from fedconvex.conformance.reference import play
+from fedconvex.conformance.scenarios import scenarios
+from fedconvex.conformance.setup import setup_of
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -100,6 +106,66 @@ def test_every_shape_gets_its_batches() -> None:
 
     functions = {"init": lambda problem, x0: x0, "server": server, "server_model": lambda w: w}
     assert check(METHOD, **functions).passed
+
+
+@pytest.mark.parametrize("loss", ["mean", "cross_entropy"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        fc.SGD(epochs=2, batch_size=2, stepsize=0.05),
+        fc.SGD(steps=3, batch_size=1, stepsize=0.05, decay=0.5),
+        fc.SGD(epochs=1, batch_size=4, stepsize=0.05, momentum=0.5, weight_decay=0.1),
+    ],
+)
+def test_the_steps_that_faults_are_planted_in_are_those_of_the_solver(solver: fc.SGD, loss: str) -> None:
+    """With a fault that changes nothing, path lengths and stragglers included: FedNova divides by the lengths."""
+    nothing = Fault(name="none", cure="none", breaks="none", applies=always)
+    setup = setup_of(fc.FedNova(stepsize=0.05, local_steps=2), solver)
+    for scenario in scenarios(setup, loss, weighted=True, late_clients=True):
+        numbers = arithmetics.get("float")
+        right, planted = (list(play(setup, scenario, numbers, faults)) for faults in ((), (nothing,)))
+        for one, other in zip(right, planted, strict=True):
+            assert one.server == pytest.approx(other.server, rel=1e-12, abs=1e-12)
+            assert one.clients.keys() == other.clients.keys()
+
+
+def odd_fedavg(weight_decay: float = 0, momentum: float = 0, weighted: bool = True) -> dict[str, Any]:
+    """FedAvg over the given batches with an optimiser that nobody stated."""
+
+    def round(problem: Any, x: Any, active: Any, batches: Any) -> Any:
+        ends = []
+        for k, own in zip(active, batches, strict=True):
+            theta, velocity = x, 0 * x
+            for batch in own:
+                velocity = momentum * velocity + gradient(problem, k, batch, theta) + weight_decay * theta
+                theta = theta - 0.05 * velocity
+            ends.append(theta)
+        return np.average(ends, axis=0, weights=problem.weights[active] if weighted else None)
+
+    return {"init": lambda problem, x0: x0.copy(), "round": round, "server_model": lambda x: x}
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("loss", [None, "cross_entropy"])
+@pytest.mark.parametrize(
+    ("odd", "names"),
+    [
+        ({"weight_decay": 0.00037}, ["local steps have a weight decay of 0.00037"]),
+        ({"momentum": 0.85}, ["local steps have a momentum of 0.85"]),
+        ({"momentum": 0.85, "weighted": False}, ["local steps have a momentum of 0.85", "the average is not weighted"]),
+    ],
+)
+def test_numbers_are_fitted_over_mini_batches_too(odd: dict[str, Any], names: list[str], loss: str | None) -> None:
+    report = check(METHOD, **odd_fedavg(**odd), loss=loss)
+    assert sorted(finding.name for finding in report.diagnosis) == names, report.report()
+    assert check(METHOD, **odd_fedavg(), loss=loss).passed
+
+
+@pytest.mark.slow
+def test_one_epoch_of_several_batches_shows_a_momentum() -> None:
+    method = fc.FedAvg(stepsize=0.05, epochs=1, batch_size=2)
+    report = check(method, **odd_fedavg(momentum=0.85))
+    assert [finding.name for finding in report.diagnosis] == ["local steps have a momentum of 0.85"]
 
 
 def test_the_given_batches_are_epochs_of_all_samples() -> None:

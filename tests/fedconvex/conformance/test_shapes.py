@@ -385,3 +385,61 @@ def test_a_whole_plain_method_as_a_run() -> None:
             yield state["w"]
 
     assert check(fc.Scaffold(stepsize=0.1, local_steps=2), run=run).passed
+
+
+# ── the search in every shape ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def odd_steps(problem: Any, k: int, w: Any, weight_decay: float) -> Any:
+    """Three local steps with a weight decay."""
+    theta = w
+    for _ in range(3):
+        theta = theta - 0.1 * (gradient(problem, k, theta) + weight_decay * theta)
+    return theta
+
+
+def test_a_clients_weight_decay_is_fitted() -> None:
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        return odd_steps(problem, k, model, 0.00037)
+
+    assert names(check(fc.FedGD(stepsize=0.1, local_steps=3), client=client)) == [
+        "local steps have a weight decay of 0.00037"
+    ]
+
+
+def test_two_faults_of_a_whole_run_are_both_named() -> None:
+    def run(problem: Any, x0: Any, rounds: Any) -> Iterator[Any]:
+        for active in rounds:
+            x0 = np.mean([odd_steps(problem, k, x0, 0.00037) for k in active], axis=0)
+            yield x0
+
+    assert set(names(check(fc.FedGD(stepsize=0.1, local_steps=3), run=run))) == {
+        "local steps have a weight decay of 0.00037",
+        "the average is not weighted",
+    }
+
+
+def test_two_faults_of_a_server_are_both_named() -> None:
+    """And none of the clients, whom the kit plays."""
+
+    def server(problem: Any, w: Any, replies: Any) -> Any:
+        return 0.9 * np.mean([reply.model for reply in replies.values()], axis=0)
+
+    functions = {"init": lambda problem, x0: x0, "server": server, "server_model": lambda w: w}
+    report = check(fc.FedGD(stepsize=0.1, local_steps=3), **functions)
+    assert set(names(report)) == {"the server's new model is multiplied by 0.9", "the average is not weighted"}
+
+
+@pytest.mark.slow
+def test_numbers_are_fitted_where_code_shuffles() -> None:
+    """On the problems whose order does not matter; the orders of the others are found by correct steps."""
+
+    def client(problem: Any, k: int, model: Any, state: Any) -> Any:
+        order = np.random.default_rng(len(state)).permutation(len(problem.b[k]))
+        for batch in np.split(order, range(2, len(order), 2)):
+            A, b = problem.A[k][batch], problem.b[k][batch]
+            model = model - 0.05 * (2 * A.T @ (A @ model - b) / len(b) + 0.00037 * model)
+        return model
+
+    report = check(fc.FedAvg(stepsize=0.05, epochs=1, batch_size=2), client=client, shuffled=True)
+    assert names(report) == ["local steps have a weight decay of 0.00037"]

@@ -11,6 +11,12 @@ from fedconvex.conformance import check, findings
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
+
+def flat(module: Any) -> torch.Tensor:
+    """All parameters in one vector, with their gradients' history."""
+    return torch.cat([parameter.flatten() for parameter in module.parameters()])
+
+
 STEPS = fc.GradientDescent(steps=3, stepsize=0.1)
 
 
@@ -28,7 +34,9 @@ def fedprox(fault: str = "") -> Callable[..., Any]:
         for _ in range(4 if fault == "one step more" else 3):
             optimiser.zero_grad()
             loss = torch.nn.functional.mse_loss(model(X), y)
-            squares = sum(((p - q) ** 2).sum() for p, q in zip(model.parameters(), reference, strict=True))
+            pairs = list(zip(model.parameters(), reference, strict=True))
+            chosen = {"last tensor": pairs[-1:], "first tensor": pairs[:1]}.get(fault, pairs)
+            squares = sum(((p - q) ** 2).sum() for p, q in chosen)
             if fault == "not squared":
                 squares = torch.sqrt(squares + 1e-300)
             loss = loss + {"sign": -0.25, "not halved": 0.5}.get(fault, 0.25) * squares
@@ -55,12 +63,12 @@ def scaffold(fault: str = "") -> Callable[..., Any]:
         own = state.get("c", torch.zeros_like(c))
         correction = own - c if fault == "sign" else c - own
         for _ in range(local_steps):
-            (gradient,) = torch.autograd.grad(torch.nn.functional.mse_loss(model(X), y), list(model.parameters()))
-            with torch.no_grad():
-                model.weight -= 0.1 * (gradient + correction)
+            gradients = torch.autograd.grad(torch.nn.functional.mse_loss(model(X), y), list(model.parameters()))
+            step = torch.cat([gradient.flatten() for gradient in gradients]) + correction
+            torch.nn.utils.vector_to_parameters(flat(model).detach() - 0.1 * step, model.parameters())
         if fault != "not stored":
             path = 0.1 * (1 if fault == "no steps" else local_steps)
-            state["c"] = own - c + (global_model.weight - model.weight).detach().flatten() / path
+            state["c"] = own - c + (flat(global_model) - flat(model)).detach() / path
 
     return local_update
 
@@ -70,17 +78,17 @@ def feddyn(fault: str = "") -> Callable[..., Any]:
 
     def local_update(model: Any, data: Any, global_model: Any, state: dict[str, Any]) -> None:
         X, y = data
-        w = global_model.weight.detach()
+        w = flat(global_model).detach()
         gradient = state.get("gradient", torch.zeros_like(w))
         optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
         for _ in range(3):
             optimiser.zero_grad()
-            at = model.weight.data if fault == "no gradient" else model.weight
+            at = flat(model).detach() if fault == "no gradient" else flat(model)
             linear = {"sign": 1}.get(fault, -1) * (gradient * at).sum()
-            loss = torch.nn.functional.mse_loss(model(X), y) + linear + 0.25 * ((model.weight - w) ** 2).sum()
+            loss = torch.nn.functional.mse_loss(model(X), y) + linear + 0.25 * ((flat(model) - w) ** 2).sum()
             loss.backward()
             optimiser.step()
-        change = 0.5 * (model.weight.detach() - w)
+        change = 0.5 * (flat(model).detach() - w)
         state["gradient"] = gradient + change if fault == "memory sign" else gradient - change
 
     return local_update
@@ -103,7 +111,7 @@ def test_the_gradient_that_the_server_sends() -> None:
         def gradient(w: Any) -> Any:
             return 2 / len(y) * X.T @ (X @ w - y.flatten())
 
-        w = theta = global_model.weight.detach().flatten()
+        w = theta = flat(global_model).detach()
         for _ in range(3):
             tilt = state["server"]["gradient"] - gradient(w)
             theta = theta - 0.1 * (gradient(theta) + tilt + 0.5 * (theta - w))
@@ -121,6 +129,8 @@ def test_the_gradient_that_the_server_sends() -> None:
         ("aliased", "the proximal term is always zero"),
         ("not halved", "the proximal term is not halved"),
         ("own last model", "the proximal term pulls to the client's own last model, where it has one"),
+        ("last tensor", "the proximal term covers only the model's last tensor"),
+        ("first tensor", "the proximal term covers only the model's first tensor"),
         ("one step more", "clients take one local step too many"),
         ("overwrites", findings.CHANGES_GLOBAL),
         ("spoils the data", findings.CHANGES_DATA),
