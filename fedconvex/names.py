@@ -5,7 +5,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, Self, TypeVar
 
-from fedconvex.errors import UnknownKeyword
+from fedconvex.errors import UnknownKeyword, short_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,7 +25,7 @@ def nearest(name: object, known: Iterable[str], count: int = 1) -> list[str]:
     plain: dict[str, list[str]] = {}
     for other in known:
         plain.setdefault(_plain(other), []).append(other)
-    wanted = _plain(str(name)[:100])
+    wanted = _plain(name[:100] if isinstance(name, str) else short_text(name))
     if len(wanted) < LETTERS:  # every letter resembles every other
         return plain.get(wanted, [])[:count]
     found = [other for near in get_close_matches(wanted, plain, n=count, cutoff=SIMILAR) for other in plain[near]]

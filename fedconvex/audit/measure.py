@@ -115,9 +115,15 @@ class Audit(ShownResult):
         return gap(self.problem, np.zeros(self.problem.dim), self.truth.point)
 
     @cached_property
-    def recommendation(self) -> Recommendation:
-        """Which method to run, with parameters designed for the data; computed at the first access."""
-        return recommend_at(self.problem, self.truth, self.tolerance, FederationLimits(), others=False)
+    def recommendation(self) -> Recommendation | None:
+        """Which method to run, with parameters designed for the data; computed at the first access.
+
+        None where the clients' Hessians, which it needs, do not fit into memory.
+        """
+        try:
+            return recommend_at(self.problem, self.truth, self.tolerance, FederationLimits(), others=False)
+        except TooLarge:
+            return None
 
 
 @checked_keywords
@@ -151,7 +157,7 @@ def audit(
         InvalidInput: unknown methods or parameters out of range; a minimiser at 0, where every run starts.
     """
     rounds = integer_at_least(rounds, 1, "rounds")
-    positive(tolerance, "tolerance")
+    tolerance = float_at_least(to_fraction(positive(tolerance, "tolerance")))
     instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
@@ -192,7 +198,7 @@ def audit(
         truth=truth,
         constants=constants,
         methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
-        tolerance=float(tolerance),
+        tolerance=tolerance,
         scaling=scaling_of(problem, feature_names),
         coefficient_names=names,
         notes=tuple(dict.fromkeys(filter(None, (explanation(m) for m in methods or () if isinstance(m, str))))),
@@ -327,5 +333,5 @@ def _outcome(
     if predicted is None or not 0 < predicted < 1 - HARDLY:
         return f"over {len(gaps) - 1:,}"
     # near a minimiser the suboptimality falls like the squared distance
-    more = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))
+    more = (np.log(tolerance) + np.log(gaps[0]) - np.log(gaps[-1])) / (2 * np.log(predicted))  # a product may be 0
     return f"{len(gaps) - 1 + int(np.ceil(more)):,} (forecast)"

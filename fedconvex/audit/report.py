@@ -84,7 +84,8 @@ def print_audit(audit: "Audit", console: "Console") -> None:
                 highlight=False,
             )
     console.print()
-    console.print(Text.assemble(("recommendation", "bold"), f": {audit.recommendation}"), highlight=False)
+    recommended = audit.recommendation or "none, since the clients' Hessians do not fit into memory"
+    console.print(Text.assemble(("recommendation", "bold"), f": {recommended}"), highlight=False)
 
 
 def to_dictionary(audit: "Audit") -> dict[str, Any]:
@@ -112,7 +113,7 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
             "solver": truth.solver,
         },
         "methods": [_method_dictionary(method) for method in audit.methods],
-        "recommendation": audit.recommendation.to_dictionary(),
+        "recommendation": None if audit.recommendation is None else audit.recommendation.to_dictionary(),
         "notes": list(audit.notes),
     }
 

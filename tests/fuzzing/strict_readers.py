@@ -49,12 +49,22 @@ def delimited(path: Path) -> Any:
     frame.columns = frame.columns.str.strip()
     cells = {name: column.str.strip().replace(BOOLEANS) for name, column in frame.items()}
     clients, targets = cells.pop("client", None), cells.pop("y")
-    numbers = [pandas.to_numeric(column, errors="raise").astype(float) for column in cells.values()]
+    numbers = [coded for column in cells.values() for coded in coded_columns(column)]
     try:
         targets = pandas.to_numeric(targets, errors="raise").astype(float)
     except ValueError:
         targets = frame["y"]
     return rows(np.array(numbers).T), values(targets), None if clients is None else clients.tolist()
+
+
+def coded_columns(column: Any) -> list[Any]:
+    """A column of numbers, or of a few texts of which none is a number: an indicator of each but the first."""
+    import pandas
+
+    if pandas.to_numeric(column, errors="coerce").isna().all() and 1 < column.nunique() <= 10:
+        indicators = pandas.get_dummies(column, drop_first=True, dtype=float)
+        return [indicators[name] for name in indicators]
+    return [pandas.to_numeric(column, errors="raise").astype(float)]
 
 
 def libsvm(path: Path) -> Any:

@@ -108,7 +108,8 @@ def running(formula: Formula, tree: Any) -> Formula:
         defaults = {n: a for n, a in (formula.__kwdefaults__ or {}).items() if n not in values}
         values = {n: Fraction(v) if type(v) is int else v for n, v in (values | defaults).items()}
         constant = numbers_for(list(values.values()))
-        results = [evaluated(part, values, constant) for part in parts(tree)]
+        separate = any(isinstance(v, Number) for v in values.values()) and squares_a_power(formula(**values))
+        results = [evaluated(part, values, constant, separate) for part in parts(tree)]
         return like(type(tree), results) if isinstance(tree, tuple) else results[0]
 
     return mutant
@@ -130,16 +131,25 @@ def numbers_for(values: list[Any]) -> Callable[[Any], Any]:
     return lambda number: Fraction(int(number.p), int(number.q))
 
 
-def evaluated(tree: Any, values: dict[str, Any], constant: Callable[[Any], Any]) -> Any:
-    """The expression, computed with Python's operators."""
+def squares_a_power(term: Any) -> bool:
+    """Whether (b^e)² is in a term. SymPy joins it to b^(2e), of which a kernel reads the other form, (b²)^e."""
+    if not isinstance(term, Number):
+        return False
+    if term.head == "^" and term.args[0].head == "^" and term.args[0].args[1].head != "constant":
+        return True
+    return any(map(squares_a_power, term.args))
+
+
+def evaluated(tree: Any, values: dict[str, Any], constant: Callable[[Any], Any], separate: bool = False) -> Any:
+    """The expression, computed with Python's operators; `separate`: b^(2e) as (b^e)²."""
     if tree.is_Rational:
         return constant(tree)
     if tree.is_Symbol:
         return values[tree.name]
-    if tree.is_Pow and not tree.exp.is_Rational and (number := tree.exp.as_coeff_Mul()[0]).is_Integer and number > 1:
-        # SymPy joins (b^e)² to b^(2e); a claim's exponents are single letters
+    number = tree.exp.as_coeff_Mul()[0] if separate and tree.is_Pow and not tree.exp.is_Rational else 1
+    if number > 1 and number.is_Integer:
         return evaluated(tree.base ** (tree.exp / number), values, constant) ** int(number)
-    inside = [evaluated(part, values, constant) for part in tree.args]
+    inside = [evaluated(part, values, constant, separate) for part in tree.args]
     first, *others = inside
     if tree.is_Add:
         for other in others:

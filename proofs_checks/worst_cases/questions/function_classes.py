@@ -170,7 +170,7 @@ class Quadratics(FunctionClass):
 
 @final
 @dataclass(frozen=True)
-class ClientGroup:
+class ClientGroup(ReadableParameters):
     """Clients with one function class: the class, their share in every average, and whether they are one or several.
 
     Args:
