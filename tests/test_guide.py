@@ -180,6 +180,18 @@ def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
 
 
 @pytest.mark.slow
+def test_the_gallery_shows_every_notebook_with_its_pictures(site: Path) -> None:
+    stored = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    assert stored
+    front = Page((site / "gallery/index.html").read_text("utf-8"))
+    for path in stored:
+        name = f"{path.stem.replace('_', '-')}.html"
+        pictures = [load for load in Page((site / "gallery" / name).read_text("utf-8")).loads if load.endswith(".png")]
+        assert len(pictures) == path.read_text("utf-8").count('"image/png"')
+        assert name in front.links
+
+
+@pytest.mark.slow
 def test_formulas_are_mathml(site: Path) -> None:
     for name in ("statements.html", "verdicts.html", "methods/fedprox.html"):
         text = (site / name).read_text("utf-8")
