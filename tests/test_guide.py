@@ -186,7 +186,8 @@ def test_the_gallery_shows_every_notebook_with_its_pictures(site: Path) -> None:
     front = Page((site / "gallery/index.html").read_text("utf-8"))
     for path in stored:
         name = f"{path.stem.replace('_', '-')}.html"
-        pictures = [load for load in Page((site / "gallery" / name).read_text("utf-8")).loads if load.endswith(".png")]
+        loads = Page((site / "gallery" / name).read_text("utf-8")).loads
+        pictures = [load for load in loads if load.startswith(Path(name).stem) and load.endswith(".png")]
         assert len(pictures) == path.read_text("utf-8").count('"image/png"')
         assert name in front.links
 
