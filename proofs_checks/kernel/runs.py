@@ -24,10 +24,12 @@ Sum = Callable[[RoundBoard, Any, Any], Quantity]  # of facts and squares, on a b
 
 @final
 class RunBoard:
-    """T rounds from the method's own start: a board for the first round, and one for any."""
+    """T rounds from the method's own start: a board for the first round, one for any, and one for the state at the end.
+    """
 
     def __init__(self, any_round: RoundBoard, total: Sum):
-        self.board, self.start, self.total = any_round, any_round.at_its_start(), total
+        self.board, self.total = any_round, total
+        self.start, self.end = any_round.at_its_start(), any_round.after_the_last()
         self.parameters, self.field = any_round.parameters, any_round.field
 
     def marked(self, of: Quantity, when: str, ratio: Any = 1) -> Quantity:
@@ -95,7 +97,7 @@ class RunBoard:
         match fact:
             case proofs.During(when, facts, squares, ratio):
                 require(when in ("start", "end", "rounds"), f"{when} is no time of a run")
-                board = self.start if when == "start" else self.board
+                board = {"start": self.start, "end": self.end, "rounds": self.board}[when]
                 return self.marked(self.total(board, facts, squares), when, self.parameters.value(ratio)), False
             case proofs.Jensen(u, ratio):
                 return self._jensen(u, ratio), False
