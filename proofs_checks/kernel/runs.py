@@ -24,8 +24,7 @@ Sum = Callable[[RoundBoard, Any, Any], Quantity]  # of facts and squares, on a b
 
 @final
 class RunBoard:
-    """T rounds from the method's own start: a board for the first round, one for any, and one for the state at the end.
-    """
+    """T rounds from the method's own start: a board for the first round, one for any, and one for the state at the end."""
 
     def __init__(self, any_round: RoundBoard, total: Sum):
         self.board, self.total = any_round, total
@@ -157,7 +156,7 @@ class RunBoard:
 def _is_linear_in_expectations(term: Number) -> bool:
     """Whether expectations are only added up with weights, so that they change nothing inside another one."""
     match term.head, term.args:
-        case ("+" | "-"), (x, y):
+        case (("+" | "-"), (x, y)):
             return _is_linear_in_expectations(x) and _is_linear_in_expectations(y)
         case ("named", (_, x)) | (("neg" | "expected"), (x,)) | ("/", (x, _)):
             return _is_linear_in_expectations(x)
