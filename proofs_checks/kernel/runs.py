@@ -24,7 +24,7 @@ Sum = Callable[[RoundBoard, Any, Any], Quantity]  # of facts and squares, on a b
 
 @final
 class RunBoard:
-    """T rounds from the method's own start: a board for the first round, one for any, and one for the state at the end."""
+    """T rounds from the method's own start: boards for the first round, for any, and for the state after the last."""
 
     def __init__(self, any_round: RoundBoard, total: Sum):
         self.board, self.total = any_round, total

@@ -26,8 +26,8 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
-    Between,
     BernoulliPower,
+    Between,
     Combine,
     Derivation,
     During,
