@@ -214,7 +214,8 @@ def test_powers_of_the_steps_before_are_at_most_those_of_none() -> None:
     for of in (1 - q**i, q**i, 1 - q ** (i + 2)):
         line = Combine(number(0), of, facts((1, Nonnegative(of))), name="a sign")
         assert theorem(CONVEX, claim, replace(proof, lines=(line, *proof.lines)))
-    for of in (q**i - q**e, q**e - q**i, q**i - q):
+    # q^0 = 1 before the first step: q^ι ≤ q only after it.
+    for of in (q**i - q**e, q**e - q**i, q**i - q, q - q**i):
         line = Combine(number(0), of, facts((1, Nonnegative(of))), name="a sign")
         refused(CONVEX, claim, replace(proof, lines=(line, *proof.lines)), "may be negative")
 
