@@ -71,6 +71,15 @@ class RoundBoard:
         later.round = self.round.next
         return later
 
+    def after_the_last(self) -> "RoundBoard":
+        """The state after the last round of a run, where no assumption about points before its rounds holds."""
+        free = replace(self.setting, dissimilarity=None, variance=None, large_gradient=None)
+        if free == self.setting:
+            return self
+        ended = copy(self)
+        ended.setting = free
+        return ended
+
     def _assume(self, invariants: tuple[Invariant, ...]) -> None:
         """Writes what the invariants say into the state before the round."""
         for what, term in invariants:

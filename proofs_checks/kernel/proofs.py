@@ -150,7 +150,8 @@ class Proved:
 @dataclass(frozen=True)
 class During:
     """In a proof about a run: the sum of these facts and squares is ≥ 0 at the "start", at the "end" (after T rounds),
-    or in all "rounds", added up with weights ratio^t ≥ 0.
+    or in all "rounds", added up with weights ratio^t ≥ 0. What the setting assumes at the server's points before rounds
+    (dissimilarity, variance, large gradient) is not assumed at the end.
     """
 
     when: str
@@ -221,7 +222,8 @@ class Telescope:
     """r^T E V_T + Σ_{t<T} r^t E G_t ≤ V_0 + e Σ_{t<T} r^t, because r·V⁺ + G ≤ V + e in every round, r ≥ 0.
 
     V⁺ is the potential V one round later. The facts and squares show the inequality of one round. V may depend on
-    `ROUND`, the number τ of the rounds before: V⁺ has τ + 1, V_0 has 0 and V_T has T.
+    `ROUND`, the number τ of the rounds before: V⁺ has τ + 1, V_0 has 0 and V_T has T. Expectations in V and G are only
+    added up with weights, since (E x)² after a round is not E x².
     """
 
     potential: Number

@@ -108,8 +108,7 @@ class Round:
             average=self.drawn, gradients=lambda: self.gradient(points),
             sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
-            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), square_root=_no_root, sign=_no_root,
-            solve=_no_further_work,
+            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), solve=_no_further_work,
         )  # fmt: skip
 
     @property
@@ -295,10 +294,6 @@ class Round:
         return (
             found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self.parameters.chance("π") if kept.parts else found
         )
-
-
-def _no_root(values: Any) -> Any:
-    raise Refused("the method takes square roots, or signs, of vectors' entries")
 
 
 def _no_further_work(subproblem: Subproblem) -> Any:

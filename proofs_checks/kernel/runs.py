@@ -11,7 +11,7 @@ from typing import Any, final
 from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.kernel.formulas import after_round, has_parameter
+from fedconvex.proofs_checks.kernel.formulas import after_round, has_parameter, is_of_parameters
 from fedconvex.proofs_checks.kernel.proofs import ROUND, ZERO
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
@@ -24,10 +24,11 @@ Sum = Callable[[RoundBoard, Any, Any], Quantity]  # of facts and squares, on a b
 
 @final
 class RunBoard:
-    """T rounds from the method's own start: a board for the first round, and one for any."""
+    """T rounds from the method's own start: boards for the first round, for any, and for the state after the last."""
 
     def __init__(self, any_round: RoundBoard, total: Sum):
-        self.board, self.start, self.total = any_round, any_round.at_its_start(), total
+        self.board, self.total = any_round, total
+        self.start, self.end = any_round.at_its_start(), any_round.after_the_last()
         self.parameters, self.field = any_round.parameters, any_round.field
 
     def marked(self, of: Quantity, when: str, ratio: Any = 1) -> Quantity:
@@ -78,6 +79,8 @@ class RunBoard:
 
     def _in_round(self, term: Number) -> Quantity:
         """The expectation of a number of any round."""
+        # It is over all draws so far, one inside over those of the round alone: (E x⁺)² is not E of x² one round later.
+        require(_is_linear_in_expectations(term), "an expectation inside that of any round")
         return self.board.number(Number("expected", (term,)))
 
     def value_at_mean(self, ratio: Number, u: Vector) -> Quantity:
@@ -93,7 +96,7 @@ class RunBoard:
         match fact:
             case proofs.During(when, facts, squares, ratio):
                 require(when in ("start", "end", "rounds"), f"{when} is no time of a run")
-                board = self.start if when == "start" else self.board
+                board = {"start": self.start, "end": self.end, "rounds": self.board}[when]
                 return self.marked(self.total(board, facts, squares), when, self.parameters.value(ratio)), False
             case proofs.Jensen(u, ratio):
                 return self._jensen(u, ratio), False
@@ -148,6 +151,18 @@ class RunBoard:
     def _require_one_round(self, difference: Quantity, line: Any) -> None:
         rest = difference - self.total(self.board, line.facts, line.squares)
         require(not rest.terms, "the sum of the facts is not the inequality of one round")
+
+
+def _is_linear_in_expectations(term: Number) -> bool:
+    """Whether expectations are only added up with weights, so that they change nothing inside another one."""
+    match term.head, term.args:
+        case (("+" | "-"), (x, y)):
+            return _is_linear_in_expectations(x) and _is_linear_in_expectations(y)
+        case ("named", (_, x)) | (("neg" | "expected"), (x,)) | ("/", (x, _)):
+            return _is_linear_in_expectations(x)
+        case "*", (x, y) if is_of_parameters(x) or is_of_parameters(y):
+            return _is_linear_in_expectations(x) and _is_linear_in_expectations(y)
+    return all(part.head != "expected" for part in parts(term))
 
 
 def is_same_always(unknown: Unknown) -> bool:

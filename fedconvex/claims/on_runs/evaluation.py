@@ -46,6 +46,7 @@ class RoundOnPath:
     solutions: Callable[[], Array]
     residuals: Callable[[], Array]
     local_gradients: Callable[[], Array]
+    before_last_step: Callable[[], Array]
     local_step: Callable[[Array], Array]  # from the rows of all
     drawn: Callable[[Array], Array]  # the server's average over the drawn clients, from the rows of all
 
@@ -115,6 +116,8 @@ class Values:
                 return getattr(self._round(run, time), rows)()
             case "local gradients", ():
                 return self._round(run, time).local_gradients()
+            case "before last step", ():
+                return self._round(run, time).before_last_step()
             case "local step", (of,):
                 return self._round(run, time).local_step(self._rows(self.of(of, path, time)))
             case "minimiser", ():

@@ -56,6 +56,7 @@ class Player:
                 solutions=lambda: _solutions(*everyone()),
                 residuals=lambda: _residuals(*everyone()),
                 local_gradients=lambda: _local_gradients(self.rounds.solver, *everyone()[:2]),
+                before_last_step=lambda: _before_last_step(self.rounds.solver, *everyone()[:2]),
                 local_step=lambda rows: _local_step(self.rounds.solver, *everyone()[:2], rows),
                 drawn=_average(result, draw),
             )
@@ -106,6 +107,14 @@ def _local_gradients(solver: LocalSolver, clients: Clients, subproblem: Subprobl
         total = total + gradients
         theta = theta - solver.stepsize * subproblem.add_gradients(theta, gradients)
     return total
+
+
+def _before_last_step(solver: LocalSolver, clients: Clients, subproblem: Subproblem) -> Array:
+    """The points from which the clients take the last of their local gradient steps."""
+    theta = subproblem.start
+    for _ in range(int(_gradient_descent("before last step", solver).steps) - 1):
+        theta = _local_step(solver, clients, subproblem, theta)
+    return theta
 
 
 def _local_step(solver: LocalSolver, clients: Clients, subproblem: Subproblem, rows: Array) -> Array:

@@ -8,6 +8,7 @@ import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
 from fedconvex.claims.examples import evaluated
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun
 from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     Number,
@@ -158,6 +159,22 @@ def test_the_last_step_begins_where_it_says(steps: int) -> None:
     refused(SETTING, claim, proof, "vectors differ")
 
 
+@pytest.mark.parametrize("method", ["FedGD", "Scaffold"])
+def test_the_last_step_of_runs_begins_there_too(method: str) -> None:
+    setting = replace(SETTING, method=method)
+    ended, begun = equal(answers, local_step(last)), equal(last, w)
+    federations = random_federations(setting, ended)
+    runs = [next(federations) for _ in range(30)]
+    assert {run.parameters["e"] > 1 for run in runs} == {True, False}
+    for run in runs:
+        assert ended.on(run).holds
+        assert begun.on(run).holds or run.parameters["e"] > 1
+    assert not all(begun.on(run).holds for run in runs)
+    exact = replace(setting, method="FedProx", method_parameters={"mu": L})
+    with pytest.raises(NotOnThisRun, match="takes no gradient steps"):
+        begun.on(next(random_federations(exact)))
+
+
 def test_without_local_steps_there_is_no_last_one() -> None:
     exact = ClaimSetting(method="FedProx", method_parameters={"mu": number(1)}, curvature=(number(0), number(1)))
     refused(exact, equal(last, w), Derivation((Combine(last, w, relation="="),)), "no gradient steps")
@@ -197,7 +214,8 @@ def test_powers_of_the_steps_before_are_at_most_those_of_none() -> None:
     for of in (1 - q**i, q**i, 1 - q ** (i + 2)):
         line = Combine(number(0), of, facts((1, Nonnegative(of))), name="a sign")
         assert theorem(CONVEX, claim, replace(proof, lines=(line, *proof.lines)))
-    for of in (q**i - q**e, q**e - q**i, q**i - q):
+    # q^0 = 1 before the first step: q^ι ≤ q only after it.
+    for of in (q**i - q**e, q**e - q**i, q**i - q, q - q**i):
         line = Combine(number(0), of, facts((1, Nonnegative(of))), name="a sign")
         refused(CONVEX, claim, replace(proof, lines=(line, *proof.lines)), "may be negative")
 
