@@ -184,9 +184,10 @@ class _Investigation:
     def _not_the_method(self, expected: float) -> StuckCause:
         T = self.series.rounds
         reached = max(self.twin.gap_after(T), self.target)
+        values = self.series.values
         words = (
-            f"{self.series.name} went from {self.series.values[0]:.3g} to {self.series.values[-1]:.3g}; this method with "
-            f"these parameters goes from {self.twin.model.first_gap:.3g} (at 0) to {reached:.3g} in {T:,} rounds, and "
+            f"{self.series.name} went from {values[0]:.3g} to {values[-1]:.3g}; this method with these "
+            f" parameters goes from {self.twin.model.first_gap:.3g} (at 0) to {reached:.3g} in {T:,} rounds, and "
             f"multiplies the late error by {self.twin.contraction:.4g} per round"
         )
         cure = (
