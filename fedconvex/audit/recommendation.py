@@ -119,13 +119,13 @@ def recommend_at(
         designs.append(design())
     ranked = sorted(designs, key=lambda design: _preference(design, problem))
     found: list[tuple[RecommendedMethod, DesignedMethod]] = []
-    for design in ranked:  # without the others, until a run confirms its prediction
+    for made in ranked:  # without the others, until a run confirms its prediction
         measures = others or not any(entry.is_confirmed for entry, _ in found)
-        entry = _measured(design, model, truth, tolerance, limits, check) if measures else _predicted(design, model)
-        found.append((entry, design))
+        entry = _measured(made, model, truth, tolerance, limits, check) if measures else _predicted(made, model)
+        found.append((entry, made))
     compare = others and limits.participation is None  # one draw says little about the mean
     found.sort(key=lambda pair: _observed(pair[0], problem, compare))
-    ranked = [design for _, design in found]
+    ranked = [made for _, made in found]
     say("parameters under limits")
     prox = any(isinstance(design.method, FedProx) for design in ranked)
     mu = designer.smallest_mu() if prox and limits == FederationLimits() else None

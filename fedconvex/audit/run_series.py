@@ -101,13 +101,20 @@ def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, 
         frame = pandas.read_csv(file, dtype=str, keep_default_na=False, skipinitialspace=True)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         cure = "give a CSV file with a column loss or gradient_norm"
-        raise InvalidInput("losses", str(path), one_line(f"cannot be read: {error}"), cure) from None
+        raise InvalidInput("losses", str(path), one_line(f"cannot be read: {str(error).strip()}"), cure) from None
+    if not isinstance(frame.index, pandas.RangeIndex):  # pandas would take the first column for names of rows
+        cure = "give every row as many fields as the header"
+        raise InvalidInput("losses", str(path), "has rows with more fields than the header", cure)
     names = {str(name).strip().lower(): name for name in frame.columns}
     found = [(k, names[n]) for k in KINDS for n in COLUMNS[k] if n in names and kind in (None, k)]
     if not found:
         problem = f"has the columns {', '.join(map(str, frame.columns))}"
-        raise InvalidInput("losses", str(path), one_line(problem), "name one of them loss or gradient_norm")
+        other = any(mark in str(name) for name in frame.columns for mark in ";\t|")
+        cure = "separate the columns by commas" if other else "name one of them loss or gradient_norm"
+        raise InvalidInput("losses", str(path), one_line(problem), cure)
     chosen, column = found[0]
+    if f"{column}.1" in frame.columns:  # what pandas calls the second of two
+        raise InvalidInput("losses", str(path), one_line(f"has two columns {column}"), "keep the run's")
     if "round" in names:
         _require_every_round(frame[names["round"]].tolist())
     for place, cell in enumerate(frame[column]):

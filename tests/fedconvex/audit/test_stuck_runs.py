@@ -250,6 +250,9 @@ FILES = {
     "round,loss\n0,5\n1,x\n": "could not convert",
     "round,accuracy\n0,5\n": "has the columns round, accuracy",
     "": "cannot be read",
+    "loss\n5,9\n4,9\n3,9\n": "rows with more fields than the header",  # else the losses are 9, 9, 9
+    "loss,loss\n5,1\n4,1\n": "has two columns loss",
+    "round;loss\n0;5\n1;4\n": "separate the columns by commas",
 }
 
 
