@@ -217,7 +217,7 @@ def _measured(
         entry = replace(entry, bytes=None)
     if not check or design.rounds is None or design.rounds > LONGEST_CHECK:
         return entry
-    longest = ceil(SLACK * design.rounds) + SPARE
+    longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
     run = rounds_to(design.method, design.solver, truth, tolerance * model.first_gap, longest, limits.participation)
     return replace(entry, measured_rounds=run, checked=True)
 

@@ -254,6 +254,14 @@ def test_a_method_whose_run_misses_the_tolerance_is_not_recommended(tolerance: f
     assert audited.best.measured_rounds is not None
 
 
+def test_a_run_that_needs_more_rounds_than_there_are_is_not_counted() -> None:
+    problem = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
+    assert fc.recommend(problem).best.measured_rounds == 3
+    found = fc.recommend(problem, rounds=2)
+    assert all(entry.measured_rounds is None for entry in found.ranked)
+    assert "no run reached it" in found.why
+
+
 def test_a_recommendation_that_no_run_confirms_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedconvex.audit.recommendation.rounds_to", lambda *_: None)
     found = fc.recommend(least_squares(1), 0.1)
