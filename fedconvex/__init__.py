@@ -17,7 +17,8 @@ _SEARCHED = {"methods": "METHODS", "local_solvers": "LOCAL_SOLVERS", "problems":
 _HOMES = {
     "audit.recommendation": ("recommend",),
     "audit.recommendation_result": ("Recommendation",),
-    "audit.stuck_runs": ("RunDiagnosis", "diagnose"),
+    "audit.run_diagnosis": ("RunDiagnosis",),
+    "audit.stuck_runs": ("diagnose",),
     "certainty": ("Certainty",),
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),

@@ -7,7 +7,7 @@ from fedconvex import proofs_checks as proofs_checks
 from fedconvex import theory as theory
 from fedconvex.audit.recommendation import recommend as recommend
 from fedconvex.audit.recommendation_result import Recommendation as Recommendation
-from fedconvex.audit.stuck_runs import RunDiagnosis as RunDiagnosis
+from fedconvex.audit.run_diagnosis import RunDiagnosis as RunDiagnosis
 from fedconvex.audit.stuck_runs import diagnose as diagnose
 from fedconvex.certainty import Certainty as Certainty
 from fedconvex.errors import FedconvexError as FedconvexError

@@ -4,7 +4,8 @@ from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.methods import default_methods, parse_method
 from fedconvex.audit.recommendation import recommend
 from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
-from fedconvex.audit.stuck_runs import RunDiagnosis, StuckCause, diagnose
+from fedconvex.audit.run_diagnosis import RunDiagnosis, StuckCause
+from fedconvex.audit.stuck_runs import diagnose
 
 __all__ = [
     "Audit", "Recommendation", "RecommendedMethod", "RunDiagnosis", "StuckCause", "audit", "default_methods",

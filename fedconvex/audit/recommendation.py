@@ -6,7 +6,7 @@ each method runs on the problem itself, so that measured rounds stand beside the
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     pass
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
+LEAST_CURVATURE = 1e-140  # squares of smaller ones, and of the inverses of larger ones, leave float64
 LONGEST_CHECK = 5000  # predicted rounds up to which a run checks them
 SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
 MOST_LOCAL_STEPS = 100_000
@@ -103,6 +104,10 @@ def recommend_at(
     needed = FORMED_COPIES * problem.num_clients * problem.dim**2 * memory.NUMBER
     memory.require(needed, "problem", problem, "the clients' Hessians", "give fewer features or clients")
     model = QuadraticModel.of(problem, truth)
+    largest = float(abs(model.hessians).max())
+    if not (LEAST_CURVATURE < largest < 1 / LEAST_CURVATURE and model.first_gap < inf):
+        words = "has squares beyond the range of float64"
+        raise InvalidInput("problem", problem, words, "rescale features and targets")
     if model.first_gap <= 0:
         raise InvalidInput("problem", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     designer = MethodDesigner(model, tolerance, limits)
@@ -113,10 +118,14 @@ def recommend_at(
         say(f"parameters of {name}")
         designs.append(design())
     ranked = sorted(designs, key=lambda design: _preference(design, problem))
-    entries = [
-        _measured(design, model, truth, tolerance, limits, check) if others or place == 0 else _predicted(design, model)
-        for place, design in enumerate(ranked)
-    ]
+    found: list[tuple[RecommendedMethod, DesignedMethod]] = []
+    for made in ranked:  # without the others, until a run confirms its prediction
+        measures = others or not any(entry.is_confirmed for entry, _ in found)
+        entry = _measured(made, model, truth, tolerance, limits, check) if measures else _predicted(made, model)
+        found.append((entry, made))
+    compare = others and limits.participation is None  # one draw says little about the mean
+    found.sort(key=lambda pair: _observed(pair[0], problem, compare))
+    ranked = [made for _, made in found]
     say("parameters under limits")
     prox = any(isinstance(design.method, FedProx) for design in ranked)
     mu = designer.smallest_mu() if prox and limits == FederationLimits() else None
@@ -125,7 +134,7 @@ def recommend_at(
         problem=problem,
         tolerance=tolerance,
         limits=limits,
-        ranked=tuple(entries),
+        ranked=tuple(entry for entry, _ in found),
         under_limits=tuple(_under_limits(designer, ranked)),
         smallest_mu=mu,
         shared_minimizer=bool(abs(model.gradients).max() <= IDENTICAL * scale),
@@ -171,6 +180,19 @@ def _preference(design: DesignedMethod, problem: Problem) -> tuple[float, ...]:
     return (_bytes(design.method, problem, design.rounds), design.rounds, 0.0, work)
 
 
+def _observed(entry: RecommendedMethod, problem: Problem, compare: bool) -> tuple[int, int]:
+    """A key that puts methods whose runs miss the tolerance last, and compares bytes by the measured rounds.
+
+    Predictions for losses that are not quadratic may be far off.
+    """
+    if entry.predicted_rounds is None:
+        return 2, 0
+    if not entry.is_confirmed:
+        return 1, 0
+    rounds = entry.measured_rounds or entry.predicted_rounds
+    return 0, _bytes(entry.method, problem, rounds) if compare else 0
+
+
 def _bytes(method: Method, problem: Problem, rounds: int) -> int:
     return rounds * (method.vectors_down + method.vectors_up) * problem.num_clients * problem.dim * memory.NUMBER
 
@@ -195,7 +217,7 @@ def _measured(
         entry = replace(entry, bytes=None)
     if not check or design.rounds is None or design.rounds > LONGEST_CHECK:
         return entry
-    longest = ceil(SLACK * design.rounds) + SPARE
+    longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
     run = rounds_to(design.method, design.solver, truth, tolerance * model.first_gap, longest, limits.participation)
     return replace(entry, measured_rounds=run, checked=True)
 

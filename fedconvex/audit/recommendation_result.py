@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+AS_PREDICTED = 0.2  # relative difference of rounds
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,20 @@ class RecommendedMethod:
     bytes: int | None  # that all clients receive and send in the predicted rounds, 8 a number (EXACT)
     bias: Interval | None  # ‖fixed point − x*‖ / ‖x*‖; None: none found, or partial participation
     floor: Interval | None  # error floor / first gap
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether no run contradicts the prediction that the tolerance is reached."""
+        return not self.checked or self.measured_rounds is not None
+
+    @property
+    def is_as_predicted(self) -> bool:
+        """Whether a run, if one was made, took about as many rounds as predicted."""
+        if not self.checked or self.predicted_rounds is None:
+            return True
+        if self.measured_rounds is None:
+            return False
+        return abs(self.predicted_rounds - self.measured_rounds) <= max(1, AS_PREDICTED * self.measured_rounds)
 
     @property
     def local_work(self) -> str:

@@ -54,18 +54,22 @@ def reasons(found: "Recommendation") -> str:
         words.append("There is one client: solve its problem locally, no federated method is needed.")
     elif found.shared_minimizer:
         words.append("All clients share one minimiser: local work causes no bias, so more of it saves rounds.")
-    if best.predicted_rounds is None:
+    quadratic = isinstance(found.problem, QuadraticProblem)
+    if not best.is_confirmed:
+        words.append("The tolerance is predicted, but no run reached it: do not rely on these parameters.")
+    elif best.predicted_rounds is None:
         limit = "" if found.limits.rounds is None else f" within {found.limits.rounds:,} rounds"
         words.append(f"No method is predicted to reach the tolerance{limit}; this one comes nearest.")
     elif found.limits.participation is None:
         words.append("It sends the fewest bytes until the tolerance is reached.")
     else:
         words.append("It needs the fewest rounds until the tolerance is reached, as a mean over seeds.")
+    if found.limits.participation is None and not all(entry.is_as_predicted for entry in found.ranked):
+        words.append("Runs need other numbers of rounds than predicted: the ranking is by the runs.")
     if found.smallest_mu is not None and not found.shared_minimizer:
         mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
         words.append(f"FedProx needs μ of about {mu:f} or more for an error floor below the tolerance.")
-    exact = isinstance(found.problem, QuadraticProblem)
-    basis = "the exact map of one round" if exact else "the linearised round at the minimiser"
+    basis = "the exact map of one round" if quadratic else "the linearised round at the minimiser"
     words.append(f"The predictions come from {basis}.")
     return " ".join(words)
 

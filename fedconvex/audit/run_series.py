@@ -17,6 +17,7 @@ from fedconvex.safe_text import one_line
 from fedconvex.validation import from_torch, is_choice, is_tensor
 
 KINDS = ("loss", "gradient_norm")
+LOSSES = "f(x_t) − f*"
 COLUMNS = {"loss": ("loss", "value", "objective"), "gradient_norm": ("gradient_norm", "grad_norm")}
 FEWEST = 5  # rounds that show anything
 BELOW = 1e-6  # a loss below the minimum by more than this part of it is a loss of another objective
@@ -31,6 +32,12 @@ class RunSeries:
     of_point: Callable[[np.ndarray], float]  # the same quantity at any point
     name: str
     resolution: float  # differences below are rounding of the recorded numbers
+    recorded: bool = False  # by another program: nothing but the numbers is known
+
+    @property
+    def of_losses(self) -> bool:
+        """Whether these are suboptimalities, not gradient norms."""
+        return self.name == LOSSES
 
     @property
     def rounds(self) -> int:
@@ -45,7 +52,7 @@ def of_trajectory(run: Trajectory, truth: GroundTruth) -> RunSeries:
     gap = gaps_to(run.problem, truth.point)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.array([gap(x) for x in arithmetics.of(run.points).to_float(run.points)])
-    return _series(values, gap, "f(x_t) − f*", 0.0)
+    return _series(values, gap, LOSSES, 0.0, recorded=False)
 
 
 def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "loss") -> RunSeries:
@@ -56,6 +63,9 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
     if not is_choice(kind, KINDS):
         raise InvalidInput("kind", kind, "is unknown", f"choose {' or '.join(KINDS)}")
     recorded = _numbers(losses)
+    if (recorded == -np.inf).any():
+        cure = "cut the losses before it; an objective with a minimiser has no such value"
+        raise InvalidInput("losses", -np.inf, "is below every minimum", cure)
     if kind == "gradient_norm":
         finite = recorded[np.isfinite(recorded)]
         if (finite < 0).any():
@@ -72,7 +82,7 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
             "losses", float(recorded[np.isfinite(recorded)].min()), f"is below the minimum f* = {truth.value:.8g}",
             "give the losses of the same objective: same data, ridge, weights, and mean or sum over samples",
         )  # fmt: skip
-    return _series(np.maximum(values, 0.0), gap, "f(x_t) − f*", resolution)
+    return _series(np.maximum(values, 0.0), gap, LOSSES, resolution)
 
 
 def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, str]:
@@ -91,13 +101,20 @@ def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, 
         frame = pandas.read_csv(file, dtype=str, keep_default_na=False, skipinitialspace=True)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         cure = "give a CSV file with a column loss or gradient_norm"
-        raise InvalidInput("losses", str(path), one_line(f"cannot be read: {error}"), cure) from None
+        raise InvalidInput("losses", str(path), one_line(f"cannot be read: {str(error).strip()}"), cure) from None
+    if not isinstance(frame.index, pandas.RangeIndex):  # pandas would take the first column for names of rows
+        cure = "give every row as many fields as the header"
+        raise InvalidInput("losses", str(path), "has rows with more fields than the header", cure)
     names = {str(name).strip().lower(): name for name in frame.columns}
     found = [(k, names[n]) for k in KINDS for n in COLUMNS[k] if n in names and kind in (None, k)]
     if not found:
         problem = f"has the columns {', '.join(map(str, frame.columns))}"
-        raise InvalidInput("losses", str(path), one_line(problem), "name one of them loss or gradient_norm")
+        other = any(mark in str(name) for name in frame.columns for mark in ";\t|")
+        cure = "separate the columns by commas" if other else "name one of them loss or gradient_norm"
+        raise InvalidInput("losses", str(path), one_line(problem), cure)
     chosen, column = found[0]
+    if f"{column}.1" in frame.columns:  # what pandas calls the second of two
+        raise InvalidInput("losses", str(path), one_line(f"has two columns {column}"), "keep the run's")
     if "round" in names:
         _require_every_round(frame[names["round"]].tolist())
     for place, cell in enumerate(frame[column]):
@@ -137,19 +154,26 @@ def _numbers(losses: Any) -> np.ndarray:
     if not finite[: last + 1].all():
         place = int(np.flatnonzero(~finite)[0])
         raise InvalidInput(f"losses[{place}]", recorded[place], "is missing", "fill it, or cut the losses before it")
-    if last + 1 < 1 or len(recorded) < FEWEST:
+    if len(recorded) < FEWEST:
         raise InvalidInput("losses", recorded, f"has fewer than {FEWEST} rounds", "run more rounds")
+    if last < 0:
+        raise InvalidInput("losses", recorded, "has no finite number", "give the losses from before round 1 on")
     return recorded
 
 
-def _series(values: np.ndarray, of_point: Callable[[np.ndarray], float], name: str, resolution: float) -> RunSeries:
+def _series(
+    values: np.ndarray, of_point: Callable[[np.ndarray], float], name: str, resolution: float, recorded: bool = True
+) -> RunSeries:
     values = np.where(np.isfinite(values), values, np.inf)
     if len(values) < FEWEST:
         raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few to tell anything", "run more rounds")
     if not values[0] > 0:
         cure = "start the run elsewhere; nothing is stuck"
         raise InvalidInput("run", float(values[0]), "is the suboptimality before the first round", cure)
-    return RunSeries(values, of_point, name, resolution)
+    if not values[0] < np.inf:
+        cure = "start the run nearer to the minimiser, or rescale the objective"
+        raise InvalidInput("run", name, "is beyond the range of float64 before the first round", cure)
+    return RunSeries(values, of_point, name, resolution, recorded)
 
 
 def _step(recorded: np.ndarray) -> float:

@@ -7,8 +7,8 @@ contraction, divergence, inexact local work); what only the run does is due to t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Literal, final
+from math import inf, isclose, isfinite
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fedconvex.audit.cures import Cures
 from fedconvex.audit.designs.parameters import FederationLimits, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.recommendation import require_tolerance
+from fedconvex.audit.run_diagnosis import RunDiagnosis, StuckCause
 from fedconvex.audit.run_series import RunSeries, of_losses, of_trajectory
 from fedconvex.audit.twins import STABLE, DeterministicTwin, deterministic_solver
 from fedconvex.errors import InvalidInput
@@ -26,86 +27,16 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulation import Trajectory
 from fedconvex.validation import in_floats, instance_of
 
-if TYPE_CHECKING:
-    import pandas
-
-Cause = Literal[
-    "not stuck", "bias floor", "slow contraction", "divergence by stepsize", "sampling noise",
-    "local solver too inexact", "stale memory",
-]  # fmt: skip
 GREW = 10.0  # a run diverges if it ends at this multiple of its start, or overflows …
 GREW_LATE = 4.0  # … or, above its start, at this multiple of its middle
 NEAR = 3.0  # a run is at its error floor if it ends within this factor of it
+SAME_START = 1e-3  # relative difference to f(0) − f* of a run that starts at 0
 NOISY = 5.0  # the draws hold a run up if it ends at this multiple of what its twin reaches
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class StuckCause:
-    """One cause: its number with its meaning (all NUMERIC), the evidence, and the cure."""
-
-    cause: Cause
-    number: float
-    quantity: str
-    evidence: str
-    cure: str
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class RunDiagnosis:
-    """The result of `diagnose`: the causes, the one that holds the run up now first."""
-
-    causes: tuple[StuckCause, ...]
-    tolerance: float
-
-    @property
-    def cause(self) -> Cause:
-        """The first cause; "not stuck" where the run reached the tolerance."""
-        return self.causes[0].cause
-
-    @property
-    def number(self) -> float:
-        """The first cause's number; its meaning is `causes[0].quantity`."""
-        return self.causes[0].number
-
-    @property
-    def evidence(self) -> str:
-        """What shows the first cause."""
-        return self.causes[0].evidence
-
-    @property
-    def cure(self) -> str:
-        """What to do about the first cause."""
-        return self.causes[0].cure
-
-    def to_frame(self) -> "pandas.DataFrame":
-        """A row for each cause: cause, number, quantity, evidence, cure."""
-        import pandas
-
-        return pandas.DataFrame([vars(found) for found in self.causes])
-
-    def to_dictionary(self) -> dict[str, Any]:
-        """For JSON: numbers that are not finite become None."""
-        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
-        return {"cause": self.cause, "tolerance": self.tolerance, "causes": causes}
-
-    def __str__(self) -> str:
-        from textwrap import wrap
-
-        lines = []
-        for found in self.causes:
-            lines += [f"{found.cause}: {found.quantity} {found.number:.4g} (numeric)"]
-            lines += wrap(f"evidence: {found.evidence}", 98, initial_indent="  ", subsequent_indent="  ")
-            lines += wrap(f"cure: {found.cure}", 98, initial_indent="  ", subsequent_indent="  ")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False))
 
 
 def diagnose(
@@ -147,6 +78,9 @@ def diagnose(
     require_tolerance(tolerance)
     if isinstance(run, Trajectory):
         setup = run.setup
+        if method is not None and method != run.method:
+            cure = "call diagnose(run): a trajectory knows its method"
+            raise InvalidInput("method", method, f"is not the method of the run, {run.method!r}", cure)
         problem, method = run.problem, run.method
         if setup is not None:
             if setup.stragglers is not None and setup.stragglers.fraction > 0:
@@ -177,7 +111,7 @@ def diagnose(
     designer = MethodDesigner(model, float(tolerance), FederationLimits())
     cures = Cures(designer, None if participation.takes_everyone(problem) else participation)
     causes = tuple(_Investigation(series, twin, target, solver, participation, random, cures).causes())
-    return RunDiagnosis(causes, float(tolerance))
+    return RunDiagnosis(causes, float(tolerance), series, twin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +132,7 @@ class _Investigation:
             yield StuckCause("not stuck", float(reached[0]), "rounds to the tolerance:", words, "none is needed")
             return
         if self._diverges:
-            yield self._divergence()
+            yield self._not_the_method(self.target) if self._is_too_large_for(inf) else self._divergence()
             return
         floor = self.twin.floor
         at_floor = floor > self.target and self.level <= NEAR * floor
@@ -206,6 +140,9 @@ class _Investigation:
             yield self._floor(floor)
             return
         expected = max(min(self.twin.gap_after(T), float(values[0])), self.target, floor if floor < inf else 0.0)
+        if self._is_too_large_for(expected):
+            yield self._not_the_method(expected)
+            return
         if self.level > NOISY * expected and self.random:
             yield self._draws(expected)
         elif self.level > NOISY * expected and not isinstance(self.solver, type(self.twin.solver)):
@@ -228,10 +165,44 @@ class _Investigation:
         late = values[-1] > values[0] and values[-1] > GREW_LATE * middle
         return bool(not isfinite(values[-1]) or values[-1] > GREW * values[0] or late)
 
+    def _is_too_large_for(self, expected: float) -> bool:
+        """Whether recorded losses are not the method's: on quadratics its rounds are known exactly.
+
+        expected: what the method reaches from 0 in as many rounds; inf where the run diverges.
+        """
+        model = self.twin.model
+        same_solver = isinstance(self.solver, type(self.twin.solver))
+        known = isinstance(model.problem, QuadraticProblem) and self.series.recorded and self.series.of_losses
+        if not known or self.random or not same_solver or not self.twin.contraction < STABLE:
+            return False
+        return expected == inf or (self._starts_at_0 and self.level > NOISY * max(expected, self.series.resolution))
+
+    @property
+    def _starts_at_0(self) -> bool:
+        return isclose(float(self.series.values[0]), self.twin.model.first_gap, rel_tol=SAME_START)
+
+    def _not_the_method(self, expected: float) -> StuckCause:
+        T = self.series.rounds
+        reached = max(self.twin.gap_after(T), self.target)
+        values = self.series.values
+        words = (
+            f"{self.series.name} went from {values[0]:.3g} to {values[-1]:.3g}; this method with these "
+            f" parameters goes from {self.twin.model.first_gap:.3g} (at 0) to {reached:.3g} in {T:,} rounds, and "
+            f"multiplies the late error by {self.twin.contraction:.4g} per round"
+        )
+        cure = (
+            "compare data, objective, method, parameters and start with the run's; fedconvex conform checks the "
+            "implementation"
+        )
+        number = self.level / max(expected, reached)
+        return StuckCause("not this method's run", number, "suboptimality over that of the method:", words, cure)
+
     def _divergence(self) -> StuckCause:
         finite = self.series.values[np.isfinite(self.series.values)]
         half = finite[len(finite) // 2 :]
         growth = float((half[-1] / half[0]) ** (0.5 / max(len(half) - 1, 1))) if half[0] > 0 else inf
+        if growth <= 1:  # it overflowed later
+            growth = inf
         factor = self.twin.contraction
         if self.random and factor < STABLE and not self.twin.method.memoryless:
             return self._draws(self.target)
@@ -294,6 +265,11 @@ class _Investigation:
             else "its fixed point is off"
         )
         words = f"one round multiplies the late error by {factor:.6f}; {when}, the run had {self.series.rounds:,}"
+        if self.series.recorded and self.series.of_losses and not self._starts_at_0:
+            first = f"{self.series.values[0]:.4g}"
+            words += (
+                f"; it starts at {first}, and f(0) − f* is {self.twin.model.first_gap:.4g}: is the objective the same?"
+            )
         if not isinstance(self.twin.solver, Exact) and isinstance(self.twin.method.local_solver, Exact):
             exact = self.twin.exact().reached.rounds
             if exact <= self.series.rounds:

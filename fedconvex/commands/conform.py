@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fedconvex.commands.terminal import say
+from fedconvex.commands.terminal import redirected_descriptor, say
 
 CONFORM_HELP = """Does an implementation do what its method's paper says? If not, which fault does it have?
 
@@ -56,15 +56,14 @@ def conform(
 ) -> None:
     """Loads the implementation, checks it, prints the report and writes what the options name."""
     from fedconvex.atomic_files import replaces, write_atomically
-    from fedconvex.commands.output_files import require_file, saved
+    from fedconvex.commands.output_files import require_files, saved
     from fedconvex.conformance.implementation_files import check_file
     from fedconvex.conformance.report_files import badge_of, json_of, junit_of
 
     quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
-    for option, path in (("--json", None if quiet else json_file), ("--junit", junit), ("--badge", badge)):
-        if path is not None:
-            require_file(path, option)
-    with redirect_stdout(sys.stderr):  # what the implementation prints
+    outputs = {"--json": None if quiet else json_file, "--junit": junit, "--badge": badge}
+    require_files(outputs, Path(implementation.rpartition(":")[0]))
+    with redirect_stdout(sys.stderr), redirected_descriptor():  # what the implementation prints
         report = check_file(
             implementation, method, local_solver=local_solver, loss=loss, weights=weights, precision=precision
         )

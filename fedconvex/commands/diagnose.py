@@ -1,6 +1,8 @@
 """`fedconvex diagnose`: why a run does not reach a tolerance, from the losses that it left."""
 
 import json
+import re
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,9 +18,9 @@ DIAGNOSE_HELP = """Why is a run stuck? From the losses of any framework's run, o
 [bold]fedconvex diagnose diabetes losses.csv --method feddyn:alpha=3 --participation 2[/bold]
 
 The file has a column loss (of the same objective) or gradient_norm, and a row for each round, the first before round \
-1. The answer is a bias floor, slow contraction, divergence by stepsize, sampling noise, an inexact local solver, or \
-stale memory, with its number, the evidence and the cure. Exit status: 0 the run reached the tolerance, 1 it did not, \
-2 wrong input."""
+1. The answer is a bias floor, slow contraction, divergence by stepsize, sampling noise, an inexact local solver, \
+stale memory, or losses that are not this method's, with its number, the evidence and the cure. Exit status: 0 the run \
+reached the tolerance, 1 it did not, 2 wrong input."""
 
 
 def diagnose(
@@ -53,8 +55,10 @@ def diagnose(
     try:
         made = kind(**{name: int(v) if v.denominator == 1 else v for name, v in given.items()})
     except TypeError:
-        words = "lacks a parameter"
-        raise InvalidInput("method", method, words, f"write {kind.__name__.lower()}:NAME=NUMBER") from None
+        name = re.split("[:(]", method)[0].strip()
+        lacking = [f.name for f in fields(kind) if f.default is MISSING and f.name not in given]  # type: ignore[arg-type]
+        cure = f"write {name}:{','.join(f'{parameter}=NUMBER' for parameter in lacking)}"
+        raise InvalidInput("method", method, f"lacks {' and '.join(lacking) or 'a parameter'}", cure) from None
     if (solver_steps is None) != (solver_stepsize is None):
         cure = "give both --solver-steps and --solver-stepsize"
         raise InvalidInput("solver_steps", solver_steps, f"comes with solver_stepsize = {solver_stepsize}", cure)

@@ -8,6 +8,8 @@ from fedconvex.atomic_files import remove_leftovers
 from fedconvex.errors import InvalidInput
 from fedconvex.safe_text import one_line
 
+DEVICES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
 
 def require_writable(folder: Path, option: str = "--out") -> None:
     """Raises InvalidInput, before any work, for a folder to which results cannot be written after it.
@@ -29,7 +31,21 @@ def require_file(path: Path, option: str, endings: Sequence[str] = ()) -> None:
         raise InvalidInput(option, path, "has an unknown ending", f"choose {', '.join(endings)}")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise InvalidInput(option, path, "is no file that can be written", "name a file in an existing folder")
+    # writing renames a file to this path: that would put a file in the place of /dev/null, or of the link /dev/stdout
+    if (path.exists() and not path.is_file()) or path.absolute().parent in DEVICES:
+        raise InvalidInput(option, path, "is a device, not a file", "name a file")
     require_writable(path.absolute().parent, option)
+
+
+def require_files(outputs: Mapping[str, Path | None], read: Path) -> None:
+    """`require_file` for the path of every option, which must be another file than the others and the one read."""
+    taken = {read.resolve(): "is the file that is read"}
+    for option, path in outputs.items():
+        if path is not None:
+            require_file(path, option)
+            if (found := taken.get(path.resolve())) is not None:
+                raise InvalidInput(option, path, found, "name a file of its own")
+            taken[path.resolve()] = f"is the file of {option}"
 
 
 def saved(files: Mapping[Path, bool]) -> str:

@@ -19,6 +19,7 @@ from fedconvex.conformance.method_texts import method_from_text, solver_from_tex
 from fedconvex.conformance.report import Report
 from fedconvex.conformance.shapes import FUNCTIONS
 from fedconvex.errors import InvalidInput, short_text
+from fedconvex.names import suggestion
 
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("loss", "weights", "precision"), str),
@@ -74,7 +75,13 @@ def _first(given: Any, implementation: Any, name: str) -> Any:
     """The given value; where it is None, that of the implementation."""
     if given is not None:
         return given
-    return implementation.get(name) if isinstance(implementation, Mapping) else getattr(implementation, name, None)
+    if isinstance(implementation, Mapping):
+        return implementation.get(name)
+    try:
+        return getattr(implementation, name, None)
+    except (Exception, SystemExit) as error:  # a property of the user's
+        problem = f"cannot be read: {type(error).__name__}: {short_text(str(error), 160)}"
+        raise InvalidInput(name, type(implementation).__name__, problem, "assign the value") from error
 
 
 def _of_kind(value: Any, name: str) -> Any:
@@ -134,7 +141,8 @@ def _implementation(module: ModuleType, name: str, target: str) -> Any:
     """The object of this name; of a class whose functions take `self`, an instance."""
     if not hasattr(module, name):
         known = [n for n, value in vars(module).items() if not n.startswith("_") and _can_be_checked(value, module)]
-        cure = f"name one of {', '.join(known)}" if known else "assign the implementation to that name"
+        cure = f"{suggestion(name, known)}name one of {', '.join(known)}"
+        cure = cure if known else "assign the implementation to that name"
         raise InvalidInput("implementation", target, f"the file has no {name}", cure)
     found = getattr(module, name)
     if not isinstance(found, type) or not _takes_self(found):

@@ -88,7 +88,8 @@ def _clients(candidates: Sequence[Column], rows: int, source: TableSource) -> Fi
         divided = {"clients": min(DEFAULT_CLIENTS, rows), "partition": "iid"}
         return Finding(problem, divided, f"name one with {_option(source.client, source)}")
     shown = " or ".join(f"{column.name!r} ({column.distinct} values)" for column in candidates[:SHOWN])
-    cure = "divide the rows with clients and partition (--clients N --partition iid)"
+    command = "" if source.style == "Python" else " (--clients N --partition iid)"
+    cure = f"divide the rows with clients and partition{command}"
     return Finding(f"{problem}, which {shown} could be", {source.client: candidates[0].name}, cure)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
@@ -87,8 +88,24 @@ def _single_values(column: Column, source: TableSource, impute: str | None) -> I
         shown = repr(column.texts[column.codes[row]][:40]) if column.typed is None else f"{column.values[row]}"
         problem = f"{source.place(row, column.name)}: {shown} is not finite"
         yield Finding(problem, {"drop": [column.name]}, FILL)
+    elif column.content == "numbers" and _merged(column):
+        problem = f"column {column.name!r}: numbers that differ are equal as floats, such as {column.texts[0][:40]}"
+        yield Finding(problem, {"drop": [column.name]}, "subtract a constant")
     if impute is not None and column.missing.any():
         yield Finding(missing_value(column, source), {"impute": impute}, FILL)
+
+
+def _merged(column: Column) -> bool:
+    """Whether long integers that all differ became one float: the feature would be constant."""
+    return len(column.texts) > 1 and np.unique(column.numbers).size == 1 and not _same_spellings(column)
+
+
+def _same_spellings(column: Column) -> bool:
+    """Whether the texts write one number, as 1, 1.0 and 01 do."""
+    try:
+        return len({Decimal(text) for text in column.texts}) == 1
+    except InvalidOperation:  # grouped thousands, decimal commas, truth values
+        return True
 
 
 def examined_target(column: Column, source: TableSource) -> list[Finding]:

@@ -6,17 +6,18 @@ import numpy as np
 
 from fedconvex.data.columns import of_series
 from fedconvex.data.preparation import Preparation, prepare
-from fedconvex.data.table import Table, check_size
+from fedconvex.data.table import CLIENT_COLUMNS, TARGET_COLUMNS, Table, check_size
 from fedconvex.data.table_source import TableSource
 from fedconvex.errors import InvalidInput
+from fedconvex.optional import require_library
 
 if TYPE_CHECKING:
     import pandas
 
 
 def is_frame(value: Any) -> bool:
-    """Whether the value is a table of pandas, Arrow or polars."""
-    return hasattr(value, "__arrow_c_stream__") and hasattr(value, "columns")
+    """Whether the value is a table of pandas, Arrow or polars, or a stream of one; a column alone is none."""
+    return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or not hasattr(value, "dtype"))
 
 
 def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
@@ -29,10 +30,13 @@ def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
     if not is_frame(frame):
         cure = "give a table of pandas, polars or Arrow; of a file, the path to fedconvex.data.load"
         raise InvalidInput(argument, frame, "is no table", cure)
+    require_library("pyarrow", "reading a table of polars or Arrow")
     import pyarrow as pa
 
     try:
-        found: Any = pa.RecordBatchReader.from_stream(frame).read_all().to_pandas()
+        table = pa.RecordBatchReader.from_stream(frame).read_all()
+        # what pandas wrote about its index would take columns away; floats merge long integers beside missing values
+        found: Any = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     except Exception as error:  # of another library's data: the libraries raise nearly any exception
         raise InvalidInput(argument, frame, f"cannot be read through Arrow ({error})", "give a pandas frame") from error
     return cast("pandas.DataFrame", found)
@@ -47,6 +51,13 @@ def table_of(
 ) -> Table:
     """The table of a frame with at least one row. Raises UntidyTable, InvalidInput."""
     names = [str(name) for name in frame.columns]
+    in_index = {str(name) for name in frame.index.names if name is not None}.difference(names)
+    clients = () if options.has_clients else CLIENT_COLUMNS
+    for requested, defaults in ((client_column, clients), (target_column, TARGET_COLUMNS)):
+        usual = () if set(names).intersection(defaults) else defaults
+        if lost := sorted(in_index.intersection(usual if requested is None else {str(requested)})):
+            problem = f"has {lost[0]!r} in its index, not as a column"
+            raise InvalidInput(source.argument, source.value, problem, "make it a column with reset_index()")
     check_size(source.value, len(frame), max(1, len(names) - 1))
     columns = [of_series(name, frame.iloc[:, j]) for j, name in enumerate(names)]
     return prepare(columns, source, target_column, client_column, options)

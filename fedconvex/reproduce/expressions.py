@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 
 
 def _product(left: Any, right: Any) -> Any:
@@ -84,7 +85,9 @@ def parsed(text: Any, names: Mapping[str, Any], where: str, example: str = EXAMP
             known = isinstance(node.func, ast.Name) and callable(names.get(node.func.id))
         if not known:
             part = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-            raise InvalidInput(where, text, f"{part} is not known there", f"known: {', '.join(sorted(names))}")
+            unknown = node.func if isinstance(node, ast.Call) else node
+            near = suggestion(unknown.id, names) if isinstance(unknown, ast.Name) else ""
+            raise InvalidInput(where, text, f"{part} is not known there", f"{near}known: {', '.join(sorted(names))}")
     return tree
 
 

@@ -86,6 +86,8 @@ MAKERS: dict[str, Any] = {
         fc.FedSplit(stepsize=Fraction(1, 2)), SmoothStronglyConvex(mu=1, L=4), "any", metric="lifted_distance"
     ),
     "recommendation": lambda: fc.recommend(PAIR),
+    "diagnosis": lambda: fc.diagnose(fc.simulate(fc.FedProx(mu=1), PAIR, 300)),
+    "diagnosis of a diverging run": lambda: fc.diagnose(fc.simulate(DIVERGING, PAIR, 60)),
     "report": wrong_fedsgd,
     "deep run": deep_run,
 }  # fmt: skip
@@ -171,7 +173,7 @@ def test_the_check_of_pictures_sees_texts_that_are_cut_or_overlap() -> None:
 def test_every_result_is_tried() -> None:
     """The classes that show themselves, and no other, have a maker here."""
     kinds = {type(made(name)) for name in MAKERS}
-    others = {Bounds, WorstCase, Report, deep.DeepRun, fc.Recommendation}
+    others = {Bounds, WorstCase, Report, deep.DeepRun, fc.Recommendation, fc.RunDiagnosis}
     assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, *others}
     public = {
         value

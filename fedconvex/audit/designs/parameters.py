@@ -67,7 +67,8 @@ class DesignedMethod:
     @property
     def rounds(self) -> int | None:
         """Rounds to the tolerance on the model, None if the limits or the error floor forbid it."""
-        return ceil(self.reached.rounds - 1e-9) if isfinite(self.reached.rounds) else None
+        # the model may reach at the start what the problem does not
+        return max(ceil(self.reached.rounds - 1e-9), 1) if isfinite(self.reached.rounds) else None
 
     @property
     def local_steps(self) -> int | None:

@@ -231,6 +231,52 @@ def test_awkward_problems_have_a_recommendation_that_its_run_confirms(name: str)
     assert abs(best.predicted_rounds - best.measured_rounds) <= max(1, 0.2 * best.measured_rounds)
 
 
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+def test_a_method_whose_run_misses_the_tolerance_is_not_recommended(tolerance: float) -> None:
+    """Far from the minimiser of nearly separable data the curvature is a million times larger than at it."""
+    problem = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
+    found = fc.recommend(problem, tolerance)
+    reached = [entry.measured_rounds is not None for entry in found.ranked]
+    assert not all(reached)  # the predictions of some are wrong
+    assert reached == sorted(reached, reverse=True)
+    sent = [entry.measured_rounds for entry in found.ranked if entry.measured_rounds is not None]
+    assert sent == sorted(sent)  # these methods send one vector each way
+    assert all(entry.predicted_rounds is None or entry.predicted_rounds >= 1 for entry in found.ranked)
+    assert "the ranking is by the runs" in found.why
+    assert "the ranking is by the runs" not in fc.recommend(least_squares(1)).why
+    run = fc.simulate(found.method, problem, found.best.measured_rounds or 0, local_solver=found.best.local_solver)
+    truth = fc.ground_truth(problem)
+    gaps = [problem.value(x) - truth.value for x in run.points]
+    assert gaps[-1] <= tolerance * gaps[0]
+    assert gaps[-2] > tolerance * gaps[0]
+    audited = audit(problem, ["fedgd"], rounds=2, tolerance=tolerance).recommendation
+    assert audited is not None
+    assert audited.best.measured_rounds is not None
+
+
+def test_a_run_that_needs_more_rounds_than_there_are_is_not_counted() -> None:
+    problem = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
+    assert fc.recommend(problem).best.measured_rounds == 3
+    found = fc.recommend(problem, rounds=2)
+    assert all(entry.measured_rounds is None for entry in found.ranked)
+    assert "no run reached it" in found.why
+
+
+def test_a_recommendation_that_no_run_confirms_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fedconvex.audit.recommendation.rounds_to", lambda *_: None)
+    found = fc.recommend(least_squares(1), 0.1)
+    assert all(entry.checked for entry in found.ranked)
+    assert "no run reached it" in found.why
+    assert "sends the fewest" not in found.why
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+def test_curvature_whose_squares_leave_the_floats_is_refused(scale: float) -> None:
+    problem = fc.LeastSquares(A=[[[scale, 0], [0, scale]], [[scale, scale]]], b=[[scale, 1], [2 * scale]])
+    with np.errstate(over="ignore"), pytest.raises(InvalidInput, match="beyond the range of float64; rescale"):
+        fc.recommend(problem)
+
+
 def test_a_minimiser_at_the_start_is_refused() -> None:
     with pytest.raises(InvalidInput, match="has its minimiser at 0"):
         fc.recommend(fc.Quadratic(H=[np.eye(2), 2 * np.eye(2)], c=[np.ones(2), -np.ones(2)]))

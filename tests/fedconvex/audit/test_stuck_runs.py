@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex.audit.run_diagnosis import RunDiagnosis
 from fedconvex.audit.run_series import read_losses
-from fedconvex.audit.stuck_runs import RunDiagnosis
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import Method
 
@@ -148,6 +148,61 @@ def test_text_frame_and_json() -> None:
     assert "bias floor" in found._repr_html_()
 
 
+def losses_of(method: Method, rounds: int) -> np.ndarray:
+    """The losses of a run from 0, as another program records them."""
+    return np.asarray(fc.simulate(method, PROBLEM, rounds).to_frame(["value"])["value"])
+
+
+def test_losses_that_the_method_cannot_have_are_not_explained_by_it() -> None:
+    """A stepsize that contracts does not diverge, and losses that never fall are no slow contraction."""
+    method = fc.FedGD(stepsize=1 / L)
+    own = losses_of(method, 30)
+    overflowing = [*own[:10], np.inf, np.nan]
+    standing = np.full(30, own[0])
+    for losses in (own[0] * 2.0 ** np.arange(20), overflowing, standing, losses_of(fc.FedGD(stepsize=0.001 / L), 30)):
+        found = fc.diagnose(losses, method, PROBLEM)
+        assert found.cause == "not this method's run"
+        assert found.number > 5
+        assert found.evidence
+    assert fc.diagnose(own, method, PROBLEM).cause == "slow contraction"
+    # from elsewhere nothing is known of the method's losses
+    elsewhere = fc.simulate(method, PROBLEM, 30, x0=np.full(3, 100.0))
+    recorded = elsewhere.to_frame(["value"])["value"]
+    assert "f(0) − f* is" in fc.diagnose(recorded, method, PROBLEM).evidence
+    assert fc.diagnose(elsewhere).cause == fc.diagnose(recorded, method, PROBLEM).cause == "slow contraction"
+
+
+def test_a_run_that_overflows_at_once_has_no_factor_below_1() -> None:
+    losses = [*losses_of(fc.FedGD(stepsize=1 / L), 10), np.inf]
+    assert fc.diagnose(losses, fc.FedGD(stepsize=4 / L), PROBLEM).number > 1
+
+
+def test_another_method_than_the_run_s_is_refused() -> None:
+    run = fc.simulate(fc.FedProx(mu=1), PROBLEM, 30)
+    assert fc.diagnose(run, fc.FedProx(mu=1), PROBLEM).cause == fc.diagnose(run).cause
+    with pytest.raises(InvalidInput, match="is not the method of the run"):
+        fc.diagnose(run, fc.FedGD(stepsize=1), PROBLEM)
+
+
+def test_the_picture_has_the_run_its_prediction_and_the_floor() -> None:
+    found = diagnosed(fc.FedProx(mu=1), 200)
+    axes = found.plot()
+    run, predicted, floor, tolerance = axes.lines
+    exact = losses_of(fc.FedProx(mu=1), 200) - fc.ground_truth(PROBLEM).value
+    assert np.allclose(np.asarray(run.get_ydata()), exact / exact[0], rtol=1e-6)
+    places = np.asarray(predicted.get_xdata(), dtype=int)
+    assert places[0] == 0
+    assert places[-1] == 200
+    assert np.allclose(np.asarray(predicted.get_ydata()), exact[places] / exact[0], rtol=1e-6)
+    stop = fc.fixed_point(fc.FedProx(mu=1), PROBLEM)
+    assert np.allclose(np.asarray(floor.get_ydata()), float(stop.gap) / exact[0], rtol=1e-6)
+    assert np.allclose(np.asarray(tolerance.get_ydata()), 1e-6)
+    assert "bias floor" in axes.get_title()
+    norms = fc.simulate(fc.FedProx(mu=1), PROBLEM, 50).to_frame(["gradient_norm"])["gradient_norm"]
+    drawn = fc.diagnose(norms, fc.FedProx(mu=1), PROBLEM, kind="gradient_norm").plot()
+    assert not any("predicted" in str(line.get_label()) for line in drawn.lines)
+
+
 LOSSES = [10.0, 9, 8, 7, 6, 5]
 METHOD = fc.FedGD(stepsize=0.1 / L)
 REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
@@ -169,6 +224,9 @@ REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((LOSSES, PROBLEM, METHOD), {"participation": fc.participation.Uniform(50)}, "K = 50"),
     ((LOSSES, PROBLEM, fc.AdaptiveFedProx(mu=1)), {}, "changes its own parameters"),
     ((LOSSES, PROBLEM, 3), {}, "is not a method"),
+    (([*LOSSES, -np.inf], PROBLEM, METHOD), {}, "below every minimum"),
+    (([np.nan] * 9, PROBLEM, METHOD), {}, "has no finite number"),
+    (([1e200] * 9, PROBLEM, METHOD), {"kind": "gradient_norm"}, "beyond the range of float64"),
 ]
 
 
@@ -192,6 +250,9 @@ FILES = {
     "round,loss\n0,5\n1,x\n": "could not convert",
     "round,accuracy\n0,5\n": "has the columns round, accuracy",
     "": "cannot be read",
+    "loss\n5,9\n4,9\n3,9\n": "rows with more fields than the header",  # else the losses are 9, 9, 9
+    "loss,loss\n5,1\n4,1\n": "has two columns loss",
+    "round;loss\n0;5\n1;4\n": "separate the columns by commas",
 }
 
 

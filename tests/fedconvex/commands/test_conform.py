@@ -1,6 +1,7 @@
 """`fedconvex conform` as a user runs it: exit status, report, files, refusals."""
 
 import json
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import fedconvex
 from fedconvex.commands import main as cli
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -81,6 +83,10 @@ def test_an_implementation_that_ends_the_program_cannot_end_it_with_success(run:
         (f"{FILE}:FedProx", "--precision", "float8"),
         (f"{FILE}:FedProx", "--json", "no/such/folder.json"),
         (f"{FILE}:FedProx", "--badge", "."),
+        (f"{FILE}:FedProx", "--badge", "/dev/null"),  # would become a file, for all programs
+        (f"{FILE}:FedProx", "--json", "/dev/stdout"),
+        (f"{FILE}:FedProx", "--json", "same", "--junit", "./same"),
+        (f"{FILE}:BrokenAttribute",),
     ],
     ids=str,
 )
@@ -90,6 +96,34 @@ def test_wrong_input_is_one_line_and_leaves_no_file(words: tuple[str, ...], run:
     assert err.splitlines()[-1].startswith("fedconvex: ")
     assert set(err.splitlines()[:-1]) <= {"starts"}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_implementation_is_not_overwritten_by_a_report(run: Run) -> None:
+    file = Path("mine.py")
+    file.write_bytes(FILE.read_bytes())
+    for option in ("--json", "--junit", "--badge"):
+        status, _, err = run("mine.py:FedProx", option, "../" + Path.cwd().name + "/mine.py")
+        assert status == 2
+        assert "is the file that is read" in err
+    assert file.read_bytes() == FILE.read_bytes()
+
+
+def test_json_on_the_terminal_has_no_output_of_compiled_code(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fedconvex", "conform", f"{FILE}:WritesToTheDescriptor", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=Path(fedconvex.__file__).parents[1])
+    assert json.loads(done.stdout)["passed"] is True
+    assert b"raw" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [((f"{FILE}:Fedprox",), "FedProx"), ((f"{FILE}:FedProx", "--method", "FedPorx(mu=1)"), "FedProx")],
+    ids=["the implementation", "the method"],
+)
+def test_a_misspelt_name_gets_the_nearest(words: tuple[str, ...], near: str, run: Run) -> None:
+    status, _, err = run(*words)
+    assert status == 2
+    assert f"did you mean {near}?" in err
 
 
 def test_files_are_refused_before_the_implementation_runs(run: Run) -> None:

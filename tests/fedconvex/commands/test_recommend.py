@@ -80,7 +80,8 @@ def test_diagnose_reads_losses_and_names_the_cause(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--method", "fedprox"), "lacks a parameter"),
+        (("--method", "fedprox"), "lacks mu; write fedprox:mu=NUMBER"),
+        (("--method", "fedavg:epochs=2"), "lacks stepsize; write fedavg:stepsize=NUMBER"),
         (("--method", "fedporx:mu=1"), "is unknown"),
         (("--method", "fedprox:mu=1", "--solver-steps", 3), "give both --solver-steps and --solver-stepsize"),
         (("--method", "fedprox:mu=1", "--participation", 7), "K = 7"),

@@ -1,5 +1,7 @@
 """A FedProx as users wrap theirs for `fedconvex conform`: right as a class, wrong as another, in other shapes."""
 
+import os
+
 import numpy as np
 
 import fedconvex as fc
@@ -69,3 +71,17 @@ class Static:
 
 OBJECT = NeedsArguments(1)
 DICTIONARY = {name: getattr(OBJECT, name) for name in ("init", "round", "server_model", "method", "local_solver")}
+
+
+class WritesToTheDescriptor(FedProx):
+    """Prints as compiled code and child processes do."""
+
+    def server_model(self, w):
+        os.write(1, b"raw\n")
+        return w
+
+
+class BrokenAttribute(FedProx):
+    @property
+    def method(self):
+        raise RuntimeError("no method today")

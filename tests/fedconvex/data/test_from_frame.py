@@ -1,5 +1,6 @@
 """`from_frame`: the problem of a table of pandas or Arrow, what it says about its choices, and what it refuses."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import fedconvex as fc
-from fedconvex.errors import PreparedData, UntidyTable
+from fedconvex.errors import InvalidInput, MissingLibrary, PreparedData, UntidyTable
 
 
 def frame(**others: Any) -> pd.DataFrame:
@@ -142,3 +143,56 @@ def test_whole_numbers_that_floats_merge_stay_different_clients() -> None:
     assert fc.data.load(table, client_column="site").client_names == (str(2**60), str(2**60 + 1))
     with pytest.raises(fc.InvalidInput, match=r"row 1, column 'site': .* beyond 2\^53"):
         fc.data.load(table, clients=2, target_column="site")
+
+
+def test_an_index_that_holds_the_clients_or_the_target_is_named() -> None:
+    table = frame().rename(columns={"site": "client"})
+    cases: list[tuple[str, dict[str, Any]]]
+    cases = [("client", {}), ("client", {"client": "client"}), ("label", {}), ("u", {"target": "u"})]
+    for index, given in cases:
+        with pytest.raises(InvalidInput, match=rf"has '{index}' in its index.*reset_index"):
+            fc.data.from_frame(table.set_index(index), **given)
+    named = table.assign(row=range(12)).set_index("row")
+    assert fc.data.from_frame(named).num_clients == 2
+    assert fc.data.load(table.set_index("client"), clients=3).num_clients == 3  # clients are drawn: nothing is lost
+
+
+def test_the_columns_of_an_arrow_table_stay_columns() -> None:
+    table = frame().set_index("site")
+    assert fc.data.from_frame(pa.Table.from_pandas(table), client="site").num_clients == 2
+    assert fc.data.from_frame(pa.Table.from_pandas(frame()).to_reader(), client="site").num_clients == 2
+
+
+def test_long_integers_beside_missing_values_stay_different_clients() -> None:
+    clients = [2**60 + 1, 2**60 + 2, None] * 4
+    table = pa.table({"site": clients, **{name: frame()[name].to_numpy() for name in "uv"}})
+    data = fc.data.load(table, client_column="site", target_column="u", impute="drop")
+    assert data.client_names == (str(2**60 + 1), str(2**60 + 2))
+
+
+def test_long_integers_that_are_equal_as_floats_are_not_called_constant() -> None:
+    """The column is not the same in every row: float64 merges its numbers."""
+    for numbers in (np.arange(12) + 2**62, np.arange(12, dtype=object) + 2**70):
+        with pytest.raises(UntidyTable, match=r"'v': numbers that differ are equal as floats") as error:
+            fc.data.from_frame(frame(v=numbers), client="site")
+        assert error.value.options["drop"] == ["v"]
+    one = ["1e-999999999", "0", "0.0"] * 4  # numbers that take long to write out
+    with pytest.raises(UntidyTable, match="equal as floats"):
+        fc.data.from_frame(frame(v=one), client="site")
+    with pytest.warns(PreparedData, match="'v' is the same in every row"):
+        fc.data.from_frame(frame(v=["1", "1.0", "01"] * 4), client="site")
+
+
+def test_without_arrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = OtherTable(frame())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingLibrary, match=r"fedconvex\[parquet\]"):
+        fc.data.from_frame(table, client="site")
+    assert fc.data.from_frame(frame(), client="site").num_clients == 2
+
+
+def test_an_error_in_python_names_no_option_of_the_command_line() -> None:
+    with pytest.raises(UntidyTable) as error:
+        fc.data.from_frame(frame())
+    assert "site" in str(error.value)
+    assert "--" not in str(error.value)

@@ -1,0 +1,105 @@
+"""The result of `diagnose`: the causes with their numbers, and the run beside what its method reaches."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, final
+
+from fedconvex.audit.run_series import RunSeries
+from fedconvex.audit.twins import DeterministicTwin
+from fedconvex.shown import ShownResult, Summary
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+Cause = Literal[
+    "not stuck", "bias floor", "slow contraction", "divergence by stepsize", "sampling noise",
+    "local solver too inexact", "stale memory", "not this method's run",
+]  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StuckCause:
+    """One cause: its number with its meaning (all NUMERIC), the evidence, and the cure."""
+
+    cause: Cause
+    number: float
+    quantity: str
+    evidence: str
+    cure: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunDiagnosis(ShownResult):
+    """The result of `diagnose`: the causes, the one that holds the run up now first."""
+
+    causes: tuple[StuckCause, ...]
+    tolerance: float
+    series: RunSeries  # what the run recorded
+    twin: DeterministicTwin  # the method without chance
+
+    @property
+    def cause(self) -> Cause:
+        """The first cause; "not stuck" where the run reached the tolerance."""
+        return self.causes[0].cause
+
+    @property
+    def number(self) -> float:
+        """The first cause's number; its meaning is `causes[0].quantity`."""
+        return self.causes[0].number
+
+    @property
+    def evidence(self) -> str:
+        """What shows the first cause."""
+        return self.causes[0].evidence
+
+    @property
+    def cure(self) -> str:
+        """What to do about the first cause."""
+        return self.causes[0].cure
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each cause: cause, number, quantity, evidence, cure."""
+        import pandas
+
+        return pandas.DataFrame([vars(found) for found in self.causes])
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: numbers that are not finite become None."""
+        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
+        return {"cause": self.cause, "tolerance": self.tolerance, "causes": causes}
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the run, the prediction for its method without chance, and the error floor; returns Matplotlib's axes.
+
+        The prediction starts at 0 and needs losses; gradient norms are drawn without it. Infinite numbers are left out.
+        """
+        from fedconvex.audit.run_diagnosis_figure import draw_run
+
+        return draw_run(self, axes)
+
+    def summary(self) -> Summary:
+        """The causes with their numbers, evidence and cures."""
+        rows = tuple((found.cause, found.quantity.rstrip(":"), f"{found.number:.4g}") for found in self.causes)
+        words = (f"{found.cause}: {kind}: {text}" for found in self.causes for kind, text in _words(found))
+        return Summary(_title(self.causes[0]), (), ("cause", "quantity", "number (numeric)"), rows, tuple(words))
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = []
+        for found in self.causes:
+            lines += [_title(found)]
+            for kind, text in _words(found):
+                lines += wrap(f"{kind}: {text}", 98, initial_indent="  ", subsequent_indent="  ")
+        return "\n".join(lines)
+
+
+def _title(found: StuckCause) -> str:
+    return f"{found.cause}: {found.quantity} {found.number:.4g} (numeric)"
+
+
+def _words(found: StuckCause) -> tuple[tuple[str, str], ...]:
+    return ("evidence", found.evidence), ("cure", found.cure)
