@@ -85,6 +85,9 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
     kind = AUDITED[name]
     allowed = [f.name for f in fields(kind) if not isinstance(f.default, str)]  # type: ignore[arg-type]
     allowed += ["epochs"] * (name == "fedavg")
+    if set(rest) & set("([{"):
+        cure = "give one number for all clients here, or the method itself in Python"
+        raise InvalidInput("method", text, "has several numbers for one parameter, which text cannot give", cure)
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))

@@ -67,6 +67,7 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
     exact = arithmetics.get("exact")
     setup = Setup(in_arithmetic(method, exact), None if local_solver is None else in_arithmetic(local_solver, exact))
     solver = setup.solver
+    require_equal_steps(getattr(method, "local_steps", 1), solver, "is not checked")
     if not isinstance(solver, Exact | GradientDescent | SGD):
         cure = "give Exact(), GradientDescent(steps=…, stepsize=…) or SGD(…, batch_size=None)"
         raise InvalidInput("local_solver", solver, "has more than one right answer", cure)

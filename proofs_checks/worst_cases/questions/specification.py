@@ -145,6 +145,7 @@ def specify(
     if local_solver is not None:
         instance_of(local_solver, LocalSolver, "local_solver", "a local solver", "give such as fedconvex.Exact()")
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    require_equal_steps(getattr(method, "local_steps", 1), solver, "is not analysed")
     # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
