@@ -11,6 +11,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.local_solvers.unequal_steps import require_equal_steps
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 

@@ -9,6 +9,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.unequal_steps import require_equal_steps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of

@@ -66,6 +66,20 @@ def test_by_hand(drawn):
     assert found[fc.FedLin].bias_is_zero
 
 
+def test_short_steps():
+    """FedGD's limit minimises Σ_k w_k e_k f_k, FedNova's f."""
+    tiny = Fraction(1, 10**9)
+    terms, limits = terms_of(WEIGHTED), {}
+    for kind, factors in ((fc.FedGD, STEPS), (fc.FedNova, (1, 1, 1))):
+        shares = [weight * factor for weight, factor in zip(WEIGHTED.exact_weights, factors, strict=True)]
+        H, c = (sum(share * part for share, part in zip(shares, parts, strict=True)) for parts in (terms.H, terms.c))
+        limits[kind] = least_norm(H, c)
+    for kind, limit in limits.items():
+        point = fc.fixed_point(kind(stepsize=tiny, local_steps=STEPS), WEIGHTED, "exact").point
+        assert max(abs(point - limit)) < Fraction(1, 10**6)
+    assert max(abs(limits[fc.FedGD] - limits[fc.FedNova])) > Fraction(1, 10)
+
+
 def test_the_steps_of_another_client_lead_elsewhere():
     for kind, normalised in ((fc.FedGD, False), (fc.FedNova, True)):
         point = fc.fixed_point(kind(stepsize=S, local_steps=STEPS), WEIGHTED, "exact").point
@@ -115,7 +129,7 @@ def test_on_logistic_losses(kind):
 
 
 def test_fednova_is_no_average_of_its_clients():
-    """w moves by Σ_k w_k ℓ/ℓ_k (θ_k − w), whose shares sum to more than 1: a round may expand where FedGD's contracts."""
+    """w moves by Σ_k w_k ℓ/ℓ_k (θ_k − w), shares that sum to more than 1: a round may expand where FedGD's contracts."""
     problem = fc.LeastSquares(A=[[[1]], [[Fraction(1, 100)]]], b=[[1], [1]])
     method = fc.FedNova(stepsize=Fraction(19, 10), local_steps=(1, 9))
     terms = terms_of(problem)

@@ -233,5 +233,6 @@ def test_stragglers_are_refused_unless_they_are_dropped():
         fc.simulate(method("FedGD", (3, 1, 5)), WEIGHTED, 2, stragglers=fc.participation.Stragglers(Fraction(1, 2)))
     dropping = fc.participation.Stragglers(Fraction(1, 3), policy="drop")
     points = fc.simulate(method("FedGD", (3, 1, 5)), WEIGHTED, 1, x0=START, stragglers=dropping, arithmetic="exact")
-    possible = [transcribed("FedGD", WEIGHTED, (3, 1, 5), START, [two])[-1].tolist() for two in ((0, 1), (0, 2), (1, 2))]
+    pairs = ((0, 1), (0, 2), (1, 2))
+    possible = [transcribed("FedGD", WEIGHTED, (3, 1, 5), START, [two])[-1].tolist() for two in pairs]
     assert points.points[-1].tolist() in possible
