@@ -206,8 +206,9 @@ class Method(ReadableParameters, ABC):
     def stationary_inexactly(self) -> bool:
         """Whether inexact local solutions keep the fixed points right: they are the objective's stationary points.
 
-        For convex clients, full participation, equal local work and any local solver that decreases its subproblem
-        (`SmoothSolver.descends`); among the fixed points only those are meant that some start can lead to.
+        For convex clients, full participation, the same local work in all rounds (clients may differ in it) and any
+        local solver that decreases its subproblem (`SmoothSolver.descends`); among the fixed points only those are
+        meant that some start can lead to.
         """
         return False
 

@@ -76,7 +76,7 @@ class Scaffold(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Option II: at a fixed point y_k has mean w, and constant c_k give (w − y_k)/ℓ = c for all k, hence c = 0 and
+        """Option II: at a fixed point y_k has mean w, and constant c_k give w − y_k = ℓ_k c for all k, hence c = 0 and
         y_k = w: stationary subproblems, ∇F_k(w) = c_k. Option I: all subproblems have gradient c at w, as in DANE.
         """
         return True

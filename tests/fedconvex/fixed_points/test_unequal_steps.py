@@ -1,6 +1,7 @@
 """Fixed points where clients take different numbers of local steps, by hand in Fractions: FedNova's inconsistency."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_others_rest_where_these_do(kind, like, options):
     assert (point == fc.fixed_point(like(stepsize=S, local_steps=STEPS), WEIGHTED, "exact").point).all()
 
 
-@pytest.mark.parametrize("kind", [fc.FedGD, fc.FedNova, fc.FedLin, fc.Scaffold])
+@pytest.mark.parametrize("kind", [fc.FedGD, fc.FedNova, fc.FedLin, fc.Scaffold, partial(fc.Scaffold, option=1)])
 def test_all_arithmetics_agree_and_runs_arrive(kind):
     method = kind(stepsize=S, local_steps=STEPS)
     exact = fc.fixed_point(method, WEIGHTED, "exact")
@@ -129,7 +130,7 @@ def test_on_logistic_losses(kind):
 
 
 def test_fednova_is_no_average_of_its_clients():
-    """w moves by Σ_k w_k ℓ/ℓ_k (θ_k − w), shares that sum to more than 1: a round may expand where FedGD's contracts."""
+    """w moves by Σ_k w_k ℓ/ℓ_k (θ_k − w), shares that sum to more than 1: it may expand where FedGD contracts."""
     problem = fc.LeastSquares(A=[[[1]], [[Fraction(1, 100)]]], b=[[1], [1]])
     method = fc.FedNova(stepsize=Fraction(19, 10), local_steps=(1, 9))
     terms = terms_of(problem)

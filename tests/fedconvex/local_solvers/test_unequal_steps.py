@@ -113,7 +113,7 @@ def test_descent_and_averaged_maps_depend_on_the_size_of_a_step_alone():
 
 @pytest.mark.parametrize("steps", [(), (3, 0, 1), (1, 2.5, 1), 3, "abc", None])
 def test_bad_numbers_are_refused(steps):
-    with pytest.raises(InvalidInput, match="^steps"):
+    with pytest.raises(InvalidInput, match=r"^steps"):
         UnequalSteps(steps=steps, stepsize=S)
 
 

@@ -10,6 +10,8 @@ from problem_makers import ball_contains, terms_of
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
+from fedconvex.participation import Draw
+from fedconvex.runs.rounds import rounds_of
 
 S, ETA, BETA, REG = Fraction(1, 16), Fraction(3, 2), Fraction(1, 2), Fraction(2, 3)
 A = [[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 0], [2, 1]]]
@@ -226,6 +228,28 @@ def test_lists_and_arrays_become_tuples(name):
     assert len(set(made)) == 1
     assert "local_steps=(3, 1, 5)" in repr(made[0])
     assert made[0] != method(name, (5, 1, 3))
+
+
+def personal_models(name, steps):
+    """The clients' personal models after a round of clients 0 and 2 from START."""
+    rounds = rounds_of(method(name, steps), WEIGHTED, "exact")
+    before = rounds.start(rounds.arithmetic.array(START))
+    return rounds.arithmetic.publish(rounds.advance(before, Draw(np.array([0, 2]))).memory["personal"])
+
+
+def test_personal_models_take_as_many_steps():
+    ditto, pfedme = Loop(WEIGHTED, (3, 1, 5)), Loop(WEIGHTED, (3, 1, 5), plain=True)
+    found = {name: personal_models(name, (3, 1, 5)) for name in ("Ditto", "PFedMe")}
+    for k in (0, 2):
+        assert (found["Ditto"][k] == ditto.descend(k, START, weight=REG, center=START)).all()
+        local = START
+        for _ in range(pfedme.steps[k]):
+            v = solved(pfedme.H[k] + REG * np.array([[1, 0], [0, 1]]), pfedme.c[k] + REG * local)
+            local = local - S * REG * (local - v)
+        assert (found["PFedMe"][k] == v).all()
+    for name, models in found.items():
+        assert (models[1] == START).all()  # absent
+        assert (models != personal_models(name, (3, 1, 4))).any()
 
 
 def test_stragglers_are_refused_unless_they_are_dropped():

@@ -76,5 +76,5 @@ def test_worst_cases_and_rates_refuse_them(method, steps):
 
 def test_worst_cases_refuse_the_solver():
     solver = fc.UnequalSteps(steps=(2, 1), stepsize=S)
-    with pytest.raises(InvalidInput, match="^local_solver"):
+    with pytest.raises(InvalidInput, match=r"^local_solver"):
         worst_case(fc.FedProx(mu=1), clients=CLASS, num_clients=2, rounds=1, metric="distance", local_solver=solver)
