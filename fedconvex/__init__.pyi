@@ -25,6 +25,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent as Gradient
 from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
 from fedconvex.local_solvers.newton_steps import Newton as Newton
 from fedconvex.local_solvers.sgd import SGD as SGD
+from fedconvex.local_solvers.unequal_steps import UnequalSteps as UnequalSteps
 from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.dane import DANE as DANE
 from fedconvex.methods.ditto import Ditto as Ditto
@@ -109,6 +110,7 @@ __all__ = [
     "SweepFailed",
     "ToInexactness",
     "Trajectory",
+    "UnequalSteps",
     "data",
     "deep",
     "diagnose",

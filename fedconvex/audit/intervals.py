@@ -38,7 +38,7 @@ def arithmetic_for(method: Method, problem: Problem) -> str:
     if isinstance(problem, QuadraticProblem):
         return "ball" if problem.dim <= BALL_DIMENSION else "float"
     samples = sum(len(y) for y in getattr(problem, "y", ()))
-    return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
+    return "ball" if samples * int(np.max(getattr(method, "local_steps", 1))) <= BALL_SAMPLES else "float"
 
 
 def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """The methods of an audit, from the user's text or by default, with parameters chosen from the problem's constants."""
 
 import math
+import re
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
@@ -85,6 +86,9 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
     kind = AUDITED[name]
     allowed = [f.name for f in fields(kind) if not isinstance(f.default, str)]  # type: ignore[arg-type]
     allowed += ["epochs"] * (name == "fedavg")
+    if re.search(r"=\s*[(\[]", rest):
+        cure = "give one number for all clients here, or the method itself in Python"
+        raise InvalidInput("method", text, "has several numbers for one parameter, which text cannot give", cure)
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))

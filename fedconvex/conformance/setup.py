@@ -11,6 +11,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.local_solvers.unequal_steps import require_equal_steps
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 
@@ -67,6 +68,7 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
     exact = arithmetics.get("exact")
     setup = Setup(in_arithmetic(method, exact), None if local_solver is None else in_arithmetic(local_solver, exact))
     solver = setup.solver
+    require_equal_steps(getattr(method, "local_steps", 1), solver, "is not checked")
     if not isinstance(solver, Exact | GradientDescent | SGD):
         cure = "give Exact(), GradientDescent(steps=…, stepsize=…) or SGD(…, batch_size=None)"
         raise InvalidInput("local_solver", solver, "has more than one right answer", cure)

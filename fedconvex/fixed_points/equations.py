@@ -4,7 +4,7 @@ Let client k's function be ½xᵀH_k x − c_kᵀx. A local solver that starts a
 θ_k = w − R_k ∇f_k(w), where R_k is a function of H_k alone. For a method without memory the fixed points are therefore
 the solutions of Φx = q, Φ = Σ_k weights_k R_k H_k, q = Σ_k weights_k R_k c_k, and one round is w ↦ (I − Φ)w + q:
 
-* FedGD(s, e):  R_k = s Σ_{j<e} (I − sH_k)^j          (FedSplit paper, equations (5) and (10));
+* FedGD(s, e):  R_k = s Σ_{j<e} (I − sH_k)^j          (FedSplit paper, equations (5) and (10)), e_k steps of client k;
 * FedProx(μ):   R_k = (H_k + μI)⁻¹                    (FedSplit paper, equation (7), s = 1/μ).
 
 Methods whose fixed points are the stationary points (FedSplit with exact proximal steps) have R_k = I. Where each F_k
@@ -52,6 +52,14 @@ def is_stationary(method: Method, solver: SmoothSolver, problem: Problem) -> boo
     return solver.descends(problem, method.scale(problem), weight)
 
 
+def is_average(method: Method, solver: SmoothSolver) -> bool:
+    """Whether a round is w ↦ Σ_k weights_k θ_k, each θ_k a function of w alone.
+
+    FedNova without memory divides by the clients' numbers of steps: only where they are equal is it FedGD.
+    """
+    return method.memoryless and (solver.equal_steps or not method.needs_path_lengths)
+
+
 @dataclass(frozen=True, eq=False)
 class QuadraticFixedPoints:
     """The fixed points of one method with one local solver on quadratic clients."""
@@ -93,11 +101,11 @@ class QuadraticFixedPoints:
         if not self.unique:
             return False  # started at another fixed point, it stays there
         if isinstance(self.solver, Exact) and self.problem.is_convex:
-            if self.method.memoryless:
+            if self._is_average:
                 return True  # 0 ≺ Φ ≺ I: a positive semidefinite H(H + μI)⁻¹ has eigenvalues in [0, 1)
             if self.method.converges_on_convex_quadratics:
                 return True
-        if self.method.memoryless:
+        if self._is_average:
 
             def below_two(arithmetic: Arithmetic) -> Matrix:
                 phi = self.equation(arithmetic).phi
@@ -122,10 +130,14 @@ class QuadraticFixedPoints:
             return len(rounds.start(np.zeros(self.problem.dim)).flat())
 
     @property
+    def _is_average(self) -> bool:
+        return is_average(self.method, self.solver)
+
+    @property
     def has_closed_form(self) -> bool:
         """Whether Φx = q determines the fixed points; otherwise `one_round` does."""
         stationary = is_stationary(self.method, self.solver, self.problem)
-        return self.method.memoryless or stationary or self._is_pulled_to_start
+        return self._is_average or stationary or self._is_pulled_to_start
 
     @property
     def _is_pulled_to_start(self) -> bool:
@@ -177,7 +189,7 @@ class QuadraticFixedPoints:
         return {}
 
     def _equation(self, arithmetic: Arithmetic) -> "Terms":
-        if not self.method.memoryless:
+        if not self._is_average:
             pull = self.method.pull_to_start if self._is_pulled_to_start else None
             return stationarity(self.problem, pull)(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
@@ -202,9 +214,10 @@ class QuadraticFixedPoints:
         """Whether the kernel of Φ is proved to be the common kernel of the H_k of all (convex) clients.
 
         It is if every R_k is positive definite and a function of H_k. On that kernel all R_k are the same multiple of
-        I, so that Φx = q is solvable iff the equation of the stationary points is.
+        I, so that Φx = q is solvable iff the equation of the stationary points is. That needs equal numbers of steps.
         """
-        return self.problem.is_convex and self.solver.is_averaged(self.problem, self.method.proximal_weight)
+        averaged = self.solver.is_averaged(self.problem, self.method.proximal_weight)
+        return self.problem.is_convex and self.solver.equal_steps and averaged
 
     def _kernel(self) -> list[Array]:
         """An exact basis of the kernel of Φ; raises NoFixedPoint where q is not orthogonal to it."""

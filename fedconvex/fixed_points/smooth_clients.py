@@ -26,7 +26,7 @@ from fedconvex.arithmetic.krawczyk import enclose_zero
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import NotConverged
 from fedconvex.fixed_points.convergence_rates import spectral_radius
-from fedconvex.fixed_points.equations import REPELLING, is_stationary
+from fedconvex.fixed_points.equations import REPELLING, is_average, is_stationary
 from fedconvex.ground_truths import ground_truth
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
@@ -156,12 +156,12 @@ class SmoothFixedPoints:
     def _averaged(self) -> bool:
         """Whether every local update is proved to be an averaged map of the server's point."""
         averaged = self.solver.is_averaged(self.problem, self.method.proximal_weight)
-        return self.method.memoryless and self.problem.is_convex and averaged
+        return is_average(self.method, self.solver) and self.problem.is_convex and averaged
 
     @cached_property
     def contraction(self) -> Any:
         """A ball below 1 that bounds the factor by which one round contracts distances; None where none is proved."""
-        if not self.method.memoryless:
+        if not is_average(self.method, self.solver):
             return None
         balls = arithmetics.get("ball")
         with balls.context():

@@ -10,6 +10,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent as Gradient
 from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
 from fedconvex.local_solvers.newton_steps import Newton as Newton
 from fedconvex.local_solvers.sgd import SGD as SGD
+from fedconvex.local_solvers.unequal_steps import UnequalSteps as UnequalSteps
 
 LOCAL_SOLVERS: Mapping[str, type[LocalSolver]]
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "LocalSolver",
     "Newton",
     "ToInexactness",
+    "UnequalSteps",
 ]

@@ -43,6 +43,8 @@ class LocalSolver(ReadableParameters, ABC):
 
     # Whether answers have path lengths: the solver takes steps of known size along gradients of the subproblem.
     has_path_lengths: ClassVar[bool] = False
+    # Whether all clients have the same amount of work; False where each has a number of steps of its own.
+    equal_steps: ClassVar[bool] = True
 
     @property
     def effort(self) -> int | None:

@@ -18,6 +18,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.validation import require_one_per_client
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,10 @@ def _not_rational(values: Array) -> Array:
     raise NotImplementedError("square roots and signs are taken only in runs in floats and balls")
 
 
+def _not_chosen(mask: np.ndarray, chosen: Array, other: Array) -> Array:
+    raise NotImplementedError("clients do unequal work only in runs")
+
+
 def _not_solved(subproblem: Subproblem) -> Array:
     raise NotImplementedError("a second local problem in a round is solved only in runs")
 
@@ -103,6 +108,8 @@ class Cohort:
     # entry by entry, for methods with `takes_square_roots` alone
     square_root: Callable[[Array], Array] = _not_rational
     sign: Callable[[Array], Array] = _not_rational
+    # (K, d): rows of the first array for clients that a mask (m,) over all clients names, of the second for others
+    where: Callable[[np.ndarray, Array, Array], Array] = _not_chosen
     # (K, d): the answers to another local problem, in methods with `personal` models alone
     solve: Callable[[Subproblem], Array] = _not_solved
 
@@ -199,8 +206,9 @@ class Method(ReadableParameters, ABC):
     def stationary_inexactly(self) -> bool:
         """Whether inexact local solutions keep the fixed points right: they are the objective's stationary points.
 
-        For convex clients, full participation, equal local work and any local solver that decreases its subproblem
-        (`SmoothSolver.descends`); among the fixed points only those are meant that some start can lead to.
+        For convex clients, full participation, the same local work in all rounds (clients may differ in it) and any
+        local solver that decreases its subproblem (`SmoothSolver.descends`); among the fixed points only those are
+        meant that some start can lead to.
         """
         return False
 
@@ -213,6 +221,10 @@ class Method(ReadableParameters, ABC):
     def needs_path_lengths(self) -> bool:
         """Whether the update uses the sum of every client's local stepsizes (`Answers.path_lengths`)."""
         return False
+
+    def require(self, problem: Problem) -> None:
+        """Raises InvalidInput if the parameters do not fit the problem."""
+        require_one_per_client(getattr(self, "local_steps", 1), problem.num_clients, "local_steps")
 
     def scale(self, problem: Problem) -> tuple[Fraction, ...] | None:
         """The factors scale_k in F_k = scale_k · f_k; None if all are 1."""

@@ -1,17 +1,17 @@
 """Ditto: FedGD, and beside it one personal model for every client, pulled to the server's point."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, non_negative, positive
+from fedconvex.validation import non_negative, numbers_of_steps, positive
 
 
 @final
@@ -32,7 +32,7 @@ class Ditto(Averaging):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1.
+        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
         regularization: λ >= 0.
 
     Raises:
@@ -40,7 +40,7 @@ class Ditto(Averaging):
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     regularization: Scalar = number()
 
     personal: ClassVar[str | None] = "personal"
@@ -48,11 +48,11 @@ class Ditto(Averaging):
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
         non_negative(self.regularization, "regularization")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, memory={"personal": repeat(server)})

@@ -1,5 +1,6 @@
 """FedAdagrad: FedGD whose server divides every entry's step by the root of the sum of its squares."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -25,7 +26,7 @@ class FedAdagrad(AdaptiveServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1.
+        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
         server_stepsize: η > 0; the paper tunes it.
         beta1: β₁ in [0, 1).
         tau: τ > 0, the adaptivity: the smaller, the more the entries' steps are alike.
@@ -37,7 +38,7 @@ class FedAdagrad(AdaptiveServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     server_stepsize: Scalar = number(default=Fraction(1, 10))
     beta1: Scalar = number(default=Fraction(0))
     tau: Scalar = number(default=Fraction(1, 1000))

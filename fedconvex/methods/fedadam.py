@@ -1,5 +1,6 @@
 """FedAdam: FedGD whose server divides every entry's step by the root of a moving average of its squares."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -27,7 +28,7 @@ class FedAdam(AdaptiveServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1.
+        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
         server_stepsize: η > 0; the paper tunes it.
         beta1: β₁ in [0, 1).
         beta2: β₂ in [0, 1).
@@ -40,7 +41,7 @@ class FedAdam(AdaptiveServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     server_stepsize: Scalar = number(default=Fraction(1, 10))
     beta1: Scalar = number(default=Fraction(9, 10))
     beta2: Scalar = number(default=Fraction(99, 100))

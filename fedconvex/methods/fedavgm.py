@@ -1,6 +1,6 @@
 """FedAvgM: FedGD whose server moves with momentum (the heavy ball)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -28,7 +28,7 @@ class FedAvgM(ServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1.
+        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
         momentum: β in [0, 1); with 0 and η = 1 this is FedGD.
         server_stepsize: η > 0.
 
@@ -37,7 +37,7 @@ class FedAvgM(ServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     momentum: Scalar = number(default=Fraction(9, 10))
     server_stepsize: Scalar = number(default=1)
 

@@ -1,14 +1,15 @@
 """FedGD(s, e): every client takes e gradient steps from the server's point, the server averages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import numbers_of_steps, positive
 
 
 @final
@@ -25,19 +26,19 @@ class FedGD(Averaging):
 
     Args:
         stepsize: s > 0; on convex clients it converges for s < 2/L with L the largest smoothness constant.
-        local_steps: e, an integer >= 1.
+        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)

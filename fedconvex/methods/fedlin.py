@@ -1,16 +1,17 @@
 """FedLin: gradient steps whose linear term gives every client's function the objective's gradient at the start."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import numbers_of_steps, positive
 
 
 @final
@@ -27,19 +28,19 @@ class FedLin(GradientCorrected):
 
     Source: Mitra, Jaafar, Pappas and Hassani (2021), Algorithm 1, without compression, with the same stepsize for all
     clients. The paper minimises the plain mean of the clients' functions: on a weighted problem client k contributes
-    F_k = num_clients · weights[k] · f_k, and averages are plain. Clients that do fewer steps than the others:
-    `Stragglers(fraction, policy="use")`.
+    F_k = num_clients · weights[k] · f_k, and averages are plain. Clients of different speed: its τ_k are a tuple
+    `local_steps`, the same in every round; those that are late at random are `Stragglers(fraction, policy="use")`.
 
     Args:
         stepsize: s > 0.
-        local_steps: τ, an integer >= 1.
+        local_steps: τ, an integer >= 1; or one for every client, such as (3, 1, 5).
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     mu = 0  # no proximal term
 
     plain: ClassVar[bool] = True
@@ -47,11 +48,11 @@ class FedLin(GradientCorrected):
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
         return replace(self.corrected(cohort, cohort.full_gradient()), center=None)

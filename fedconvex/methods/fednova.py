@@ -1,15 +1,16 @@
 """FedNova: averages the clients' progress per unit of local work, so that more work means no larger weight."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import numbers_of_steps, positive
 
 
 @final
@@ -20,29 +21,30 @@ class FedNova(Averaging):
     ℓ_k = s·τ_k is the sum of client k's local stepsizes and ℓ = Σ_k weights_k ℓ_k. Use it if clients do different
     numbers of local steps, because they have different numbers of samples (SGD epochs) or are stragglers: FedAvg would
     then minimise a differently weighted objective. It does not remove the bias of several local steps: with equal work
-    it is FedAvg and has its fixed points.
+    it is FedAvg and has its fixed points; with unequal work they solve Σ_k weights_k (θ_k(w) − w)/ℓ_k = 0.
 
     Source: Wang et al. (2020), equations (5) to (7), for gradient or SGD steps, where ‖a_k‖₁ = τ_k is the number of
     local steps (momentum included by `SGD`) and τ_eff = Σ_k weights_k τ_k.
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: τ >= 1. A run may replace both by another local solver that reports its path lengths (`SGD`).
+        local_steps: τ, an integer >= 1; or τ_k for every client, such as (3, 1, 5). A run may replace both by another
+            local solver that reports its path lengths (`SGD`).
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)
 
     @property
     def needs_path_lengths(self) -> bool:

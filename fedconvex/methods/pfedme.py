@@ -1,8 +1,10 @@
 """pFedMe: gradient steps on the clients' Moreau envelopes, whose proximal points are the personal models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
+
+import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -10,7 +12,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import numbers_of_steps, positive
 
 
 @final
@@ -34,7 +36,7 @@ class PFedMe(Method):
     Args:
         regularization: λ > 0; for nonconvex clients larger than −mu_k.
         stepsize: η > 0; ηλ = 1 sets w_k to v_k.
-        local_steps: R, an integer >= 1.
+        local_steps: R, an integer >= 1; or one for every client, such as (3, 1, 5).
         server_stepsize: β > 0.
 
     Raises:
@@ -43,7 +45,7 @@ class PFedMe(Method):
 
     regularization: Scalar = number()
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     server_stepsize: Scalar = number(default=1)
 
     plain: ClassVar[bool] = True
@@ -53,7 +55,7 @@ class PFedMe(Method):
         positive(self.regularization, "regularization")
         positive(self.stepsize, "stepsize")
         positive(self.server_stepsize, "server_stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -71,10 +73,14 @@ class PFedMe(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         local, personal = cohort.points, answers.points
-        for step in range(self.local_steps):
-            if step > 0:
-                personal = cohort.solve(self._around(local, personal))
-            local = local - self.stepsize * self.regularization * (local - personal)
+        unequal = isinstance(self.local_steps, tuple)
+        own = np.array(self.local_steps)
+        for step in range(int(own.max())):
+            found = cohort.solve(self._around(local, personal)) if step > 0 else personal
+            moved = local - self.stepsize * self.regularization * (local - found)
+            if unequal:  # clients that have taken their steps keep their points while the others continue
+                found, moved = cohort.where(own > step, found, personal), cohort.where(own > step, moved, local)
+            local, personal = moved, found
         server = state.server + self.server_stepsize * cohort.average(local - cohort.points)
         return State(server, memory={"personal": personal})
 

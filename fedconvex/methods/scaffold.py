@@ -1,17 +1,17 @@
 """SCAFFOLD: local gradient steps that control variates correct for client drift."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.validation import integer_at_least, numbers_of_steps, positive
 
 
 @final
@@ -33,8 +33,8 @@ class Scaffold(Method):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: their number K >= 1. A run may replace both by another local solver; option II then needs one that
-            reports its path lengths (`SGD`).
+        local_steps: their number K, an integer >= 1; or one for every client, such as (3, 1, 5). A run may replace both
+            by another local solver; option II then needs one that reports its path lengths (`SGD`).
         server_stepsize: η > 0.
         option: 1 or 2, for the paper's I and II.
 
@@ -43,7 +43,7 @@ class Scaffold(Method):
     """
 
     stepsize: Scalar = number()
-    local_steps: int = 1
+    local_steps: int | Sequence[int] = 1
     server_stepsize: Scalar = number(default=1)
     option: Literal[1, 2] = 2
 
@@ -55,7 +55,7 @@ class Scaffold(Method):
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
         positive(self.server_stepsize, "server_stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
         try:
             option = integer_at_least(self.option, 1, "option")
         except InvalidInput:
@@ -68,7 +68,7 @@ class Scaffold(Method):
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)
 
     @property
     def needs_path_lengths(self) -> bool:
@@ -76,7 +76,7 @@ class Scaffold(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Option II: at a fixed point y_k has mean w, and constant c_k give (w − y_k)/ℓ = c for all k, hence c = 0 and
+        """Option II: at a fixed point y_k has mean w, and constant c_k give w − y_k = ℓ_k c for all k, hence c = 0 and
         y_k = w: stationary subproblems, ∇F_k(w) = c_k. Option I: all subproblems have gradient c at w, as in DANE.
         """
         return True

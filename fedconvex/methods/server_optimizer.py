@@ -5,23 +5,23 @@ own. At rest Δ = 0, so that the fixed points are FedGD's, bias of several local
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedgd import FedGD
-from fedconvex.validation import fraction_of_one, integer_at_least, non_negative, positive
+from fedconvex.validation import fraction_of_one, non_negative, numbers_of_steps, positive
 
 
 class ServerOptimizer(Averaging):
     """Clients take `local_steps` gradient steps from w; the server moves w by its optimiser's rule for Δ."""
 
     stepsize: Scalar
-    local_steps: int
+    local_steps: int | Sequence[int]
     server_stepsize: Scalar
 
     memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds
@@ -29,11 +29,11 @@ class ServerOptimizer(Averaging):
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
         positive(self.server_stepsize, "server_stepsize")
-        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:
-        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+        return gradient_steps(self.local_steps, self.stepsize)
 
     def progress(self, cohort: Cohort, answers: Answers) -> Array:
         """Δ, (d,): the average of the participants' θ_k − w."""

@@ -130,6 +130,7 @@ class Rounds:
             total=lambda stack: self._total(stack.sum(0)),
             square_root=self.arithmetic.square_root,
             sign=self.arithmetic.sign,
+            where=lambda mask, chosen, other: self.arithmetic.where(_rows(mask, here.members), chosen, other),
             solve=lambda further: self._solved(clients, further, here).points,
         )
         seen = state.of(places)
@@ -183,7 +184,7 @@ class Rounds:
                 return average(gradients())
 
             everyone = Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, _no_objective)
-            return replace(everyone, solve=solve)
+            return replace(everyone, where=self.arithmetic.where, solve=solve)
 
         here = cohort(points, lambda: clients.gradients(points))
         subproblem = self.method.subproblem(state, here)
@@ -319,6 +320,7 @@ def rounds_of(
     if method.takes_square_roots and arithmetic.certainty is Certainty.EXACT:
         problem_text = f"has no square roots, which {type(method).__name__} takes"
         raise InvalidInput("arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'")
+    method.require(problem)
     exact = in_rationals(method)
     solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)
@@ -340,3 +342,7 @@ def _nothing() -> None:
 
 def _no_objective() -> Scalar:
     raise NotImplementedError("the objective's value has no part in a method that is linear in its state")
+
+
+def _rows(mask: np.ndarray, members: np.ndarray | None) -> np.ndarray:
+    return mask if members is None else mask[members]

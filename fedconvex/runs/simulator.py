@@ -163,7 +163,7 @@ def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:
         raise InvalidInput(
             "local_solver",
             run.solver,
-            "has no epochs or steps of which stragglers could do a part",
+            "has no epochs or steps, the same for all clients, of which stragglers could do a part",
             "give SGD(…) or GradientDescent(…), or Stragglers(…, policy='drop')",
         )
 

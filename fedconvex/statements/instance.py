@@ -21,7 +21,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
-from fedconvex.validation import integer_at_least, points
+from fedconvex.validation import common_steps, integer_at_least, points
 
 PRECISION = 128
 
@@ -295,8 +295,10 @@ class Instance:
 
     @cached_property
     def local_steps(self) -> Any:
-        """The number of the method's local steps."""
-        return self._of_method("local_steps")
+        """The number of the method's local steps, the same for all clients."""
+        if (common := common_steps(self._of_method("local_steps"))) is None:
+            raise Unmeasured("the clients take different numbers of local steps")
+        return common
 
     @cached_property
     def alpha(self) -> Any:

@@ -45,7 +45,7 @@ def trajectories(
     chosen_problems = quadratic_problems(mu=1, L=4) if problems is None else problems
     chosen_methods = _methods_in(arithmetic) if methods is None else methods
 
-    span = NumberRange(-3, 3, arithmetic == "exact")
+    span = NumberRange(-3, 3, is_choice(arithmetic, ["exact"]))
 
     def vector(draws: ByteDraws) -> list[Any]:
         denominator = span.denominator(draws)

@@ -15,7 +15,7 @@ from fedconvex.methods import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.strategies.numbers import numbers_in_interval
-from fedconvex.validation import instance_of, truth_value
+from fedconvex.validation import common_steps, instance_of, truth_value
 
 
 @final
@@ -89,7 +89,18 @@ def admissible(method: "type[Method] | Method", problem: Problem) -> Admissible:
 
 
 def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
-    """Every local step is an averaged operator, and so are compositions and means of them."""
+    """Every local step is an averaged operator, and so are compositions and means of them.
+
+    FedNova's update with unequal numbers of steps is no mean. With them, FedGD's fixed points need not exist where
+    there is a minimiser: in a direction in which all clients are linear, their slopes no longer cancel.
+    """
+    if not isinstance(method, type) and common_steps(getattr(method, "local_steps", 1)) is None:
+        if method.needs_path_lengths:
+            cure = "give one number for all clients"
+            raise InvalidInput("local_steps", method.local_steps, "is outside of what is proved of FedNova", cure)
+        if mu == 0 and problem.kernel:  # type: ignore[attr-defined]  # quadratics, as `admissible` ensures
+            cure = "give quadratics with one minimiser, or one number of local steps for all clients"
+            raise InvalidInput("problem", problem, "is outside of what is proved of unequal local steps", cure)
     below = 2 / L if L > 0 else None  # L = 0: the clients are affine
     return Admissible(
         "stepsize", Fraction(0), below, "stepsize < 2/L: Baillon and Haddad (1977); Krasnoselskii and Mann"
@@ -127,6 +138,9 @@ def _scaffold(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admis
     if not mu > 0:
         raise InvalidInput("problem", problem, "is not proved strongly convex", "give strongly convex clients")
     steps, eta = (1, 1) if isinstance(method, type) else (method.local_steps, Fraction(method.server_stepsize))
+    if (steps := common_steps(steps)) is None:
+        cure = "give one number for all clients"
+        raise InvalidInput("local_steps", method.local_steps, "is outside of what is proved", cure)
     if eta < 1:
         raise InvalidInput("server_stepsize", eta, "is outside of what is proved", "give server_stepsize >= 1")
     source = "stepsize < 1/(81 K eta L): Karimireddy et al. (2020), SCAFFOLD on strongly convex clients"

@@ -12,6 +12,7 @@ from fedconvex.arithmetic.balls import upper_float
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite, negative_direction
 from fedconvex.arithmetic.rationals import float_array, to_fmpq
 from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.equations import is_average
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method, State
@@ -165,8 +166,8 @@ def _douglas_rachford(state: State, alpha: Any, unused: list[dict[int, Any]]) ->
 
 def _by_clients(method: Method, problem: Problem, low: Any, factor: Any, solver: SmoothSolver) -> None:
     """Asserts Σ_k weights_k q_k <= factor, where q_k bounds the contraction factor of client k's local solution."""
-    if not method.memoryless:
-        undecided(f"on {problem}, contraction is only known of methods without memory", method=str(method))
+    if not is_average(method, solver):
+        undecided(f"on {problem}, contraction is only known of averages without memory", method=str(method))
     balls = arithmetics.get("ball")
     with balls.context():
         rounds = rounds_of(method, problem, balls, solver)

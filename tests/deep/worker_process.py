@@ -26,6 +26,8 @@ METHODS: dict[str, Any] = {
     "feddane": (fc.FedDANE(mu=1), GD),
     "fednova": (fc.FedNova(stepsize=0.05, local_steps=3), SGD),
     "fedsplit": (fc.FedSplit(stepsize=1), GD),
+    "unequal": (fc.FedNova(stepsize=0.05, local_steps=(3, 1, 2, 4)), None),
+    "personal": (fc.PFedMe(regularization=1, stepsize=0.5, local_steps=(2, 1, 3, 1)), GD),
 }
 SCHEMES: dict[str, Any] = {
     "full": participation.Full(),

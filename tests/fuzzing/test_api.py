@@ -152,6 +152,7 @@ FOUND_BEFORE = (
     ("falsify", {"seed": "an unwritable fraction"}, "refused"),
     ("feddyn.theorem2", {"alpha": "a tensor with a gradient", "L": "a huge integer"}, "refused"),
     ("lyapunov", {"num_clients": "a huge integer"}, "answered"),
+    ("trajectories", {"arithmetic": "records"}, "answered"),
 )
 
 

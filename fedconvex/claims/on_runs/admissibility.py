@@ -55,6 +55,9 @@ def _run(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     if setting.method and type(federation.method) is not METHODS[setting.method]:
         yield f"the method is not {setting.method}"
         return
+    if isinstance(getattr(federation.method, "local_steps", 1), tuple):
+        yield "the clients take different numbers of local steps"
+        return
     for name, formula in setting.method_parameters.items():
         if not holds(number_at(formula, values), "=", to_fmpq(getattr(federation.method, name))):
             yield f"the method's {name} is not the setting's"

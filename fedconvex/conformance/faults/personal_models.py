@@ -64,7 +64,7 @@ def averaged_personal(method: Method, state: State, cohort: Cohort, answers: Ans
 
 def several_steps(setup: Setup) -> bool:
     """Whether the method is pFedMe with more than one local step."""
-    return isinstance(setup.method, PFedMe) and setup.method.local_steps > 1
+    return isinstance(setup.method, PFedMe) and setup.method.local_steps != 1
 
 
 FAULTS = (

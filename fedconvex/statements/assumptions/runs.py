@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
+from fedconvex.validation import common_steps
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ def _refuted(reason: str) -> AssumptionFinding:
 @final
 @dataclass(frozen=True)
 class Runs(Assumption):
-    """The method is the named one, with this number of local steps if one is given, and these values of others."""
+    """The method is the named one, with this number of local steps if one is given, and these values of others.
+
+    Without a number, all clients still take the same one: no statement here is about clients that differ in it.
+    """
 
     method: str
     local_steps: int | None = None
@@ -42,8 +46,11 @@ class Runs(Assumption):
             return _refuted(f"the method is {name}")
         if name in ITS_OWN_SOLVER and setting.local_solver != setting.method.local_solver:
             return _refuted(f"the local solver is not {name}'s own")
-        if self.local_steps is not None and setting.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
-            return _refuted(f"the clients take {setting.method.local_steps} local steps")  # type: ignore[attr-defined]
+        if (steps := getattr(setting.method, "local_steps", None)) is not None:
+            if (common := common_steps(steps)) is None:
+                return _refuted(f"the clients take different numbers of local steps, {steps}")
+            if self.local_steps not in (None, common):
+                return _refuted(f"the clients take {common} local steps")
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
                 return _refuted(f"the method has {parameter}={found}, not {value}")

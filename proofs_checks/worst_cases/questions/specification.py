@@ -9,6 +9,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.unequal_steps import require_equal_steps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of
@@ -145,6 +146,7 @@ def specify(
     if local_solver is not None:
         instance_of(local_solver, LocalSolver, "local_solver", "a local solver", "give such as fedconvex.Exact()")
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    require_equal_steps(getattr(method, "local_steps", 1), solver, "is not analysed")
     # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
