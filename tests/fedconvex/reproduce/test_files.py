@@ -143,7 +143,7 @@ def test_faults_of_files_are_refused_by_key(written: Any, sweep_text: str, chang
     [
         (('name = "FedGD"', 'name = "FedDG"'), r"methods.GD, e = 1.name = FedDG: is unknown"),
         (("local_steps = 5", "local_step = 5"), r"methods.GD, e = 5.local_step = 5: is unknown; known: stepsize"),
-        (('"=1/L"', '"=1/M"'), r"methods.GD, e = 1.stepsize = 1/M: M is not known there; known: L"),
+        (('"=1/L"', '"=1/M"'), r"methods.GD, e = 1.stepsize = 1/M: M is not known there; did you mean m\? known:"),
         (('mu = "=L"', "mu = -1"), "methods.Prox = .*mu = -1"),
     ],
 )

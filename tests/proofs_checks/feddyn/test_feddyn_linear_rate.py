@@ -64,7 +64,9 @@ def test_only_the_claim_is_proved_and_only_by_its_proof() -> None:
     for changed in mutants(OF.claim):
         with pytest.raises(Refused):
             theorem(OF.setting, changed, proof)
-    assert sum(map(accepted, mutated_proofs(proof))) == 2  # 0 ≥ 0, which names the roots in both cases, times 9/8
+    changed_proofs = list(mutated_proofs(proof))
+    assert len(changed_proofs) >= 6
+    assert not any(map(accepted, changed_proofs))
 
 
 def accepted(proof: Derivation) -> bool:
