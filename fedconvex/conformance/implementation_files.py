@@ -15,6 +15,7 @@ from typing import Any
 
 from fedconvex.conformance.check import check
 from fedconvex.conformance.decorator import OPTIONS, functions_of
+from fedconvex.conformance.guard import no_exit
 from fedconvex.conformance.method_texts import method_from_text, solver_from_text
 from fedconvex.conformance.report import Report
 from fedconvex.conformance.shapes import FUNCTIONS
@@ -113,7 +114,8 @@ def _importing_from(folder: Path) -> Iterator[None]:
     path, modules = list(sys.path), set(sys.modules)
     sys.path[:0] = [str(folder), str(Path.cwd())]
     try:
-        yield
+        with no_exit():
+            yield
     finally:
         sys.path[:] = path
         for name in set(sys.modules) - modules:

@@ -1,5 +1,6 @@
 """Wrappers that hang, exit, print, draw, return whole numbers, miss a package: a line of the report, never a crash."""
 
+import os
 import signal
 import sys
 import threading
@@ -115,6 +116,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
     [
         (raising(KeyError("lr")), findings.RAISES, "round 1 of 'one client': KeyError: 'lr'; test_bad_input.py, line "),
         (raising(SystemExit(2)), findings.RAISES, "SystemExit: 2"),
+        (lambda *given: os._exit(0), findings.RAISES, "SystemExit: 0"),
         (raising(GeneratorExit()), findings.RAISES, "GeneratorExit"),
         (raising(Speechless()), findings.RAISES, "Speechless: (its text cannot be shown)"),
         (raising(RecursionError("too deep\nand more")), findings.RAISES, "RecursionError: too deep"),

@@ -70,6 +70,7 @@ def test_what_cannot_be_checked_is_refused(target: str, message: str) -> None:
         ("import nothing_of_this_name", r"ModuleNotFoundError: No module named 'nothing_of_this_name' \(line 1\)"),
         ("x = 1\nx = 1 / 0", r"ZeroDivisionError: division by zero \(line 2\)"),
         ("raise SystemExit(0)", r"SystemExit: 0 \(line 1\)"),
+        ("import os\nos._exit(0)", r"SystemExit: 0 \(line 2\)"),
         ("def f(:", r"SyntaxError: .* \(line 1\)"),
         ("class A:\n    pass", "has none of the functions"),
         ("A = 3", "has none of the functions"),
