@@ -55,7 +55,8 @@ def table_of(
     clients = () if options.has_clients else CLIENT_COLUMNS
     for requested, defaults in ((client_column, clients), (target_column, TARGET_COLUMNS)):
         usual = () if set(names).intersection(defaults) else defaults
-        if lost := sorted(in_index.intersection(usual if requested is None else {str(requested)})):
+        wanted = usual if requested is None else [requested] if isinstance(requested, str) else []
+        if lost := sorted(in_index.intersection(wanted)):
             problem = f"has {lost[0]!r} in its index, not as a column"
             raise InvalidInput(source.argument, source.value, problem, "make it a column with reset_index()")
     check_size(source.value, len(frame), max(1, len(names) - 1))
