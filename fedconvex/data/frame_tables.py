@@ -55,13 +55,17 @@ def table_of(
     clients = () if options.has_clients else CLIENT_COLUMNS
     for requested, defaults in ((client_column, clients), (target_column, TARGET_COLUMNS)):
         usual = () if set(names).intersection(defaults) else defaults
-        wanted = usual if requested is None else [requested] if isinstance(requested, str) else []
-        if lost := sorted(in_index.intersection(wanted)):
+        if lost := sorted(name for name in in_index if (name in usual if requested is None else _is(requested, name))):
             problem = f"has {lost[0]!r} in its index, not as a column"
             raise InvalidInput(source.argument, source.value, problem, "make it a column with reset_index()")
     check_size(source.value, len(frame), max(1, len(names) - 1))
     columns = [of_series(name, frame.iloc[:, j]) for j, name in enumerate(names)]
     return prepare(columns, source, target_column, client_column, options)
+
+
+def _is(requested: Any, name: str) -> bool:
+    """Whether this name is requested; what is no text is refused later."""
+    return isinstance(requested, str) and requested == name
 
 
 def source_of(frame: "pandas.DataFrame", argument: str, names: tuple[str, str]) -> TableSource:
