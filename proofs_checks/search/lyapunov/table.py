@@ -21,7 +21,7 @@ Made by `python -m fedconvex.proofs_checks.search.lyapunov.table` from the runni
 a squared error decreases in every round: an error of the whole state (server, control variates, duals), measured by a
 Lyapunov function. It is proved in rationals, for any number of clients, all of them 1-strongly convex and κ-smooth; and
 quadratic clients attain it, over many rounds. Local solutions are exact or gradient steps. Where K of m clients are
-drawn, it is the expected square that decreases.
+sampled, it is the expected square that decreases.
 
 ```python
 from fractions import Fraction
@@ -36,9 +36,9 @@ print(found.function)  # V = ‖server‖² + …·mean‖c_k − mean‖²
 print(found.federation())  # clients on which no Lyapunov function proves less
 ```
 
-Distances decrease by the square roots. A rate of 1 means that some errors never shrink, a larger one that they grow:
-`found.federation()` shows it. Methods that do not rest at the minimiser of heterogeneous clients (FedAvg with several
-local steps, FedProx) are refused; `fedconvex.fixed_point` computes where they end.
+Distances decrease by the square roots. A rate of 1 means that some errors never decrease, a larger one that they grow:
+`found.federation()` shows it. For methods whose fixed point is biased on heterogeneous clients (FedAvg with several
+local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` computes their fixed points.
 
 * "exact": the proved and the attained rate are the same rational number. "tight": they differ by at most one part in a
   million, which the rounding to rationals takes where the rate is irrational. Else both numbers are shown.
