@@ -10,7 +10,7 @@ from fedconvex.verdicts import Verdict
 HEAD = """# Every verdict
 
 Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs that run; [verify.md](verify.md) explains
-the verdicts and how to inspect a proof. "As printed" is about the paper's words, "holds" about the proved claim: the two
+the verdicts and how to inspect a proof. "As printed" is about the paper's words, "holds" about the proved claim: they
 differ where the paper has a misprint or is ambiguous. "Lines" are those of the proof that the kernel replays. "Used" is
 the largest ratio of the bounded quantity to its bound that an exact search has found; 1 is attained.
 "Compared" is no proof: a definition, or a formula about data, that agrees with the running code on exact instances.
