@@ -193,6 +193,7 @@ def examine(
         suspects=suspects,
         broken=frozenset(fault.breaks for fault in first if not fault.harmless),
         explained=not unexplained,
+        explanations=tuple(tuple(fault.name for fault in one) for one in explanations),
     )
 
 

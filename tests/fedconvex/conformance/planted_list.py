@@ -538,20 +538,26 @@ def planted_cases(seed: int = 0, pairs: int = 150, triples: int = 80) -> list[Ca
 
 
 def outcome(case: Case) -> dict[str, Any]:
-    """Whether the case was detected, named exactly, and passes after the cures of what the report names."""
+    """What the report says of the case, and whether the check passes after the cures of what the report names.
+
+    "exactly": the diagnosis is what was planted; "named": that, or another set that the numbers cannot tell from it is
+    the diagnosis and the planted one is listed. "wrong": something else is named; "unexplained": nothing is.
+    """
     report = report_on(case.one, case.clients_known)
     named = {finding.name for finding in report.diagnosis}
-    likely = named | {finding.name for finding in report.alternatives}
     planted = {said(case.one.kind, fault): fault for fault in case.one.faults}
-    order = {name for name in named if "order of the clients" in name}
-    exact = named - order == set(planted)
+    named -= {name for name in named if "order of the clients" in name}
+    sets = [set(names) for names in report.explanations]
+    likely = {name for names in report.explanations for name in names}
     cured = tuple(fault for name, fault in planted.items() if name not in likely)
     return {
         "detected": not report.passed,
-        "named": exact or (len(named - order) == len(planted) and set(planted) <= likely),
-        "exactly": exact,
+        "named": set(planted) in sets and report.explained,
+        "exactly": named == set(planted),
+        "unexplained": not report.explained,
+        "wrong": report.explained and set(planted) not in sets,
         "passes when cured": not cured and report_on(replace(case.one, faults=cured, numbers={})).passed,
-        "said": sorted(named),
+        "said": [sorted(names) for names in report.explanations],
     }
 
 
