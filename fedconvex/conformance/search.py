@@ -85,10 +85,8 @@ class FaultSearch:
                     complete.append(one)
                 else:
                     extend(one)
-                plain = (
-                    one.is_round or not complete
-                )  # where the numbers cannot tell sets apart, a rounder one may follow
-                if not cheap and plain:  # what remains of it waits until the new set leads nowhere
+                # the rest waits until this leads nowhere; a complete set may be followed by a plainer one as good
+                if not cheap and not complete:
                     heappush(agenda, (key, cheap, way))
                     break
             found = self._complete(complete)

@@ -5,7 +5,7 @@ optimisers (`torch_steps`), and `faults` says what is wrong: short names with an
 `planted_cases` draws the list; `outcome` checks one case and applies the cures that the report names.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -559,24 +559,3 @@ def outcome(case: Case) -> dict[str, Any]:
         "passes when cured": not cured and report_on(replace(case.one, faults=cured, numbers={})).passed,
         "said": [sorted(names) for names in report.explanations],
     }
-
-
-def right_cases(count: int, seed: int = 1) -> Iterator[Case]:
-    """Right implementations with random methods, parameters, precision, work, and shuffled full batches."""
-    draw = np.random.default_rng(seed)
-    for _ in range(count):
-        kind, steps = str(draw.choice(list(KNOWN))), int(draw.integers(1, 9))
-        weight = float(10 ** draw.uniform(-2, 1))
-        proximal = kind in ("FedProx", "FedDyn", "FedSplit")
-        stepsize = float(10 ** draw.uniform(-2, 0) / (weight if proximal else 1))
-        one = Federation(
-            kind,
-            stepsize=stepsize,
-            steps=steps,
-            weight=weight,
-            server_stepsize=float(10 ** draw.uniform(-1, 0.3)),
-            dtype=[np.float64, np.float32][draw.integers(2)],
-            torch_steps=bool(draw.integers(4) == 0),
-            batches_seed=None if draw.integers(2) else int(draw.integers(1000)),
-        )
-        yield Case(one, bool(draw.integers(2)))
