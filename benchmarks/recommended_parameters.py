@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 import fedconvex as fc
-from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
+from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.search import DesignedMethod
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.recommendation import rounds_to
 from fedconvex.methods import Method
 

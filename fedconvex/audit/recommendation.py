@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex import memory
-from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
+from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
+from fedconvex.audit.designs.search import DesignedMethod
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gaps_to, interval
 from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
@@ -286,7 +288,9 @@ def _under_limits(
     if designer.is_large(best.method):  # each of these searches takes minutes
         return
     few = replace(designer, limits=FederationLimits(local_steps=1))
-    designs = [few.fedgd(), few.feddyn(), few.scaffold()]
+    designs = [few.fedgd()]
+    designs.append(few.feddyn(designs[0].reached.rounds))  # with more rounds, it would send more bytes
+    designs.append(few.scaffold(min(design.reached.rounds for design in designs) / 2))  # it sends twice the vectors
     yield "one gradient step a round", _predicted(min(designs, key=lambda d: _preference(d, problem)), model)
     if best.rounds is not None and best.rounds > 1:
         half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))

@@ -5,7 +5,7 @@ from functools import cached_property
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.audit.designs.parameters import FederationLimits
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import describe
 from fedconvex.local_solvers.base import LocalSolver
