@@ -120,6 +120,10 @@ class MethodDesigner:
         least, largest = self.model.curvatures
         return self._best(self._proximal(lambda w: FedDyn(alpha=w)), least / MARGIN, largest * MARGIN, bound)
 
+    def at(self, method: Method) -> DesignedMethod:
+        """The given method on the model, as a design."""
+        return designed(self.trials, [(method, None)])[0]
+
     @property
     def trials(self) -> Trials:
         """Trials on the model under the limits."""

@@ -79,7 +79,7 @@ class Trials:
     def floor(self, candidate: Candidate) -> float:
         """The error floor relative to the first gap; 0 for methods without bias."""
         method, solver = candidate
-        if not method.memoryless or (isinstance(method, FedGD) and method.local_steps == 1):
+        if not has_floor(method):
             return 0.0
         floor = RoundMap(self.model, method, solver).floor / self.model.first_gap
         return 0.0 if floor < LEAST_FLOOR else floor
@@ -171,3 +171,8 @@ class Trials:
         factors = method.scale(self.model.problem)
         least = min(self.model.problem.mu * (1.0 if factors is None else np.array([float(f) for f in factors])))
         return float(method.proximal_weight) > -float(least)
+
+
+def has_floor(method: Method) -> bool:
+    """Whether a designed method has in general an error floor."""
+    return method.memoryless and not (isinstance(method, FedGD) and method.local_steps == 1)
