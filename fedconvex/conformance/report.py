@@ -130,7 +130,7 @@ class Report(ShownResult):
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
         lines += [f"  note: {note}" for note in self.notes]
         if self.suspects.part != "both":
-            lines.append(f"  note: the kit played the {OTHER_PART[self.suspects.part]}: only the rest was checked")
+            lines.append(f"  note: the kit simulated the {OTHER_PART[self.suspects.part]}: only the rest was checked")
         elsewhere = self._beyond_this_part
         unseen = [fault for p in self.properties for fault in p.unseen if fault not in elsewhere]
         if unseen:

@@ -70,7 +70,7 @@ PLAIN = {
 }
 LATE = {
     "late dropped": "stragglers are dropped",
-    "late go on": "late clients do all of the work",
+    "late go on": "stragglers do all of the work",
 }
 NOVA = {
     "not normalised": "progress is not divided by the number of local steps: this is FedAvg",
