@@ -118,7 +118,8 @@ def main(names: list[str]) -> None:
 def table(kept: dict[str, Any]) -> str:
     """The results as a Markdown table."""
     lines = [
-        "| problem | method | tolerance | recommended | predicted | measured | deviation | grid | best of grid | ratio |",
+        "| problem | method | tolerance | recommended | predicted | measured | deviation "
+        "| grid | best of grid | ratio |",
         "|" + "---|" * 10,
     ]
     for name, entry in kept.items():
