@@ -8,6 +8,7 @@ from fedconvex.claims.terms import (
     Vector,
     before_last_step,
     gradient,
+    infimum,
     mean,
     minimiser,
     norm,
@@ -15,9 +16,23 @@ from fedconvex.claims.terms import (
     parameter,
     server,
     square,
+    value,
 )
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Iterate, Line, Lower, Proved, Upper, facts
+from fedconvex.proofs_checks.kernel.proofs import (
+    Between,
+    Derivation,
+    During,
+    Hypothesis,
+    Infimum,
+    Iterate,
+    Line,
+    Lower,
+    Proved,
+    Telescope,
+    Upper,
+    facts,
+)
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -34,7 +49,7 @@ from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedlin
 
-s, mu, L = map(parameter, ("stepsize", "mu", "L"))
+s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
 w, x = server(0), minimiser
 
 
@@ -112,18 +127,31 @@ def three_steps(claim: Claim) -> Derivation:
 @proof_of(fedlin.rate)
 def rate(claim: Claim) -> Derivation:
     """Round by round."""
-    once = facts((1, Proved("fedlin.threelocalsteps")))
-    rounds = Iterate(square(w - x), (1 - s * mu) ** 3, facts=once, name="all rounds")
+    once = facts((1, Proved("fedlin.twolocalstepsdistance")))
+    rounds = Iterate(norm(w - x), (1 - s * mu) ** 2, facts=once, name="all rounds")
     return Derivation((rounds, concluding(claim, cited("all rounds"))))
+
+
+@proof_of(fedlin.nonconvex_rate)
+def nonconvex_rate(claim: Claim) -> Derivation:
+    """The first of the two steps in each round decreases f by s(1 − sL/2)‖∇f(x)‖², the second does not increase it."""
+    gain, first = s * (1 - s * L / 2), stepped(w)
+    once = by(Upper(first, w)) + by(Upper(stepped(first), first)) + gain * squared(slope(first))
+    gained = gain * square(slope(w))
+    rounds = Telescope(value(w) - infimum, gained, facts=once.facts, squares=once.squares, name="all rounds")
+    start = by(During("start", by(Hypothesis("initial gap")).facts))
+    end = by(During("end", by(Infimum(w)).facts))
+    return Derivation((rounds, concluding(claim, 1 / (gain * T) * (cited("all rounds") + start + end))))
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
     "twolocalstepsdistance": ((F(2, 3), F(2, 3)), (-1, 1), 1, (F(2, 3), F(2, 3), F(1, 8)), ()),
     "twolocalstepsvalue": ((F(1, 20),), (2,), 0, (F(1, 20), 1), ()),
     "threelocalsteps": ((F(1, 20), F(1, 20)), (2, -2), 2, (F(1, 8), F(1, 20), F(1, 20)), ()),
-    "threelocalstepstrounds": ((F(1, 20),), (-1,), 2, (F(1, 10), 1, F(1, 20), F(1, 20)), ()),
+    "twolocalstepstrounds": ((F(2, 3), F(2, 3)), (-1, 1), 1, (F(2, 3), 2, F(2, 3), F(1, 8)), ()),
+    "twolocalstepsnonconvex": ((1,), (1,), 2, (1, 1, F(1, 2), 1), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"twolocalstepsdistance", "twolocalstepsvalue"})
+ATTAINED = frozenset({"twolocalstepsnonconvex", "twolocalstepsdistance", "twolocalstepsvalue", "twolocalstepstrounds"})
 
 
 @remarks_on(*(fedlin.PAPER.find(key) for key in INSTANCES))

@@ -7,16 +7,18 @@ from fractions import Fraction as F
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, gradient, mean, minimiser, number, parameter, server, square, value
+from fedconvex.claims.terms import Number, gradient, infimum, mean, minimiser, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
     During,
     Hypothesis,
+    Infimum,
     Iterate,
     Lower,
     Proved,
     Telescope,
+    Upper,
     facts,
 )
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, jensen, squared
@@ -109,6 +111,31 @@ def convex_rate_uniform(claim: Claim) -> Derivation:
     return convex_rate(claim, UNIFORM, drawn_uniformly())
 
 
+def decrease() -> Parts:
+    """E f(x⁺) ≤ f(x) − s(1 − sL/2)‖∇f(x)‖² + (s²L/2)cσ², and c is the kernel's σ."""
+    noise: Parts = s**2 * UNIFORM * by(Hypothesis("variance")) + drawn_uniformly()
+    return by(Upper(server(1), w)) + L / 2 * noise
+
+
+@proof_of(gower.one_round_nonconvex)
+def one_round_nonconvex(claim: Claim) -> Derivation:
+    """The descent lemma for f from x, where x⁺ is x − s∇f(x) in expectation."""
+    return Derivation((concluding(claim, decrease()),))
+
+
+@proof_of(gower.nonconvex_rate)
+def nonconvex_rate(claim: Claim) -> Derivation:
+    """1 − sL/2 ≥ 1/2, and the decreases of all rounds add up to at most the initial suboptimality."""
+    of_f = square(mean(slope))
+    once = decrease() + s * (1 - s * L) / 2 * squared(mean(slope))
+    error = s**2 * L / 2 * UNIFORM * parameter("sigma2")
+    rounds = Telescope(value(w) - infimum, s / 2 * of_f, error=error, facts=once.facts, squares=once.squares,
+                       name="all rounds")  # fmt: skip
+    start = by(During("start", by(Hypothesis("initial gap")).facts))
+    end = by(During("end", by(Infimum(w)).facts))
+    return Derivation((rounds, concluding(claim, 2 / (s * T) * (cited("all rounds") + start + end))))
+
+
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
     "oneroundindependentdraws": ((F(1, 20),), (-1,), 2, (1, 2, F(1, 20), F(1, 20)), ()),
     "troundsindependentdraws": ((F(1, 20),), (0,), 2, (1, 1, 1, F(1, 20), F(1, 20)), ()),
@@ -116,8 +143,10 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "oneroundpofmclients": ((F(1, 20), F(1, 20)), (0, 0), 1, (F(1, 8), F(1, 20), 1, 2, F(1, 20)), ()),
     "troundspofmclients": ((F(1, 20), F(1, 20)), (-1, -1), 2, (2, 1, F(1, 20), 1, 2, F(1, 20)), ()),
     "convexpofmclients": ((F(1, 4), F(1, 4)), (2, -2), 2, (F(1, 4), 2, 2, 2, 1), ()),
+    "oneroundnonconvex": ((2, 2), (-1, 1), 1, (2, 1, 2, 1, F(2, 3)), ()),
+    "troundsnonconvex": ((F(1, 2), 1), (0, 1), 1, (1, 2, F(1, 20), 2, 2, F(1, 4), 1), ()),
 }  # fmt: skip
-ATTAINED: frozenset[str] = frozenset()
+ATTAINED = frozenset({"oneroundnonconvex"})
 
 
 @remarks_on(*(gower.PAPER.find(key) for key in INSTANCES))

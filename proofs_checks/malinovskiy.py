@@ -64,12 +64,26 @@ def fixed_point(claim: Claim) -> Derivation:
     return Derivation((*lines, concluding(claim, 1 / (1 - q) * parts)))
 
 
+def slope_at_rest() -> tuple[Line, ...]:
+    """‖∇f(x)‖ ≤ (sL/2)(mean‖∇F_k(x)‖²)^{1/2} at a fixed point of two local steps."""
+    change = gradient(local_step(w)) - gradient(w)
+    parts = (lipschitz(local_step(w), w, L) + squared(change - mean(change))) * F(1, 4)
+    return rooted(norm(mean(gradient(w))), s * L / 2 * norm(gradient(w)), parts, "slope")
+
+
 @proof_of(malinovskiy.fixed_point_of_two_steps)
 def fixed_point_of_two_steps(claim: Claim) -> Derivation:
     """The two gradients of a client differ by at most sL‖∇F_k(x)‖, and their mean over the clients is 0."""
-    change = gradient(local_step(w)) - gradient(w)
-    parts = (lipschitz(local_step(w), w, L) + squared(change - mean(change))) * F(1, 4)
-    return Derivation(rooted(claim.left, claim.right, parts, "fixed point"))
+    return Derivation(slope_at_rest())
+
+
+@proof_of(malinovskiy.distance_of_two_steps)
+def distance_of_two_steps(claim: Claim) -> Derivation:
+    """‖∇f(x)‖ ≥ μ‖x − x*‖."""
+    d, slope = w - x, mean(gradient(w))
+    parts = 2 / mu * (by(Lower(w, x)) + by(Lower(x, w))) + 1 / mu**2 * squared(slope - mu * d)
+    far = rooted(norm(d), norm(slope) / mu, parts, "far")
+    return Derivation((*slope_at_rest(), *far, concluding(claim, cited("far") + 1 / mu * cited("slope"))))
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
@@ -77,6 +91,7 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "roundoftwolocalsteps": ((F(1, 20), F(1, 20)), (2, -2), 1, (F(1, 2), F(1, 20), F(2, 3)), (0,)),
     "fixedpoint": ((2, F(2, 3)), (2, -2), 0, (2, 2, F(2, 3), F(2, 3)), ()),
     "fixedpointoftwolocalsteps": ((3,), (2,), 2, (3, F(2, 3)), ()),
+    "fixedpointoftwolocalstepsdistance": ((2, 1), (1, -1), 0, (2, 1, F(1, 2)), ()),
 }  # fmt: skip
 ATTAINED = frozenset({"localstep", "roundoftwolocalsteps", "fixedpointoftwolocalsteps"})
 

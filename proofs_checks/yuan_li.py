@@ -7,10 +7,11 @@ from fractions import Fraction as F
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import answers, gradient, mean, minimiser, norm, number, parameter, server, square
+from fedconvex.claims.terms import Number, answers, gradient, mean, minimiser, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Derivation, Iterate, Line, Lower, Proved, Upper, facts
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Lower, Proved, Telescope, Upper
 from fedconvex.proofs_checks.library import (
+    Parts,
     by,
     cauchy_schwarz,
     cited,
@@ -27,7 +28,7 @@ from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import yuan_li
 
-s, mu, L = map(parameter, ("stepsize", "mu", "L"))
+s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
 w, x, after = server(0), minimiser, server(1)
 SIGMA = norm(gradient(x))
 MONOTONE = by(Lower(answers, x)) + by(Lower(x, answers))  # ⟨∇F_k(θ_k) − ∇F_k(x*), θ_k − x*⟩ ≥ μ‖θ_k − x*‖²
@@ -58,9 +59,15 @@ def rounds_bound(claim: Claim) -> Derivation:
     q, d, e = 1 / (1 + s * mu), w - x, answers - x
     rest = d - s * gradient(x) - (1 + s * mu) * e
     parts = jensen(e) + q**2 * squared(rest) + 2 * s * q * MONOTONE + q**2 * split(d, -s * gradient(x), s * mu)
-    limit = square(gradient(x)) / mu**2
-    rounds = Iterate(square(d) - limit, q, facts=parts.facts, squares=parts.squares, name="all rounds")
-    return Derivation((rounds, concluding(claim, cited("all rounds"))))
+    return over_rounds(claim, 1 + s * mu, square(gradient(x)) / mu**2, 1 / q * parts)
+
+
+def over_rounds(claim: Claim, growth: Number, limit: Number, once: Parts) -> Derivation:
+    """growth·(‖w⁺ − x*‖² − limit) ≤ ‖w − x*‖² − limit in every round, by the parts `once`."""
+    rounds = Telescope(
+        square(w - x) - limit, number(0), growth, facts=once.facts, squares=once.squares, name="all rounds"
+    )
+    return Derivation((rounds, concluding(claim, 1 / growth**T * cited("all rounds"))))
 
 
 def at_rest() -> tuple[Line, ...]:
@@ -114,10 +121,10 @@ def sharper_round(claim: Claim) -> Derivation:
 @proof_of(yuan_li.sharper_rounds)
 def sharper_rounds(claim: Claim) -> Derivation:
     """‖w − x*‖² less its limit shrinks by q in every round."""
-    limit, q = 4 * s**2 * L / mu * square(gradient(x)), 1 / (1 + s * mu / 2)
-    once = facts((1, Proved("yuan_li.oneroundshortsteps")))
-    rounds = Iterate(square(w - x) - limit, q, facts=once, name="all rounds")
-    return Derivation((rounds, concluding(claim, cited("all rounds"))))
+    growth = 1 + s * mu / 2
+    return over_rounds(
+        claim, growth, 4 * s**2 * L / mu * square(gradient(x)), growth * by(Proved("yuan_li.oneroundshortsteps"))
+    )
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

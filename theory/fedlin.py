@@ -2,8 +2,8 @@ r"""Mitra, Jaafar, Pappas, Hassani: *Linear convergence in federated learning* (
 
 Main statements
 ---------------
-* `two_steps`: two local steps are two steps of gradient descent on f, however the clients differ.
-* `three_steps`, `rate`: three local steps are worth three rounds, with no error floor.
+* `two_steps`, `rate`: two local steps are two steps of gradient descent on f, however the clients differ.
+* `three_steps`: three local steps are worth three rounds, with no error floor.
 
 FedLin's clients correct their gradients by those at the server's point, so that the objective's minimiser is a fixed
 point. The statements here are in that setting, without compression, with equally many local steps for all clients.
@@ -14,7 +14,18 @@ Notation: `stepsize` s; `mu`, `L` curvatures of every client.
 from typing import Any
 
 from fedconvex.claims.claim import at_most, equal
-from fedconvex.claims.terms import after, gradient, mean, minimiser, norm, parameter, server, square, value
+from fedconvex.claims.terms import (
+    after,
+    gradient,
+    mean,
+    mean_of_rounds,
+    minimiser,
+    norm,
+    parameter,
+    server,
+    square,
+    value,
+)
 from fedconvex.statements.assumptions import Everyone, Runs, Smooth, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
@@ -53,8 +64,9 @@ PAPER = Paper(
         ),
         "D": Parameter(r"\|x^t-x^*\|^2", "squared distance before the round", SQUARED_LENGTH, least=0,
                        means=square(START)),
-        "D0": Parameter(r"\|x^0-x^*\|^2", "squared distance of the start", SQUARED_LENGTH, least=0,
-                        measured="squared_distance", means=square(START)),
+        "first_distance": Parameter(r"\|x^0-x^*\|", "distance of the start", LENGTH, least=0, measured="distance",
+                                    means=norm(START)),
+        "delta": Parameter(r"\Delta", "initial suboptimality f(x⁰) − f_*", VALUE, least=0, measured="initial_gap"),
         "value": Parameter("f(x^t)", "the objective before the round", VALUE, means=value(server(0))),
         "slope": Parameter(r"\|\nabla f(x^t)\|^2", "the objective's squared gradient before the round",
                            SQUARED_GRADIENT, least=0, means=square(SLOPE)),
@@ -119,12 +131,26 @@ def three_steps(*, stepsize: Any, mu: Any, L: Any, D: Any) -> Any:
 
 
 @PAPER.statement(
-    "Three local steps, T rounds", ClaimType.UPPER, symbol=r"\|x^T-x^*\|^2", units=SQUARED_LENGTH,
-    assumes=(*THREE, *STRONGLY, SHORT), states=lambda bound: at_most(after(square(START)), bound, rounds="T"),
+    "Two local steps, T rounds", ClaimType.TIGHT, symbol=r"\|x^T-x^*\|", units=LENGTH,
+    assumes=(*TWO, *STRONGLY, Condition("stepsize", "<=", lambda mu, L: 2 / (mu + L))),
+    states=lambda bound: at_most(after(norm(START)), bound, rounds="T"),
 )  # fmt: skip
-def rate(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any) -> Any:
-    """T rounds of three local steps: (1 − sμ)^{3T}‖x⁰ − x*‖². (`L` occurs in the condition only.)"""
-    return power((1 - stepsize * mu) ** 3, T) * D0
+def rate(*, T: Any, stepsize: Any, mu: Any, L: Any, first_distance: Any) -> Any:
+    """T rounds of two local steps: (1 − sμ)^{2T}‖x⁰ − x*‖; attained by quadratics.
+
+    (`L` occurs in the condition only.)
+    """
+    return power((1 - stepsize * mu) ** 2, T) * first_distance
+
+
+@PAPER.statement(
+    "Two local steps, nonconvex", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T}\|\nabla f(x^t)\|^2",
+    units=SQUARED_GRADIENT, assumes=(*TWO, Condition("stepsize", "<", lambda L: 2 / L)),
+    states=lambda bound: at_most(mean_of_rounds(square(SLOPE)), bound, rounds="T"),
+)  # fmt: skip
+def nonconvex_rate(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
+    """The mean squared gradient over T rounds on clients that need not be convex: Δ/(s(1 − sL/2)T), with no error."""
+    return delta / (stepsize * (1 - stepsize * L / 2) * T)
 
 
 def __getattr__(name: str) -> Statement:

@@ -4,6 +4,7 @@ Main statements
 ---------------
 * `one_round_iid`, `rate_iid`, `convex_rate_iid`: K clients drawn independently, device k with probability p_k.
 * `one_round_uniform`, `rate_uniform`, `convex_rate_uniform`: P of m clients, every set equally likely.
+* `one_round_nonconvex`, `nonconvex_rate`: the same for clients that need not be convex, with a bounded variance.
 
 The paper analyses SGD under arbitrary sampling by two constants: the expected smoothness, and the gradients' variance
 at the minimiser. Here a sample is the clients that take part in a round of one gradient step: the statements are in
@@ -16,8 +17,17 @@ that of one client: 1/K, or (m − P)/(P(m − 1)). `L` occurs in the conditions
 from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most
-from fedconvex.claims.terms import after, expected, gradient, mean_of_rounds, minimiser, server, square, value
-from fedconvex.statements.assumptions import Convex, Runs, SampledIID, SampledUniformly, Smooth, StronglyConvex
+from fedconvex.claims.terms import after, expected, gradient, mean, mean_of_rounds, minimiser, server, square, value
+from fedconvex.statements.assumptions import (
+    BoundedVariance,
+    BoundedVarianceEverywhere,
+    Convex,
+    Runs,
+    SampledIID,
+    SampledUniformly,
+    Smooth,
+    StronglyConvex,
+)
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
@@ -25,6 +35,7 @@ from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_L
 from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 START = square(server(0) - minimiser)
+SLOPE = square(mean(gradient(server(0))))
 
 PAPER = Paper(
     name="gower",
@@ -47,6 +58,12 @@ PAPER = Paper(
             r"\sigma_*^2", "mean squared gradient of the clients at the minimiser", SQUARED_GRADIENT, least=0,
             measured="sigma_star2", means=square(gradient(minimiser)),
         ),
+        "sigma2": Parameter(r"\sigma^2", "variance of the clients' gradients", SQUARED_GRADIENT, least=0,
+                            measured="gradient_variance"),
+        "delta": Parameter(r"\Delta", "initial suboptimality f(x⁰) − f_*", VALUE, least=0, measured="initial_gap"),
+        "value": Parameter("f(x^t)", "the objective before the round", VALUE, measured="value", means=value(server(0))),
+        "slope": Parameter(r"\|\nabla f(x^t)\|^2", "the objective's squared gradient before the round",
+                           SQUARED_GRADIENT, least=0, measured="square", means=SLOPE),
         "D": Parameter(r"\|x^t-x^*\|^2", "squared distance before the round", SQUARED_LENGTH, least=0, means=START),
         "D0": Parameter(r"\|x^0-x^*\|^2", "squared distance of the start", SQUARED_LENGTH, least=0,
                         measured="squared_distance", means=START),
@@ -154,6 +171,31 @@ def convex_rate_uniform(
 ) -> Any:
     """The mean suboptimality over T rounds with P of m clients: ‖x⁰ − x*‖²/(sT) + 2scσ*², c = (m − P)/(P(m − 1))."""
     return convex_rate(T, stepsize, D0, variance(num_clients, num_active) * sigma_star2)
+
+
+@PAPER.statement(
+    "One round, nonconvex", ClaimType.UPPER, symbol="E f(x^{t+1})", units=VALUE,
+    assumes=(*UNIFORM, BoundedVariance()), states=expected(value(server(1))),
+)  # fmt: skip
+def one_round_nonconvex(
+    *, stepsize: Any, L: Any, num_clients: Any, num_active: Any, value: Any, slope: Any, sigma2: Any
+) -> Any:
+    """One round with P of m smooth clients: f(x) − s(1 − sL/2)‖∇f(x)‖² + (s²L/2)cσ², c = (m − P)/(P(m − 1)).
+
+    σ² is the variance of the clients' gradients at x. Every stepsize is allowed; there is a decrease for s < 2/L.
+    """
+    noise = variance(num_clients, num_active) * sigma2
+    return value - stepsize * (1 - stepsize * L / 2) * slope + stepsize**2 * L / 2 * noise
+
+
+@PAPER.statement(
+    "T rounds, nonconvex", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T}E\|\nabla f(x^t)\|^2", units=SQUARED_GRADIENT,
+    assumes=(*UNIFORM, BoundedVarianceEverywhere(), Condition("stepsize", "<=", lambda L: 1 / L)),
+    states=lambda bound: at_most(mean_of_rounds(SLOPE), bound, rounds="T"),
+)  # fmt: skip
+def nonconvex_rate(*, T: Any, stepsize: Any, L: Any, num_clients: Any, num_active: Any, delta: Any, sigma2: Any) -> Any:
+    """The mean squared gradient over T rounds with P of m smooth clients: 2Δ/(sT) + sLcσ², for s ≤ 1/L."""
+    return 2 * delta / (stepsize * T) + stepsize * L * variance(num_clients, num_active) * sigma2
 
 
 def __getattr__(name: str) -> Statement:

@@ -189,6 +189,15 @@ def strongly_convex_rate(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any, sig
 
 
 @PAPER.statement(
+    "Two local steps, convex, one round", ClaimType.UPPER, symbol=r"\|x^{t+1}-x^*\|^2", units=SQUARED_LENGTH,
+    assumes=(TWO_STEPS, *CLIENTS, SHORT), states=square(server(1) - minimiser),
+)  # fmt: skip
+def two_steps_convex(*, stepsize: Any, L: Any, D: Any, gap: Any, sigma_star2: Any) -> Any:
+    """One round of two local steps: ‖x − x*‖² − (9/8)s(f(x) − f(x*)) + 3s³Lσ*²."""
+    return D - 9 * stepsize * gap / 8 + 3 * stepsize**3 * L * sigma_star2
+
+
+@PAPER.statement(
     "Two local steps, convex", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T} f(x^t)-f(x^*)", units=VALUE,
     assumes=(TWO_STEPS, *CLIENTS, SHORT),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),

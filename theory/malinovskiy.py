@@ -98,5 +98,14 @@ def fixed_point_of_two_steps(*, stepsize: Any, L: Any, gradients: Any) -> Any:
     return stepsize * L / 2 * gradients
 
 
+@PAPER.statement(
+    "Fixed point of two local steps, distance", ClaimType.UPPER, symbol=r"\|x-x^*\|", units=LENGTH,
+    assumes=(Runs("FedGD", local_steps=2), *STRONGLY, AtFixedPoint()), states=norm(server(0) - minimiser),
+)  # fmt: skip
+def distance_of_two_steps(*, stepsize: Any, mu: Any, L: Any, gradients: Any) -> Any:
+    """The fixed point of two local steps is at most (sL/(2μ))(mean‖∇F_k(x)‖²)^{1/2} from the minimiser."""
+    return stepsize * L / (2 * mu) * gradients
+
+
 def __getattr__(name: str) -> Statement:
     return PAPER.find(name)

@@ -95,7 +95,7 @@ def one_round(*, stepsize: Any, mu: Any, distance: Any, sigma_star: Any) -> Any:
 )  # fmt: skip
 def rounds_bound(*, T: Any, stepsize: Any, mu: Any, D0: Any, sigma_star2: Any) -> Any:
     """T rounds: q^T‖w⁰ − w*‖² + (1 − q^T)σ*²/μ², q = 1/(1 + sμ), for clients that need not be smooth."""
-    rest = power(1 / (1 + stepsize * mu), T)
+    rest = 1 / power(1 + stepsize * mu, T)
     return rest * D0 + (1 - rest) * sigma_star2 / mu**2
 
 
@@ -141,7 +141,7 @@ def sharper_round(*, stepsize: Any, mu: Any, L: Any, D: Any, sigma_star2: Any) -
 )  # fmt: skip
 def sharper_rounds(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any, sigma_star2: Any) -> Any:
     """T rounds with s ≤ 1/(2L): q^T‖w⁰ − w*‖² + (1 − q^T)·4s²Lσ*²/μ, q = 1/(1 + sμ/2)."""
-    rest = power(1 / (1 + stepsize * mu / 2), T)
+    rest = 1 / power(1 + stepsize * mu / 2, T)
     return rest * D0 + (1 - rest) * 4 * stepsize**2 * L * sigma_star2 / mu
 
 

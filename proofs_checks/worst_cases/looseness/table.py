@@ -159,10 +159,12 @@ def restated() -> Iterator[tuple[str, dict[str, Any]]]:
     strongly = {**smooth, "mu": F(1, 4)}
     for statement in ("khaled.twolocalsteps", "fedlin.threelocalsteps", "yuan_li.oneroundshortsteps"):
         yield statement, strongly
-    for statement in ("khaled.twolocalstepstrounds", "fedlin.threelocalstepstrounds", "yuan_li.troundsshortsteps"):
+    for statement in ("khaled.twolocalstepstrounds", "yuan_li.troundsshortsteps"):
         yield statement, {**strongly, "T": 2}
     yield "khaled.twolocalstepsconvex", {**smooth, "T": 2}
     yield "fedlin.twolocalstepsvalue", smooth
+    yield "khaled.twolocalstepsconvexoneround", smooth
+    yield "koloskova.onerounddissimilarclients", {**smooth, "B": F(3, 2)}
     yield "gower.oneroundindependentdraws", {**strongly, "K": 2}
     yield "gower.oneroundpofmclients", {**strongly, **ONE_OF_TWO}
     yield "gower.troundspofmclients", {**strongly, **ONE_OF_TWO, "T": 2}

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.reporting.landscape import (
     is_result,
     landscape,
 )
-from fedconvex.theory import fedprox, gower, khaled, nesterov, papers, scaffnew, statement, yuan_li
+from fedconvex.theory import fedprox, gower, khaled, nesterov, scaffnew, statement, yuan_li
 
 pytestmark = pytest.mark.beyond_core  # computes how much of each bound is used
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "landscape.md"
@@ -64,8 +64,3 @@ def test_every_result_has_a_method_and_a_place() -> None:
         assert result.method in METHODS
         assert result.about in ABOUT
         assert result.clients in CLASSES
-
-
-def test_some_results_of_every_restated_paper_but_the_lemmas_of_one() -> None:
-    about = {paper.name for paper in papers().values() if paper.restated and any(map(is_result, paper))}
-    assert about == {paper.name for paper in papers().values() if paper.restated}
