@@ -134,6 +134,7 @@ METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
     "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
     "RegularizedFedSplit": ("stepsize", "regularization"), "Scaffold": ("stepsize", "local_steps"),
+    "FedLin": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names, or by these."""
 OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}
@@ -230,6 +231,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.BoundedVarianceEverywhere: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
+    known.StepOf: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
     known.SingleClient: _set("single_client", lambda a: True),
     known.AtFixedPoint: _set("rests", lambda a: True),
