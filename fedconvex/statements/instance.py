@@ -264,10 +264,10 @@ class Instance:
 
     @cached_property
     def gradients_at_minimizer(self) -> Any:
-        """(1/m) Σ_k‖∇F_k(x*)‖²."""
+        """The mean of ‖∇F_k(x*)‖², with the weights of the method's average."""
         with self._balls.context():
             at_minimizer = self._functions.gradients(self.minimizer)
-            return ((at_minimizer * at_minimizer).sum() / self.problem.num_clients).nonnegative_part()
+            return self._balls.average(self._weights, (at_minimizer * at_minimizer).sum(-1)).nonnegative_part()
 
     @cached_property
     def initial_gap(self) -> Any:
@@ -292,6 +292,11 @@ class Instance:
     def stepsize(self) -> Any:
         """The method's stepsize s."""
         return self._of_method("stepsize")
+
+    @cached_property
+    def server_stepsize(self) -> Any:
+        """The method's `server_stepsize`."""
+        return self._of_method("server_stepsize")
 
     @cached_property
     def local_steps(self) -> Any:

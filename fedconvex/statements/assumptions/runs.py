@@ -29,7 +29,7 @@ class Runs(Assumption):
 
     method: str
     local_steps: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+    fixed: tuple[tuple[str, int | str], ...] = ()  # of parameters: their names and values
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -298,9 +298,12 @@ class SampledUniformly(Assumption):
         return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if setting.everyone or type(setting.participation).__name__ == "Uniform":
+        scheme = type(setting.participation).__name__
+        if scheme == "Uniform" and not setting.method.plain and not setting.problem.is_equally_weighted:
+            return _refuted("the server's average over the drawn clients is plain")
+        if setting.everyone or scheme == "Uniform":
             return PROVED
-        return _refuted(f"the participation scheme is {type(setting.participation).__name__}")
+        return _refuted(f"the participation scheme is {scheme}")
 
 
 @final
