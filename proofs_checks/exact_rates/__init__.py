@@ -3,12 +3,12 @@
 | module | what |
 |---|---|
 | `draws` | σ, what the draw of P of m clients adds |
-| `proximal`, `sampled`, `control_variates`, `primal_dual` | the proofs, as in `fedconvex.theory.exact_rates` |
+| `approximate_newton`, …, `sampled` | the proofs, as in `fedconvex.theory.exact_rates` |
 | `instances`, `kinks` | the worst known federations |
 | `published` | the bounds that were known, and by what factor these are better |
 """
 
 from importlib import import_module
 
-for _module in ("control_variates", "instances", "primal_dual", "proximal", "sampled"):
+for _module in ("approximate_newton", "control_variates", "instances", "primal_dual", "proximal", "sampled"):
     import_module(f"{__name__}.{_module}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.claims.on_runs.federations import ExactFederation
-from fedconvex.claims.terms import Number, minimiser, parameter, server, square
+from fedconvex.claims.terms import Number, minimiser, number, parameter, server, square
 from fedconvex.methods.base import Method
 from fedconvex.participation import Draw, Full, Participation, Uniform
 from fedconvex.proofs_checks.exact_rates.kinks import on_a_kink
@@ -21,6 +21,7 @@ METHODS: Mapping[str, Callable[[Numbers], Method]] = {
     "fedprox": lambda at: fc.FedProx(mu=1 / at["stepsize"]),
     "fedsgd": lambda at: fc.FedGD(stepsize=at["stepsize"], local_steps=1),
     "scaffold": lambda at: fc.Scaffold(stepsize=at["stepsize"], server_stepsize=at.get("server_stepsize", F(1))),
+    "dane": lambda at: fc.DANE(mu=1 / at["stepsize"]),
     "feddynonegd": lambda at: fc.FedDynOneGD(alpha=at["alpha"]),
     "fedpd": lambda at: fc.FedPD(eta=at["eta"]),
     "fedsplit": lambda at: fc.FedSplit(stepsize=at["stepsize"]),
@@ -54,7 +55,7 @@ def federation(
 
 def of_clients(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
     """What the claim bounds, on the clients of an instance: (curvatures, gradients at w*, start, numbers)."""
-    measured: tuple[Any, Any] | None = of_claim(statement, lambda one: federation(statement, *one))(instance)
+    measured: tuple[Any, Any] | None = of_claim(statement, lambda one: federation(statement, *one), number(0))(instance)
     return measured
 
 
@@ -81,6 +82,8 @@ def lopsided(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
     and one of L, whose gradients at w* are 1 and 1 − m, from the start where they add most.
     """
     m, P, s, mu, L = instance
+    if "num_active" not in statement.calculator.names:
+        P = m
     if not (1 <= P <= m and m > 1 and 0 < mu < L and s > 0):
         return None
     curvatures, slopes = (mu,) * (m - 1) + (L,), (1,) * (m - 1) + (1 - m,)
@@ -125,6 +128,9 @@ INSTANCES: Mapping[str, tuple[Of, Any, str, bool]] = {
         (*ALONE, (("stepsize", F(1, 30000)), ("mu", 1), ("L", 1000), ("num_active", 1))),
         "the decrease, on clients that are the same quadratic of curvature μ, as sμ and μ/L go to 0", True),
     "scaffold_convex": (on_a_kink, (1, 60, F(1, 4), 240), KINK, True),
+    "dane_round": (of_clients, (*ALONE, (("stepsize", F(1, 3)), ("mu", 1), ("L", 4))), QUADRATIC, True),
+    "dane_convex": (on_a_kink, (1, 20, F(1, 10), 100),
+        "one client with a rounded kink, half-way to which the run ends: 1/2 for s small and T large", False),
     "feddyn_convex": (on_a_kink, (1, 60, F(1, 2), 120), KINK, True),
     "feddynonegd_convex": (on_a_kink, (1, 60, F(1, 3), 180), KINK, True),
     "feddynonegd_round": (of_decrease, (*ALONE, (("alpha", 400), ("mu", 1), ("L", 100)), 1),

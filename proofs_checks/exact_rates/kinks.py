@@ -2,7 +2,7 @@
 
 The Huber function |x|, but Lx²/2 + 1/(2L) for |x| ≤ 1/L, is L-smooth; its minimiser is 0. Far away every step has the
 same length, and the errors add up as in the bound. With one client SCAFFOLD with one local step is gradient descent,
-and FedDyn's and FedPD's answers are proximal steps of size 1/α and η.
+and FedDyn's, FedPD's and DANE's answers are proximal steps.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,18 +51,25 @@ PATHS: dict[str, tuple[Callable[[Any, Any, Any], Iterator[Any]], str]] = {
     "fedprox_convex": (proximal, "stepsize"), "fedsgd_convex": (descent, "stepsize"),
     "scaffold_convex": (descent, "stepsize"), "feddynonegd_convex": (optimistic, "alpha"),
     "feddyn_convex": (proximal, "alpha"), "fedpd_convex": (proximal, "eta"),
+    "dane_convex": (proximal, "stepsize"),
 }  # fmt: skip
+LAST = "dane_convex"  # about f after the last round, not about a mean
 
 
 def on_a_kink(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
-    """The mean gap over T rounds and its bound: of (L, start, s, T), with s = 1/α for FedDyn and FedDynOneGD."""
+    """The mean gap over T rounds (of DANE the last one) and its bound: of (L, start, s, T), with s = 1/α for FedDyn and
+    FedDynOneGD.
+    """
     L, start, s, rounds = (Fraction(x) for x in instance)
     if min(L, s, rounds) <= 0 or rounds.denominator != 1:
         return None
-    path, name = PATHS[statement.calculator.name]
+    name = statement.calculator.name
+    path, size = PATHS[name]
     at = {"L": L, "T": rounds, "D0": start**2, "zeta2": Fraction(0), "num_clients": Fraction(1)}
-    at |= {"num_active": Fraction(1), name: 1 / s if name == "alpha" else s}
+    at |= {"num_active": Fraction(1), size: 1 / s if size == "alpha" else s}
     if any(c.check(c.argument, at) is not None for a in statement.assumptions for c in a.conditions):
         return None
-    mean = sum(gap(x, L) for x in islice(path(start, s, L), int(rounds))) / rounds
-    return mean, statement.calculator.formula(**{n: at[n] for n in statement.calculator.names})
+    gaps = [gap(x, L) for x in islice(path(start, s, L), int(rounds))]
+    return gaps[-1] if name == LAST else sum(gaps) / rounds, statement.calculator.formula(
+        **{n: at[n] for n in statement.calculator.names}
+    )

@@ -131,6 +131,12 @@ PUBLISHED: Mapping[str, Published] = {
         SAMPLED + ", the best s of each",
     ),
     "exact_rates.scaffoldconvexclients": Published(SCAFFOLD, "of the same order, for s ≤ 1/(81L)"),
+    "exact_rates.daneround": Published(
+        "Shamir, Srebro and Zhang (2014)",
+        "quadratic or similar clients only; `dane.oneround` gives 1 − 3μ/(4L) for s = 1/L", lambda: 1 - F(3, 400),
+        lambda: exact_rates.dane_round(stepsize=F(1, 100), mu=1, L=100), True, "κ = 100, s = 1/L",
+    ),
+    "exact_rates.daneconvexclients": Published(NONE, "–"),
     "exact_rates.feddynconvexclients": Published(
         ACAR + ", Theorem 2", "(10α‖w⁰ − w*‖² + 100ζ_*²/α)/T for α ≥ 25L",
         lambda: feddyn.convex_bound(alpha=25, L=1, num_clients=1, num_active=1, T=1, D0=1, G=1),

@@ -25,15 +25,16 @@ gradient descent, which SCAFFOLD with one local step and FedGD with everyone are
 
 Sources: Acar et al., FedDyn (2021); Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik, SGD: general analysis and
 improved rates (2019); Karimireddy et al., SCAFFOLD (2020); Khaled and Jin, Faster federated optimization under
-second-order similarity (2023); Pathak and Wainwright, FedSplit (2020); Zhang, Hong, Dhople, Yin, Liu, FedPD (2020).
+second-order similarity (2023); Pathak and Wainwright, FedSplit (2020); Shamir, Srebro
+and Zhang, DANE (2014); Zhang, Hong, Dhople, Yin, Liu, FedPD (2020).
 
 | statement | what is proved | attained | best parameters | vectors: down + up, kept | published | factor |
 |---|---|---|---|---|---|---|
 """
 METHODS: Mapping[str, Method] = {
     "FedProx": fc.FedProx(mu=1), "FedGD": fc.FedGD(stepsize=1), "Scaffold": fc.Scaffold(stepsize=1),
-    "FedDyn": fc.FedDyn(alpha=1), "FedDynOneGD": fc.FedDynOneGD(alpha=1), "FedPD": fc.FedPD(eta=1),
-    "FedSplit": fc.FedSplit(stepsize=1),
+    "DANE": fc.DANE(mu=1), "FedDyn": fc.FedDyn(alpha=1), "FedDynOneGD": fc.FedDynOneGD(alpha=1),
+    "FedPD": fc.FedPD(eta=1), "FedSplit": fc.FedSplit(stepsize=1),
 }  # fmt: skip
 BEST: Mapping[str, str] = {
     "scaffold.acceleration": "s = 1/L, e = ⌊√(3κ/4)⌋",
@@ -49,6 +50,8 @@ BEST: Mapping[str, str] = {
     "exact_rates.scaffoldstep": "ηs = 2/(μ + L)",
     "exact_rates.scaffoldroundofpclients": "the largest s",
     "exact_rates.scaffoldconvexclients": "s = 1/(4L), for √(2m/P)·ζ_* ≤ 4L‖w⁰ − w*‖",
+    "exact_rates.daneround": "s = 1/(L − μ)",
+    "exact_rates.daneconvexclients": "s = 1/(√2 L), c = 1",
     "exact_rates.feddynconvexclients": "α = max(2L, ζ_*/‖w⁰ − w*‖)",
     "exact_rates.feddynonegdconvexclients": "α = 3L",
     "exact_rates.feddynonegdround": "α = 2(μ + L)",
@@ -76,7 +79,8 @@ def _attained(of: Statement) -> str:
 def _vectors(of: Statement) -> str:
     method = METHODS[next(a.method for a in of.assumptions if isinstance(a, Runs))]
     kept = len(method.initial_state(np.zeros(1), lambda row: row).memory)
-    return f"{method.vectors_down} + {method.vectors_up}, {kept}"
+    more = int(method.gradients_from != "nobody")  # for the objective's gradient, in a communication of its own
+    return f"{method.vectors_down + more} + {method.vectors_up + more}, {kept}"
 
 
 def _known(published: Published) -> str:

@@ -5,6 +5,7 @@ Main statements
 * `fedprox_floor`, `fedprox_round`, `fedprox_run`, `fedprox_drawn_round`, `fedprox_convex`: FedProx, solved exactly.
 * `fedsgd_round`, `fedsgd_run`, `fedsgd_convex`: one gradient step of P of m clients.
 * `scaffold_step`, `scaffold_drawn_round`, `scaffold_convex`: SCAFFOLD with one local step, with everyone and P of m.
+* `dane_round`, `dane_convex`: DANE, however different the clients are.
 * `feddyn_convex`, `feddynonegd_convex`, `feddynonegd_round`, `fedpd_round`, `fedpd_convex`, `fedsplit_drawn_round`.
 
 `scaffold.acceleration` and `feddyn.linearrate` are of the same kind. The guide's page on rates compares them with the
@@ -15,6 +16,8 @@ Notation: `mu`, `L` curvatures of every client; `stepsize` s, of FedProx 1/weigh
 """
 
 from fedconvex.statements.statement import Statement
+from fedconvex.theory.exact_rates.approximate_newton import dane_convex as dane_convex
+from fedconvex.theory.exact_rates.approximate_newton import dane_round as dane_round
 from fedconvex.theory.exact_rates.control_variates import scaffold_convex as scaffold_convex
 from fedconvex.theory.exact_rates.control_variates import scaffold_drawn_round as scaffold_drawn_round
 from fedconvex.theory.exact_rates.control_variates import scaffold_step as scaffold_step

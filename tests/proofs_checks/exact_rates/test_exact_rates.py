@@ -34,8 +34,8 @@ def test_it_is_proved_and_as_tight_as_it_says(statement: Statement) -> None:
         assert float(found.tightness.quotient) > 0.98
 
 
-def test_there_are_17() -> None:
-    assert len(EVERY) == 17
+def test_there_are_19() -> None:
+    assert len(EVERY) == 19
 
 
 CHANGED = [(s, changed) for s in EVERY for changed in mutants(s.claim)]
@@ -180,6 +180,21 @@ def test_feddynonegd_by_hand() -> None:
         rate = exact_rates.feddynonegd_round(alpha=alpha, mu=of.mu, L=of.L)
         assert rate == 1 - of.mu * of.L / (alpha * (of.mu + of.L))
         assert (w + f / alpha) ** 2 + (f / alpha) ** 2 <= rate * before
+
+
+def test_dane_by_hand() -> None:
+    """Of a client a x²/2 + g x a round makes (x − w)(a + 1/s) = −f'(w), where f' = mean(a)·w."""
+    for of in LINES:
+        s, mean_curvature = of.share / (of.L - of.mu), mean(of.a)
+        after = of.w - mean(mean_curvature * of.w / (a + 1 / s) for a in of.a)
+        rate = exact_rates.dane_round(stepsize=s, mu=of.mu, L=of.L)
+        assert rate == 1 / (1 + s * of.mu) ** 2
+        assert after**2 <= rate * of.w**2
+        s = of.share * F(99, 100) / of.L
+        after = of.w - mean(mean_curvature * of.w / (a + 1 / s) for a in of.a)
+        bound = exact_rates.dane_convex(stepsize=s, L=of.L, T=1, D0=of.w**2)
+        c = (s * of.L) ** 2 / (1 - (s * of.L) ** 2)
+        assert mean_curvature * after**2 / 2 <= bound == (1 / s + c * of.L) * of.w**2 / (2 * (1 + c))
 
 
 def test_fedsplit_and_fedpd_by_hand() -> None:
