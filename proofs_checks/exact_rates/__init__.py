@@ -10,5 +10,13 @@
 
 from importlib import import_module
 
-for _module in ("approximate_newton", "control_variates", "instances", "primal_dual", "proximal", "sampled"):
+for _module in (
+    "approximate_newton",
+    "control_variates",
+    "local_steps",
+    "instances",
+    "primal_dual",
+    "proximal",
+    "sampled",
+):
     import_module(f"{__name__}.{_module}")

@@ -20,7 +20,11 @@ Numbers = Mapping[str, Any]
 METHODS: Mapping[str, Callable[[Numbers], Method]] = {
     "fedprox": lambda at: fc.FedProx(mu=1 / at["stepsize"]),
     "fedsgd": lambda at: fc.FedGD(stepsize=at["stepsize"], local_steps=1),
-    "scaffold": lambda at: fc.Scaffold(stepsize=at["stepsize"], server_stepsize=at.get("server_stepsize", F(1))),
+    "scaffold": lambda at: fc.Scaffold(
+        stepsize=at["stepsize"],
+        server_stepsize=at.get("server_stepsize", F(1)),
+        local_steps=int(at.get("local_steps", 1)),
+    ),
     "dane": lambda at: fc.DANE(mu=1 / at["stepsize"]),
     "feddynonegd": lambda at: fc.FedDynOneGD(alpha=at["alpha"]),
     "fedpd": lambda at: fc.FedPD(eta=at["eta"]),
@@ -39,7 +43,11 @@ def federation(
     count = len(curvatures)
     at |= {"num_clients": F(count), "num_active": at.get("num_active", F(count))}
     active = int(at["num_active"])
-    if min(at.values()) <= 0 or sum(slopes) != 0 or not at["mu"] <= min(curvatures) <= max(curvatures) <= at["L"]:
+    if (
+        min(at.values()) <= 0
+        or sum(slopes) != 0
+        or not at.get("mu", 0) <= min(curvatures) <= max(curvatures) <= at["L"]
+    ):
         return None
     used = [c for a in statement.assumptions for c in a.conditions]
     if any(c.check(c.argument, at) is not None for c in used):
@@ -56,6 +64,12 @@ def federation(
 def of_clients(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
     """What the claim bounds, on the clients of an instance: (curvatures, gradients at w*, start, numbers)."""
     measured: tuple[Any, Any] | None = of_claim(statement, lambda one: federation(statement, *one), number(0))(instance)
+    return measured
+
+
+def of_loss(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
+    """(promised, actual) decrease, of a claim V⁺ ≤ V − loss."""
+    measured: tuple[Any, Any] | None = of_claim(statement, lambda one: federation(statement, *one))(instance)
     return measured
 
 
@@ -128,6 +142,9 @@ INSTANCES: Mapping[str, tuple[Of, Any, str, bool]] = {
         (*ALONE, (("stepsize", F(1, 30000)), ("mu", 1), ("L", 1000), ("num_active", 1))),
         "the decrease, on clients that are the same quadratic of curvature μ, as sμ and μ/L go to 0", True),
     "scaffold_convex": (on_a_kink, (1, 60, F(1, 4), 240), KINK, True),
+    "scaffold_steps_round": (of_loss, ((4, 4), (0, 0), 1, (("stepsize", F(1, 4)), ("L", 4), ("local_steps", 3))),
+        "clients that are the same quadratic of curvature 1/s", True),
+    "scaffold_convex_steps": (on_a_kink, (1, 60, F(1, 2), 120), "e = 1, " + KINK, False),
     "dane_round": (of_clients, (*ALONE, (("stepsize", F(1, 3)), ("mu", 1), ("L", 4))), QUADRATIC, True),
     "dane_convex": (on_a_kink, (1, 20, F(1, 10), 100),
         "one client with a rounded kink, half-way to which the run ends: 1/2 for s small and T large", False),

@@ -51,7 +51,7 @@ PATHS: dict[str, tuple[Callable[[Any, Any, Any], Iterator[Any]], str]] = {
     "fedprox_convex": (proximal, "stepsize"), "fedsgd_convex": (descent, "stepsize"),
     "scaffold_convex": (descent, "stepsize"), "feddynonegd_convex": (optimistic, "alpha"),
     "feddyn_convex": (proximal, "alpha"), "fedpd_convex": (proximal, "eta"),
-    "dane_convex": (proximal, "stepsize"),
+    "scaffold_convex_steps": (descent, "stepsize"), "dane_convex": (proximal, "stepsize"),
 }  # fmt: skip
 LAST = "dane_convex"  # about f after the last round, not about a mean
 
@@ -66,7 +66,7 @@ def on_a_kink(statement: Statement, instance: Any) -> tuple[Any, Any] | None:
     name = statement.calculator.name
     path, size = PATHS[name]
     at = {"L": L, "T": rounds, "D0": start**2, "zeta2": Fraction(0), "num_clients": Fraction(1)}
-    at |= {"num_active": Fraction(1), size: 1 / s if size == "alpha" else s}
+    at |= {"num_active": Fraction(1), "local_steps": Fraction(1), size: 1 / s if size == "alpha" else s}
     if any(c.check(c.argument, at) is not None for a in statement.assumptions for c in a.conditions):
         return None
     gaps = [gap(x, L) for x in islice(path(start, s, L), int(rounds))]

@@ -131,6 +131,8 @@ PUBLISHED: Mapping[str, Published] = {
         SAMPLED + ", the best s of each",
     ),
     "exact_rates.scaffoldconvexclients": Published(SCAFFOLD, "of the same order, for s ≤ 1/(81L)"),
+    "exact_rates.scaffoldroundconvexclients": Published(SCAFFOLD, "of the same order, for es ≤ 1/(81L)"),
+    "exact_rates.scaffoldconvexclientslocalsteps": Published(SCAFFOLD, "of the same order, for es ≤ 1/(81L)"),
     "exact_rates.daneround": Published(
         "Shamir, Srebro and Zhang (2014)",
         "quadratic or similar clients only; `dane.oneround` gives 1 − 3μ/(4L) for s = 1/L", lambda: 1 - F(3, 400),

@@ -50,6 +50,8 @@ BEST: Mapping[str, str] = {
     "exact_rates.scaffoldstep": "ηs = 2/(μ + L)",
     "exact_rates.scaffoldroundofpclients": "the largest s",
     "exact_rates.scaffoldconvexclients": "s = 1/(4L), for √(2m/P)·ζ_* ≤ 4L‖w⁰ − w*‖",
+    "exact_rates.scaffoldroundconvexclients": "s = 1/L, any e",
+    "exact_rates.scaffoldconvexclientslocalsteps": "s = 1/L, e ≤ ‖w⁰ − w*‖/(sζ_*)",
     "exact_rates.daneround": "s = 1/(L − μ)",
     "exact_rates.daneconvexclients": "s = 1/(√2 L), c = 1",
     "exact_rates.feddynconvexclients": "α = max(2L, ζ_*/‖w⁰ − w*‖)",

@@ -4,7 +4,8 @@ Main statements
 ---------------
 * `fedprox_floor`, `fedprox_round`, `fedprox_run`, `fedprox_drawn_round`, `fedprox_convex`: FedProx, solved exactly.
 * `fedsgd_round`, `fedsgd_run`, `fedsgd_convex`: one gradient step of P of m clients.
-* `scaffold_step`, `scaffold_drawn_round`, `scaffold_convex`: SCAFFOLD with one local step, with everyone and P of m.
+* `scaffold_step`, `scaffold_drawn_round`, `scaffold_convex`: SCAFFOLD with one local step, with everyone and P of m;
+  `scaffold_steps_round`, `scaffold_convex_steps` with any number of them.
 * `dane_round`, `dane_convex`: DANE, however different the clients are.
 * `feddyn_convex`, `feddynonegd_convex`, `feddynonegd_round`, `fedpd_round`, `fedpd_convex`, `fedsplit_drawn_round`.
 
@@ -19,8 +20,10 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory.exact_rates.approximate_newton import dane_convex as dane_convex
 from fedconvex.theory.exact_rates.approximate_newton import dane_round as dane_round
 from fedconvex.theory.exact_rates.control_variates import scaffold_convex as scaffold_convex
+from fedconvex.theory.exact_rates.control_variates import scaffold_convex_steps as scaffold_convex_steps
 from fedconvex.theory.exact_rates.control_variates import scaffold_drawn_round as scaffold_drawn_round
 from fedconvex.theory.exact_rates.control_variates import scaffold_step as scaffold_step
+from fedconvex.theory.exact_rates.control_variates import scaffold_steps_round as scaffold_steps_round
 from fedconvex.theory.exact_rates.notation import PAPER as PAPER
 from fedconvex.theory.exact_rates.primal_dual import feddyn_convex as feddyn_convex
 from fedconvex.theory.exact_rates.primal_dual import feddynonegd_convex as feddynonegd_convex

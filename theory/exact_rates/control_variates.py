@@ -1,4 +1,4 @@
-"""SCAFFOLD with one local step: gradient descent with everyone, SAGA's rates with P of m clients."""
+"""SCAFFOLD: with one local step, with everyone or P of m clients; on convex clients with any number of local steps."""
 
 from typing import Any
 
@@ -13,13 +13,14 @@ from fedconvex.claims.terms import (
     norm,
     parameter,
     server,
+    shared,
     square,
     value,
 )
 from fedconvex.statements.assumptions import Convex, Everyone, Runs, SampledUniformly, Smooth, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum
-from fedconvex.statements.notation import NUMBER, VALUE
+from fedconvex.statements.notation import NUMBER, STEPSIZE, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ACTIVE, ORDERED, PAPER
 
@@ -86,3 +87,47 @@ def scaffold_convex(*, stepsize: Any, L: Any, num_clients: Any, num_active: Any,
     """
     start = D0 + 2 * num_clients / num_active * stepsize**2 * zeta2
     return start / (2 * stepsize * T)
+
+
+STEPS = (
+    Runs("Scaffold", fixed=(("server_stepsize", 1), OPTION)), Everyone(), Convex(), Smooth(),
+    Condition("stepsize", "<=", lambda L: 1 / L),
+)  # fmt: skip
+
+
+def energy_of_steps(time: int) -> Number:
+    """V = ‖w − w*‖² + (es)² mean‖c_k − c − ∇F_k(w*)‖², as in `scaffold.accelerated`."""
+    size = parameter("local_steps") * parameter("stepsize")
+    controls = size * (memory("c", time) - shared("c", time) - gradient(minimiser))
+    return square(server(time) - minimiser) + square(controls)
+
+
+@PAPER.statement(
+    "SCAFFOLD round, convex clients", ClaimType.TIGHT, ours=True, symbol=r"\rho", relation="=", units=STEPSIZE,
+    assumes=STEPS,
+    states=lambda rho: at_most(
+        energy_of_steps(1), energy_of_steps(0) - rho * (value(server(0)) - value(minimiser))
+    ),
+)  # fmt: skip
+def scaffold_steps_round(*, stepsize: Any, local_steps: Any, L: Any) -> Any:
+    """Convex clients, everyone, any number e of local steps of size s ≤ 1/L: a round decreases
+    V = ‖w − w*‖² + (es)² mean‖c_k − c − ∇F_k(w*)‖² by at least 2s(f(w) − f(w*)).
+
+    SCAFFOLD thus converges for every e with s = 1/L; the paper asks for es ≤ 1/(81L). Clients that are the same
+    quadratic of curvature 1/s attain it. (`local_steps` is in V, `L` in the condition only.)
+    """
+    return 2 * stepsize
+
+
+@PAPER.statement(
+    "SCAFFOLD, convex clients, local steps", ClaimType.UPPER, ours=True, units=VALUE,
+    symbol=r"\frac{1}{T}\sum_{t<T}f(w^t)-f(w^*)", assumes=STEPS,
+    states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
+)  # fmt: skip
+def scaffold_convex_steps(*, stepsize: Any, local_steps: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+    """Convex clients, everyone, any number e of local steps of size s ≤ 1/L: the mean of f(w⁰), …, f(w^{T−1}) exceeds
+    f(w*) by at most (‖w⁰ − w*‖² + (es)²ζ_*²)/(2sT). (`L` is in the condition only.)
+
+    The paper asks for es ≤ 1/(81L): its steps shrink with e.
+    """
+    return (D0 + (local_steps * stepsize) ** 2 * zeta2) / (2 * stepsize * T)

@@ -29,6 +29,7 @@ PAPER = Paper(
     notation={
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
         "server_stepsize": Parameter(r"\eta", "stepsize of the server", above=0, measured="server_stepsize"),
+        "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, measured="local_steps"),
         "alpha": Parameter(r"\alpha", "weight of the dynamic regulariser", CURVATURE, above=0, measured="alpha"),
         "eta": Parameter(r"\eta", "stepsize of FedPD's proximal terms", STEPSIZE, above=0, measured="gradient_weight"),
         "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),

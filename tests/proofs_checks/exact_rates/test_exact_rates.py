@@ -1,7 +1,7 @@
 """The exact rates: proved, attained where they say so, true by hand; no other claim and no other proof is accepted."""
 
 from fractions import Fraction as F
-from itertools import combinations
+from itertools import combinations, islice
 from random import Random
 from typing import Any
 
@@ -9,8 +9,7 @@ import pytest
 from claim_mutants import mutants, mutated_proofs
 
 import fedconvex as fc
-from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import minimiser, norm, server
+from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
@@ -18,6 +17,7 @@ from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import ClaimType, Statement
 from fedconvex.theory import bounds_for, exact_rates
+from fedconvex.theory import statement as of_identifier
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 load("exact_rates")
@@ -34,17 +34,22 @@ def test_it_is_proved_and_as_tight_as_it_says(statement: Statement) -> None:
         assert float(found.tightness.quotient) > 0.98
 
 
-def test_there_are_19() -> None:
-    assert len(EVERY) == 19
+def test_there_are_21() -> None:
+    assert len(EVERY) == 21
 
 
 CHANGED = [(s, changed) for s in EVERY for changed in mutants(s.claim)]
 OTHERS = [(s, proof) for s in EVERY for proof in mutated_proofs(derivation_of(s))]
 
 
+def known(identifier: str) -> tuple[Any, Any, Any]:
+    other = of_identifier(identifier)
+    return other.setting, other.claim, derivation_of(other)
+
+
 def accepted(statement: Statement, claim: Any, proof: Any) -> bool:
     try:
-        theorem(statement.setting, claim, proof)
+        theorem(statement.setting, claim, proof, known)
     except Refused:
         return False
     return True
@@ -53,12 +58,14 @@ def accepted(statement: Statement, claim: Any, proof: Any) -> bool:
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("place", range(0, len(CHANGED), 9))
 def test_no_other_claim_is_proved(place: int) -> None:
+    """Some that are written otherwise are the same: at rest, w⁺ is w; and the mean of SCAFFOLD's c_k is c."""
     statement, changed = CHANGED[place]
     build = builder_of(statement)
     assert build is not None
     if accepted(statement, changed, build(statement.claim)):
-        at_rest = at_most(norm(server(1) - minimiser), exact_rates.fedprox_floor.claim.right)  # the same after a round
-        assert changed == at_rest
+        for federation in islice(random_federations(statement.setting, statement.claim), 20):
+            ours, theirs = statement.claim.on(federation), changed.on(federation)
+            assert (str(ours.left), str(ours.right)) == (str(theirs.left), str(theirs.right))
 
 
 @pytest.mark.sample(12)
@@ -169,6 +176,23 @@ def test_scaffold_by_hand() -> None:
         rate = exact_rates.scaffold_drawn_round(stepsize=s, mu=of.mu, L=of.L, num_clients=of.m, num_active=of.P)
         assert rate == 1 - 2 * s * of.mu * of.L / (of.mu + of.L)
         assert of.expected(after) <= rate * energy(of.w, c)
+
+
+def test_scaffold_with_any_number_of_local_steps_by_hand() -> None:
+    """Also with curvatures of 0, and with many steps of size 1/L."""
+    for seed, of in enumerate(LINES):
+        e, s, a = 1 + seed % 9, of.share / of.L, [F(0) if x == of.mu else x for x in of.a]
+        c, f = [x - mean(of.c) for x in of.c], mean(a) * of.w**2 / 2
+        points = [of.w] * of.m
+        for _ in range(e):
+            points = [y - s * (b * y + g - x) for y, b, g, x in zip(points, a, of.g, c, strict=True)]
+        new = [x + (of.w - y) / (e * s) for x, y in zip(c, points, strict=True)]
+        before, after = (w**2 + (e * s) ** 2 * mean((x - mean(xs) - g) ** 2 for x, g in zip(xs, of.g, strict=True))
+                         for w, xs in ((of.w, c), (mean(points), new)))  # fmt: skip
+        assert exact_rates.scaffold_steps_round(stepsize=s, local_steps=e, L=of.L) == 2 * s
+        assert after <= before - 2 * s * f
+        bound = exact_rates.scaffold_convex_steps(stepsize=s, local_steps=e, L=of.L, T=1, D0=of.w**2, zeta2=of.zeta2)
+        assert f <= bound == (of.w**2 + (e * s) ** 2 * of.zeta2) / (2 * s)
 
 
 def test_feddynonegd_by_hand() -> None:
