@@ -36,7 +36,7 @@ class Runs(Assumption):
 
     method: str
     local_steps: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+    fixed: tuple[tuple[str, int | str], ...] = ()  # of parameters: their names and values
 
     def __post_init__(self) -> None:
         if not self.fixed:  # most statements: they need no method's module
