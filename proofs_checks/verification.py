@@ -191,6 +191,8 @@ def _conclude(
 ) -> tuple[Verdict, str]:
     differing = next((line for line in lines if line.verdict != Verdict.COMPARED.value), None)
     if remarks.breaks is not None or remarks.refutation is not None:
+        if of.restated:  # it is not in the paper's words, so that its failure is not the paper's
+            return Verdict.UNKNOWN, "a counterexample is given to a restatement, which says nothing of the paper"
         if theorem is not None:
             return Verdict.UNKNOWN, "it is proved, and a counterexample is given: one of the two is about another claim"
         return _refuted(of, remarks, replayed)

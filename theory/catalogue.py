@@ -24,6 +24,10 @@ given = dict(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
 assert fedprox.rho(**given) == fedprox.theorem4(**given) > 0
 ```
 """
+RESTATED = (
+    "Restated: each is a statement in the paper's setting, named after it and not claimed to be in its words; a "
+    "verdict on it is none on the paper."
+)
 
 
 def as_markdown(listed: Container[str] | None = None) -> str:
@@ -46,8 +50,9 @@ def in_order(paper: Paper) -> list[Statement]:
 
 
 def _paper(paper: Paper, wanted: Callable[[Statement], bool]) -> str:
-    theirs, ours = filter(wanted, in_order(paper)), list(filter(wanted, paper.ours.values()))
-    entries = [_statement(statement) for statement in theirs]
+    theirs, ours = list(filter(wanted, in_order(paper))), list(filter(wanted, paper.ours.values()))
+    entries = [RESTATED, ""] if paper.restated and theirs else []
+    entries += [_statement(statement) for statement in theirs]
     if ours:
         entries += ["Not in the paper: corrected, or sharper. Each is proved ([verify.md](verify.md)).", ""]
         entries += [_statement(statement) for statement in ours]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
         if (finite < 0).any():
             raise InvalidInput("losses", finite.min(), "is no norm", "give kind='loss' for losses")
         with np.errstate(over="ignore"):
-            return _series(recorded**2, lambda x: float(np.sum(problem.gradient(x) ** 2)), "‖∇f(x_t)‖²", 0.0)
+            return _series(recorded**2, partial(_squared_gradient_norm, problem), "‖∇f(x_t)‖²", 0.0)
     gap = gaps_to(problem, truth.point)
     values = recorded - truth.value
     scale = max(abs(truth.value), abs(gap(np.zeros(problem.dim))))
@@ -83,6 +84,10 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
             "give the losses of the same objective: same data, ridge, weights, and mean or sum over samples",
         )  # fmt: skip
     return _series(np.maximum(values, 0.0), gap, LOSSES, resolution)
+
+
+def _squared_gradient_norm(problem: Problem, x: np.ndarray) -> float:
+    return float(np.sum(problem.gradient(x) ** 2))
 
 
 def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, str]:

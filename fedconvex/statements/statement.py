@@ -91,8 +91,9 @@ class Statement(Generic[P]):
 
     @property
     def source(self) -> str:
-        """Where the paper states it, as in `FedProx, Theorem 4, page 5`."""
-        return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
+        """Where the paper states it, as in `FedProx, Theorem 4, page 5`, or `Local GD, One round, restated`."""
+        place = f", page {self.page}" if self.page else ", restated" if self.restated else ""
+        return f"{self.paper.short}, {self.number}{place}"
 
     @property
     def phrases(self) -> Phrases:
@@ -103,6 +104,11 @@ class Statement(Generic[P]):
     def printed(self) -> Printed | None:
         """What the paper prints, where that is another formula; `printed_beside` marks the difference."""
         return self.paper.printed.get(key_of(self.number))
+
+    @property
+    def restated(self) -> bool:
+        """Whether it is stated here in the paper's setting, and not claimed to be in the paper's words."""
+        return self.paper.restated and key_of(self.number) not in self.paper.ours
 
     @property
     def corrects(self) -> "Statement | None":
@@ -194,6 +200,8 @@ class Paper:
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
     printed: Mapping[str, Printed] = field(default_factory=dict)  # formulas that differ from what is printed, by key
+    # Statements in the paper's setting, named after it and not claimed to be its wording: its text was not read.
+    restated: bool = False
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 PAIRS = "give pairs, such as (('server_stepsize', 1),)"
-ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold")  # methods whose definition includes the local solver
+ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold", "FedLin")  # methods whose definition includes the local solver
 
 
 def _refuted(reason: str) -> AssumptionFinding:
@@ -36,7 +36,7 @@ class Runs(Assumption):
 
     method: str
     local_steps: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+    fixed: tuple[tuple[str, int | str], ...] = ()  # of parameters: their names and values
 
     def __post_init__(self) -> None:
         if not self.fixed:  # most statements: they need no method's module
@@ -62,7 +62,8 @@ class Runs(Assumption):
         return ()
 
     def in_words(self, written: Written) -> str:
-        found = [f"{self.local_steps} local step"] if self.local_steps else []
+        plural = "s" if self.local_steps != 1 else ""
+        found = [f"{self.local_steps} local step{plural}"] if self.local_steps else []
         found += [f"{name}={value}" for name, value in self.fixed]
         return f"the method is {self.method}" + (f" with {' and '.join(found)}" if found else "")
 
@@ -82,6 +83,32 @@ class Runs(Assumption):
             if (found := getattr(setting.method, parameter)) != value:
                 return _refuted(f"the method has {parameter}={found}, not {value}")
         return PROVED
+
+
+@final
+@dataclass(frozen=True)
+class StepOf(Assumption):
+    """The claim itself writes out a step of this method, from any state: for methods that proofs do not play.
+
+    In a setting it assumes nothing, so that the claim says more than one about the states that the method reaches.
+    """
+
+    method: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ()
+
+    def in_words(self, written: Written) -> str:
+        return f"the method is {self.method}, of which the claim has a step"
+
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        name = type(setting.method).__name__
+        if name != self.method:
+            return _refuted(f"the method is {name}")
+        if setting.local_solver != setting.method.local_solver:
+            return _refuted(f"the local solver is not {name}'s own")
+        return PROVED if setting.everyone else _refuted("only some clients take part")
 
 
 @final
@@ -325,9 +352,10 @@ class SampledUniformly(Assumption):
         return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if setting.everyone or type(setting.participation).__name__ == "Uniform":
-            return PROVED
-        return _refuted(f"the participation scheme is {type(setting.participation).__name__}")
+        scheme = type(setting.participation).__name__
+        if scheme == "Uniform" and not (setting.method.plain or setting.problem.is_equally_weighted):
+            return _refuted("the server's average over the drawn clients is plain, and their weights differ")
+        return PROVED if setting.everyone or scheme == "Uniform" else _refuted(f"the participation scheme is {scheme}")
 
 
 @final

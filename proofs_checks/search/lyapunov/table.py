@@ -11,6 +11,7 @@ import fedconvex as fc
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
+from fedconvex.proofs_checks.exact_rates import table as theorems
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex, SmoothStronglyConvex
 
@@ -81,7 +82,7 @@ def as_markdown() -> str:
     lines = ["| method | κ | clients | rate per round | known | attained by |", "|---|---|---|---|---|---|"]
     lines += [_row(*row) for row in rows()]
     convex = lyapunov(fc.FedSplit(stepsize=1), SmoothConvex(1))
-    return HEAD + "\n".join(lines) + f"\n\nWithout strong convexity: {convex.says}.\n"
+    return HEAD + "\n".join(lines) + f"\n\nWithout strong convexity: {convex.says}.\n" + theorems.as_markdown()
 
 
 def _row(method: Method, kappa: int, K: int, m: int) -> str:

@@ -53,6 +53,10 @@ class Question:
     played: int
     terms: TermsOnBoard
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles: the specification is posed again."""
+        return pose, (self.spec,)
+
     @property
     def enumerated(self) -> bool:
         """Whether all possible draws are enumerated, with a function for each client."""

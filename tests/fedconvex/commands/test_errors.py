@@ -17,6 +17,7 @@ WRONG = {
     "diagnose": ("diagnose diabetes nowhere.csv --method fedprox:mu=1", "diagnose diabetes --rounds 1", "diagnose"),
     "conform": ("conform nowhere.py:FedDyn", "conform a.py:B --seed 1", "conform"),
     "bounds": ("bounds fedprox.theorem99", "bounds fedprox.rho --mu 1", "bounds fedprox.rho --mu many"),
+    "landscape": ("landscape nobody", "landscape FedProx FedDyn"),
     "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),
     "worst-case": ("worst-case fedprox:nu=2 --L 1", "worst-case fedprox:mu=2", "worst-case fedprox:mu=2 --L 1 --T 2"),
     "reproduce": ("reproduce nobody", "reproduce", "reproduce all --jobs many"),
