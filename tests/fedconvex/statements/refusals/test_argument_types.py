@@ -44,6 +44,8 @@ def test_halves_are_no_integers(name: str) -> None:
             assert error.argument.partition("[")[0] == argument  # of a sequence, an entry is named
             assert calculator.owner in str(error)
             assert "integer" in str(error)
+        if isinstance(values[argument], list):  # arrays of sequences are no arguments
+            continue
         error = refusal(calculator, {**each(values, as_float), argument: np.array([values[argument], float(half)])})
         assert names_all(error, calculator, f"{argument}[1]", float(half))
         assert reason(calculator, {**values, argument: float(values[argument])}) == ""
