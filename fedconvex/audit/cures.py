@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
+from fedconvex.audit.designs.parameters import MethodDesigner
+from fedconvex.audit.designs.search import DesignedMethod
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.methods import describe
 from fedconvex.audit.twins import DeterministicTwin
 from fedconvex.local_solvers.base import LocalSolver

@@ -11,7 +11,7 @@ import numpy as np
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
-from fedconvex.audit.designs.parameters import FederationLimits
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
 from fedconvex.audit.recommendation import recommend_at

@@ -7,32 +7,29 @@ each method runs on the problem itself, so that measured rounds stand beside the
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import ceil, inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fedconvex import memory
-from fedconvex.audit.designs.parameters import DesignedMethod, FederationLimits, MethodDesigner
+from fedconvex.audit.designs.measured_runs import MeasuredRuns
+from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
-from fedconvex.audit.intervals import Interval, arithmetic_for, gaps_to, interval
+from fedconvex.audit.designs.search import DesignedMethod
+from fedconvex.audit.designs.trials import NO_LIMITS, FederationLimits
+from fedconvex.audit.intervals import Interval, arithmetic_for, interval
 from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
-from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
-from fedconvex.runs.rounds import rounds_of
-from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
-
-if TYPE_CHECKING:
-    pass
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LEAST_CURVATURE = 1e-140  # squares of smaller ones, and of the inverses of larger ones, leave float64
@@ -118,17 +115,17 @@ def recommend_at(
         say(f"parameters of {name}")
         designs.append(design())
     ranked = sorted(designs, key=lambda design: _preference(design, problem))
+    runs = MeasuredRuns(truth, tolerance * model.first_gap, limits.participation)
     found: list[tuple[RecommendedMethod, DesignedMethod]] = []
     for made in ranked:  # without the others, until a run confirms its prediction
         measures = others or not any(entry.is_confirmed for entry, _ in found)
-        entry = _measured(made, model, truth, tolerance, limits, check) if measures else _predicted(made, model)
-        found.append((entry, made))
+        found.append(_measured(made, designer, runs, check) if measures else (_predicted(made, model), made))
     compare = others and limits.participation is None  # one draw says little about the mean
     found.sort(key=lambda pair: _observed(pair[0], problem, compare))
     ranked = [made for _, made in found]
     say("parameters under limits")
-    prox = any(isinstance(design.method, FedProx) for design in ranked)
-    mu = designer.smallest_mu() if prox and limits == FederationLimits() else None
+    proximal = [float(design.method.mu) for design in ranked if isinstance(design.method, FedProx)]
+    smallest = proximal and limits == NO_LIMITS
     scale = float(np.linalg.norm(problem.gradient(np.zeros(problem.dim))))
     return Recommendation(
         problem=problem,
@@ -136,7 +133,8 @@ def recommend_at(
         limits=limits,
         ranked=tuple(entry for entry, _ in found),
         under_limits=tuple(_under_limits(designer, ranked)),
-        smallest_mu=mu,
+        # a run may have found a smaller one, whose error floor on the problem is below the tolerance
+        smallest_mu=min(designer.smallest_mu(), *proximal) if smallest else None,
         shared_minimizer=bool(abs(model.gradients).max() <= IDENTICAL * scale),
     )
 
@@ -185,11 +183,11 @@ def _observed(entry: RecommendedMethod, problem: Problem, compare: bool) -> tupl
 
     Predictions for losses that are not quadratic may be far off.
     """
-    if entry.predicted_rounds is None:
+    rounds = entry.measured_rounds or entry.predicted_rounds
+    if rounds is None:
         return 2, 0
     if not entry.is_confirmed:
         return 1, 0
-    rounds = entry.measured_rounds or entry.predicted_rounds
     return 0, _bytes(entry.method, problem, rounds) if compare else 0
 
 
@@ -205,46 +203,22 @@ def _predicted(design: DesignedMethod, model: QuadraticModel) -> RecommendedMeth
 
 
 def _measured(
-    design: DesignedMethod, model: QuadraticModel, truth: GroundTruth, tolerance: float, limits: FederationLimits,
-    check: bool,
-) -> RecommendedMethod:  # fmt: skip
-    """The design with its bias and, where `check`, the rounds of a run."""
-    entry = _predicted(design, model)
-    if limits.participation is None:
-        bias, floor = _relative_bias(design, model, truth)
-        entry = replace(entry, bias=bias, floor=floor)
-    elif design.rounds is not None:  # each participant receives and sends
-        entry = replace(entry, bytes=None)
-    if not check or design.rounds is None or design.rounds > LONGEST_CHECK:
-        return entry
-    longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
-    run = rounds_to(design.method, design.solver, truth, tolerance * model.first_gap, longest, limits.participation)
-    return replace(entry, measured_rounds=run, checked=True)
-
-
-def rounds_to(
-    method: Method,
-    solver: LocalSolver | None,
-    truth: GroundTruth,
-    target: float,
-    longest: int,
-    participation: Participation | None = None,
-) -> int | None:
-    """The first round of a run from 0 with suboptimality <= target; None: not in so many rounds."""
-    problem = truth.problem
-    gap_at = gaps_to(problem, truth.point)
-    reached: list[int] = []
-
-    def record(t: int, simulated: SimulatedRound) -> Stop | None:
-        if gap_at(simulated.state.server) <= target:
-            reached.append(t + 1)
-        return Stop("reached") if reached else None
-
-    simulator = Simulator.of(rounds_of(method, problem, "float", solver), participation)
-    with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-        start = simulator.rounds.start(np.zeros(problem.dim))
-        run_rounds(simulator.next_round, start, range(longest), record)
-    return reached[0] if reached else None
+    design: DesignedMethod, designer: MethodDesigner, runs: MeasuredRuns, check: bool
+) -> tuple[RecommendedMethod, DesignedMethod]:
+    """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
+    model, limits, measured, checked = designer.model, designer.limits, None, False
+    if check and design.rounds is not None and design.rounds <= LONGEST_CHECK:
+        longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
+        method, measured = runs.tuned(design, longest)
+        checked, design = True, design if method is design.method else designer.at(method)
+    entry = replace(_predicted(design, model), measured_rounds=measured, checked=checked)
+    if limits.participation is not None:  # each participant receives and sends
+        return replace(entry, bytes=None), design
+    bias, floor = _relative_bias(design, model, runs.truth)
+    is_above = floor is not None and floor.lower > designer.tolerance
+    if is_above and design.rounds is not None and limits.rounds is None:  # the tolerance is reached only in passing
+        entry = replace(entry, measured_rounds=None, checked=True)
+    return replace(entry, bias=bias, floor=floor), design
 
 
 def _relative_bias(
@@ -281,12 +255,14 @@ def _under_limits(
 ) -> Iterable[tuple[str, RecommendedMethod]]:
     """What to run under each limit that the caller did not set."""
     model, limits, problem, best = designer.model, designer.limits, designer.model.problem, ranked[0]
-    if limits != FederationLimits():
+    if limits != NO_LIMITS:
         return
     if designer.is_large(best.method):  # each of these searches takes minutes
         return
     few = replace(designer, limits=FederationLimits(local_steps=1))
-    designs = [few.fedgd(), few.feddyn(), few.scaffold()]
+    designs = [few.fedgd()]
+    designs.append(few.feddyn(designs[0].reached.rounds))  # with more rounds, it would send more bytes
+    designs.append(few.scaffold(min(design.reached.rounds for design in designs) / 2))  # it sends twice the vectors
     yield "one gradient step a round", _predicted(min(designs, key=lambda d: _preference(d, problem)), model)
     if best.rounds is not None and best.rounds > 1:
         half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))

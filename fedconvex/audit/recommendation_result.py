@@ -5,7 +5,7 @@ from functools import cached_property
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.audit.designs.parameters import FederationLimits
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import describe
 from fedconvex.local_solvers.base import LocalSolver
@@ -44,9 +44,9 @@ class RecommendedMethod:
     @property
     def is_as_predicted(self) -> bool:
         """Whether a run, if one was made, took about as many rounds as predicted."""
-        if not self.checked or self.predicted_rounds is None:
+        if not self.checked:
             return True
-        if self.measured_rounds is None:
+        if self.measured_rounds is None or self.predicted_rounds is None:
             return False
         return abs(self.predicted_rounds - self.measured_rounds) <= max(1, AS_PREDICTED * self.measured_rounds)
 

@@ -57,7 +57,7 @@ def reasons(found: "Recommendation") -> str:
     quadratic = isinstance(found.problem, QuadraticProblem)
     if not best.is_confirmed:
         words.append("The tolerance is predicted, but no run reached it: do not rely on these parameters.")
-    elif best.predicted_rounds is None:
+    elif best.predicted_rounds is None and best.measured_rounds is None:
         limit = "" if found.limits.rounds is None else f" within {found.limits.rounds:,} rounds"
         words.append(f"No method is predicted to reach the tolerance{limit}; this one comes nearest.")
     elif found.limits.participation is None:
@@ -86,7 +86,7 @@ def size(number: int | None) -> str:
 
 def _numbers(found: "Recommendation") -> list[str]:
     best = found.best
-    rounds = "not reached" if best.predicted_rounds is None else f"{best.predicted_rounds:,} predicted"
+    rounds = "not predicted" if best.predicted_rounds is None else f"{best.predicted_rounds:,} predicted"
     if best.checked:
         measured = "not reached in the run" if best.measured_rounds is None else f"{best.measured_rounds:,} measured"
         rounds = f"{rounds}, {measured}"

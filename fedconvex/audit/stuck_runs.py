@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fedconvex.audit.cures import Cures
-from fedconvex.audit.designs.parameters import FederationLimits, MethodDesigner
+from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.recommendation import require_tolerance
 from fedconvex.audit.run_diagnosis import RunDiagnosis, StuckCause
 from fedconvex.audit.run_series import RunSeries, of_losses, of_trajectory

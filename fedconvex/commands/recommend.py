@@ -47,7 +47,7 @@ def recommend(
     drawn = None if participation is None else Uniform(participation)
     found = recommended(problem, tolerance, rounds, local_steps, drawn, say=lambda line: say(line, err=True))
     say(json.dumps(found.to_dictionary(), indent=1, allow_nan=False) if as_json else str(found))
-    if found.best.predicted_rounds is None:
+    if found.best.predicted_rounds is None and found.best.measured_rounds is None:
         raise typer.Exit(1)
 
 

@@ -63,6 +63,12 @@ class QuadraticModel:
         eigenvalues, vectors = np.linalg.eigh(self.hessian)
         return np.asarray(np.sqrt(np.maximum(eigenvalues, 0))[:, None] * vectors.T)
 
+    @cached_property
+    def spectra(self) -> tuple[np.ndarray, np.ndarray]:
+        """The eigenvalues (m, d) and eigenvectors (m, d, d) of the clients' Hessians."""
+        eigenvalues, vectors = np.linalg.eigh(self.hessians)
+        return eigenvalues, vectors
+
     def gap(self, u: np.ndarray) -> float:
         """f(x* + u) − f(x*) on the model."""
         return float(self.gaps(u))

@@ -111,7 +111,7 @@ class RoundMap:
             gaps = np.append(before, self.model.gaps(states[:, :d]))
             if (hit := np.flatnonzero(gaps[1:] <= target)).size:
                 i = int(hit[0])
-                return ReachedTarget(t + i + _fraction(gaps[i], gaps[i + 1], target), float(gaps[i + 1]))
+                return ReachedTarget(t + i + fraction(gaps[i], gaps[i + 1], target), float(gaps[i + 1]))
             if not gaps[-1] < DIVERGED * first:
                 return ReachedTarget(inf, inf)
             t, before = t + len(states), float(gaps[-1])
@@ -126,7 +126,7 @@ class RoundMap:
         if t == limit:
             return ReachedTarget(inf, gap(v))
         after = gap(A @ v)
-        return ReachedTarget(t + _fraction(gap(v), after, target), after)
+        return ReachedTarget(t + fraction(gap(v), after, target), after)
 
     def _by_rounds(self, target: float, limit: int) -> ReachedTarget:
         rounds = self.model.rounds(self.method, self.solver, np.ones(1))
@@ -207,7 +207,7 @@ def _stepwise(
         state = advance(state)
         t, before, now = t + 1, now, gap(state)
         if now <= target:
-            return ReachedTarget(t - 1 + _fraction(before, now, target), now), t, state
+            return ReachedTarget(t - 1 + fraction(before, now, target), now), t, state
         if not now < DIVERGED * first:
             return ReachedTarget(inf, inf), t, state
     return None, t, state
@@ -218,7 +218,7 @@ def _log_length(v: np.ndarray) -> float:
     return float(np.log(max(float(np.linalg.norm(v)), 1e-300)))
 
 
-def _fraction(before: float, after: float, target: float) -> float:
+def fraction(before: float, after: float, target: float) -> float:
     """Where between two rounds the gap crosses the target, in logarithms."""
     if after <= 0 or before <= after:
         return 1.0

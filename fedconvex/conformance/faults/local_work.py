@@ -261,13 +261,13 @@ FAULTS = (
     ),
     Fault(
         name="stragglers are dropped",
-        cure="average what late clients have got, too",
+        cure="average the partial work of stragglers, too",
         breaks=LATE,
         applies=takes_steps(2),
         draw=only_full_work,
     ),
     Fault(
-        name="late clients do all of the work",
+        name="stragglers do all of the work",
         cure="stop a client after its own number of local steps",
         breaks=LATE,
         applies=takes_steps(2),

@@ -1,17 +1,21 @@
 """Assumptions about the run: the method, the local solver, the participation scheme."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.errors import InvalidInput
+from fedconvex.names import one_of
 from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
-from fedconvex.validation import common_steps
+from fedconvex.validation import common_steps, members_of
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from fedconvex.methods import Method
     from fedconvex.statements.setting import MeasuredSetting
 
 
+PAIRS = "give pairs, such as (('server_stepsize', 1),)"
 ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold", "FedLin")  # methods whose definition includes the local solver
 
 
@@ -25,11 +29,33 @@ class Runs(Assumption):
     """The method is the named one, with this number of local steps if one is given, and these values of others.
 
     Without a number, all clients still take the same one: no statement here is about clients that differ in it.
+
+    Raises InvalidInput for pairs in `fixed` that are none, and for names that are no parameters of the method; of a
+    method that is not in `fedconvex.methods`, when it is checked.
     """
 
     method: str
     local_steps: int | None = None
     fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+
+    def __post_init__(self) -> None:
+        if not self.fixed:  # most statements: they need no method's module
+            return
+        from fedconvex.methods import METHODS
+
+        for pair in members_of(self.fixed, "fixed", PAIRS):
+            if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+                raise InvalidInput("fixed", self.fixed, f"{pair!r} is no pair of a name and a value", PAIRS)
+        if self.method in METHODS:
+            self._require_parameters(METHODS[self.method])
+
+    def _require_parameters(self, method: "type[Method]") -> None:
+        known = [field.name for field in fields(method)]  # type: ignore[arg-type]
+        for parameter, _ in self.fixed:
+            if parameter not in known:
+                raise InvalidInput(
+                    "fixed", parameter, f"is no parameter of {method.__name__}", one_of(parameter, known)
+                )
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -52,6 +78,7 @@ class Runs(Assumption):
                 return _refuted(f"the clients take different numbers of local steps, {steps}")
             if self.local_steps not in (None, common):
                 return _refuted(f"the clients take {common} local steps")
+        self._require_parameters(type(setting.method))
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
                 return _refuted(f"the method has {parameter}={found}, not {value}")

@@ -9,7 +9,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit
-from fedconvex.audit.recommendation import rounds_to
+from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.report import to_dictionary
 from fedconvex.certainty import Certainty
@@ -263,7 +263,7 @@ def test_a_run_that_needs_more_rounds_than_there_are_is_not_counted() -> None:
 
 
 def test_a_recommendation_that_no_run_confirms_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedconvex.audit.recommendation.rounds_to", lambda *_: None)
+    monkeypatch.setattr(MeasuredRuns, "tuned", lambda self, design, longest: (design.method, None))
     found = fc.recommend(least_squares(1), 0.1)
     assert all(entry.checked for entry in found.ranked)
     assert "no run reached it" in found.why
@@ -286,5 +286,6 @@ def test_a_check_that_fails_is_reported() -> None:
     problem = least_squares(1)
     truth = fc.ground_truth(problem)
     target = 1e-6 * (problem.value(np.zeros(3)) - truth.value)
-    assert rounds_to(fc.FedGD(stepsize=1e-6), None, truth, target, 20) is None
-    assert rounds_to(fc.FedGD(stepsize=100), None, truth, target, 20) is None
+    runs = MeasuredRuns(truth, target)
+    assert runs.rounds_to((fc.FedGD(stepsize=1e-6), None), 20) is None
+    assert runs.rounds_to((fc.FedGD(stepsize=100), None), 20) is None

@@ -31,6 +31,7 @@ def commands() -> set[str]:
     return set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("line", [*LINES, "nobody", "--nothing"])
 def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(app, line.split()) == WRONG_INPUT
@@ -41,6 +42,7 @@ def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> 
     assert err.count("\n") == 1, err
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("line", [lines[0] for lines in WRONG.values()])
 @pytest.mark.parametrize("place", [0, -1])
 def test_the_traceback_is_shown_on_request(line: str, place: int, capsys: pytest.CaptureFixture[str]) -> None:

@@ -242,6 +242,7 @@ def test_what_is_no_text_is_refused(given: Any) -> None:
         from_json(given)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("other", [name for name in SOME if name != "fedprox.theorem11"])
 def test_another_statements_proof_proves_nothing(other: str) -> None:
     mixed = {**json.loads(text_of("fedprox.theorem11")), "proof": json.loads(text_of(other))["proof"]}

@@ -1,0 +1,90 @@
+"""Many parameters of one method on the quadratic model, round by round together, until the first reaches the target."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from math import inf
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import float_array
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, fraction
+from fedconvex.audit.designs.spectral_clients import SpectralClients, SpectralSteps
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.base import Method
+from fedconvex.participation import Participation
+from fedconvex.runs.rounds import Rounds
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelTrials:
+    """B methods of one class that differ in real parameters and local steps alone: one column each."""
+
+    model: QuadraticModel
+    methods: Sequence[Method]
+    solvers: Sequence[LocalSolver]  # all exact, or all gradient steps
+
+    def reached(
+        self, target: float, limit: int, participation: Participation | None = None, seed: int = 0, every: bool = False
+    ) -> list[ReachedTarget]:
+        """Which trials reach the target in the round in which the first of them does, or when each of them does.
+
+        The others have infinitely many rounds, and the last gap that was computed.
+        """
+        rounds, width = self.rounds, len(self.methods)
+        first = self.model.gap(self.model.start)
+        alive, gaps = np.ones(width, dtype=bool), np.full(width, first)
+        found: list[ReachedTarget | None] = [None] * width
+        with rounds.arithmetic.context(), np.errstate(all="ignore"):
+            state = rounds.start(np.repeat(self.model.start, width))
+            for t in range(limit):
+                if participation is None:
+                    state = rounds.advance(state)
+                else:
+                    state = rounds.advance(state, participation.draw(self.model.problem, seed, t))
+                before, gaps = gaps, self.model.gaps(state.server.reshape(-1, width).T)
+                alive &= gaps < DIVERGED * first
+                for i in np.flatnonzero(alive & (gaps <= target)):
+                    if found[i] is None:
+                        found[i] = ReachedTarget(t + fraction(before[i], gaps[i], target), float(gaps[i]))
+                missing = [one is None for one in found]
+                if not (alive & missing).any() or not (every or all(missing)):
+                    break
+        last = [ReachedTarget(inf, float(gap) if here else inf) for gap, here in zip(gaps, alive, strict=True)]
+        return [one or other for one, other in zip(found, last, strict=True)]
+
+    @property
+    def rounds(self) -> Rounds:
+        """The method's rounds, with a column for each of the parameters."""
+        method, d = self.methods[0], len(self.model.start)
+        factors = method.scale(self.model.problem)
+        scale = np.ones(len(self.model.hessians)) if factors is None else float_array(np.array(factors, dtype=object))
+        eigenvalues, vectors = self.model.spectra
+        arithmetic = arithmetics.get("float")
+        gradients = scale[:, None] * self.model.gradients
+        clients = SpectralClients(arithmetic, scale[:, None] * eigenvalues, vectors, gradients, len(self.methods))
+        return Rounds(_with_columns(self.methods, d), self._solver, self.model.problem, clients, arithmetic)
+
+    @property
+    def _solver(self) -> LocalSolver:
+        if not isinstance(self.solvers[0], GradientDescent):
+            return self.solvers[0]
+        solvers = [solver for solver in self.solvers if isinstance(solver, GradientDescent)]
+        return SpectralSteps(
+            np.array([solver.steps for solver in solvers]), np.array([float(solver.stepsize) for solver in solvers])
+        )
+
+
+def _with_columns(methods: Sequence[Method], d: int) -> Method:
+    """The methods as one whose real parameters are arrays, of d·B numbers as the points are."""
+    # a method's formulas take arrays for its parameters; only its constructor asks for single numbers
+    columns = copy(methods[0])
+    for parameter in fields(columns):  # type: ignore[arg-type]
+        if "number" in parameter.metadata:
+            values = np.array([float(getattr(method, parameter.name)) for method in methods])
+            if any(values != values[0]):
+                object.__setattr__(columns, parameter.name, np.tile(values, d))
+    return columns

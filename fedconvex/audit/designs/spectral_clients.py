@@ -1,0 +1,115 @@
+"""Quadratic clients in the eigenvectors of their Hessians: B parameters of a method, each at a point of its own.
+
+Whatever a local solver does on a quadratic is a function of the Hessian. In its eigenvectors that is a factor for each
+eigenvalue, so that no parameter needs a matrix of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.subproblem import Subproblem
+
+SMALL = 0.5  # stepsize · curvature, below which 1 − (1 − s a)^e would cancel
+
+
+@dataclass(eq=False)
+class SpectralClients(Clients):
+    """The clients' models at B points each: a point has d·B numbers, those of its first unknown first."""
+
+    arithmetic: Arithmetic
+    eigenvalues: np.ndarray  # (m, d)
+    vectors: np.ndarray  # (m, d, d), eigenvectors in the columns
+    g: np.ndarray  # (m, d)
+    columns: int  # B
+    _factors: dict[bytes, np.ndarray] = field(default_factory=dict)  # by the weights of the proximal terms
+
+    def __post_init__(self) -> None:
+        self.num_clients, self.dim = len(self.g), self.g.shape[1] * self.columns
+
+    def gradients(self, X: Array) -> Array:
+        return self.times(self.eigenvalues[:, :, None], self.rows(X)) + self._pushed
+
+    def minimise(self, subproblem: Subproblem) -> Array:
+        right = -self._pushed
+        if subproblem.center is not None:
+            right = right + subproblem.weight * subproblem.center
+        if subproblem.linear is not None:
+            right = right - subproblem.linear
+        return self.times(self.factors(subproblem.weight, lambda a: 1 / a), right)
+
+    def factors(self, weight: Scalar, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """A function of the eigenvalues of H_k + weight·I for every parameter, (m, d, B): the same in every round."""
+        shift = np.broadcast_to(np.asarray(weight, dtype=np.float64), (self.dim,))[: self.columns]
+        key = shift.tobytes()  # a run has one local solver, hence one function
+        if key not in self._factors:
+            self._factors[key] = function(self.eigenvalues[:, :, None] + shift)
+        return self._factors[key]
+
+    def times(self, factors: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """V_k diag(factors_k) V_kᵀ of every client, applied to its B points."""
+        inner = np.matmul(self.vectors.transpose(0, 2, 1), X.reshape(len(X), -1, self.columns))
+        return np.asarray(np.matmul(self.vectors, factors * inner).reshape(X.shape))
+
+    def hessians(self, X: Array) -> Batch:
+        return np.matmul(self.vectors * self.eigenvalues[:, None], self.vectors.transpose(0, 2, 1))
+
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        return self.times(self.eigenvalues[:, :, None], self.rows(V))
+
+    def subset(self, members: np.ndarray) -> "SpectralClients":
+        kept = {key: factors[members] for key, factors in self._factors.items()}
+        return SpectralClients(
+            self.arithmetic, self.eigenvalues[members], self.vectors[members], self.g[members], self.columns, kept
+        )
+
+    def values(self, X: Array) -> Array:
+        X = self.rows(X)
+        return np.asarray((X * (self.hessian_products(X, X) / 2 + self._pushed)).sum(-1))
+
+    def differences(self, X: Array, reference: Array) -> Array:
+        return self.values(X) - self.values(reference)
+
+    @cached_property
+    def _pushed(self) -> np.ndarray:
+        return np.asarray(np.repeat(self.g[:, :, None], self.columns, axis=2).reshape(len(self.g), -1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SpectralSteps(LocalSolver):
+    """The answers of steps_b gradient steps of size stepsizes_b, for each of the B parameters."""
+
+    steps: np.ndarray  # (B,)
+    stepsizes: np.ndarray  # (B,)
+
+    has_path_lengths: ClassVar[bool] = True
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        assert isinstance(clients, SpectralClients)
+        gradients = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
+        sums = clients.factors(subproblem.weight, lambda a: _step_sums(a, self.steps, self.stepsizes))
+        lengths = np.tile(self.steps * self.stepsizes, clients.dim // clients.columns)
+        return Answers(subproblem.start - clients.times(sums, gradients), lengths[None])
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        """Accepts every problem, as `GradientDescent` does."""
+
+
+def _step_sums(curvatures: np.ndarray, steps: np.ndarray, stepsizes: np.ndarray) -> np.ndarray:
+    """s Σ_{j<e} (1 − s a)^j = (1 − (1 − s a)^e)/a, and s e where a = 0."""
+    moved = stepsizes * curvatures
+    small = abs(moved) < SMALL
+    with np.errstate(over="ignore", invalid="ignore"):
+        lost = np.where(small, -np.expm1(steps * np.log1p(-np.where(small, moved, 0))), 1 - (1 - moved) ** steps)
+        flat = curvatures == 0
+        return np.asarray(np.where(flat, steps * stepsizes, lost / np.where(flat, 1, curvatures)))

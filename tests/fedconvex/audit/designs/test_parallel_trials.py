@@ -1,0 +1,113 @@
+"""Many parameters at once against runs of each alone, and the search on top of them against dense grids."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex.audit.designs.parallel_trials import ParallelTrials
+from fedconvex.audit.designs.parameters import MethodDesigner
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.round_maps import RoundMap
+from fedconvex.audit.designs.trials import FederationLimits, Trials
+
+RNG = np.random.default_rng(7)
+PROBLEM = fc.LeastSquares(
+    A=[RNG.standard_normal((n, 3)) for n in (5, 4, 8)], b=[RNG.standard_normal(n) for n in (5, 4, 8)], weights=[1, 2, 4]
+)
+STEPS = [fc.GradientDescent(steps=steps, stepsize=0.03) for steps in (1, 3, 11)]
+COLUMNS: dict[str, tuple[Sequence[Any], Sequence[Any] | None]] = {
+    "FedSplit": ([fc.FedSplit(stepsize=s) for s in (0.05, 0.2, 1.0)], None),
+    "FedDyn": ([fc.FedDyn(alpha=alpha) for alpha in (1.0, 4.0, 20.0)], None),
+    "SCAFFOLD": ([fc.Scaffold(stepsize=s, local_steps=e) for s, e in ((0.05, 1), (0.02, 4), (0.003, 30))], None),
+    "FedDyn with gradient steps": ([fc.FedDyn(alpha=4)] * 3, STEPS),
+    "FedSplit from the server": ([fc.FedSplit(stepsize=s, start="server") for s in (0.1, 0.2, 0.4)], STEPS),
+}
+
+
+@pytest.fixture(scope="module")
+def model() -> QuadraticModel:
+    return QuadraticModel.of(PROBLEM, fc.ground_truth(PROBLEM))
+
+
+def first_round(method: Any, solver: Any, target: float, **options: Any) -> int:
+    """The first round of a simulation with a suboptimality of at most the target."""
+    gaps = fc.simulate(method, PROBLEM, 600, local_solver=solver, **options).to_frame(["gap"])["gap"]
+    return int(np.flatnonzero(gaps <= target)[0])
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_column_reaches_the_target_in_the_round_of_its_own_run(model: QuadraticModel, name: str) -> None:
+    methods, given = COLUMNS[name]
+    solvers = [method.local_solver for method in methods] if given is None else given
+    target = 1e-4 * model.first_gap
+    for method, solver, found in zip(
+        methods, solvers, ParallelTrials(model, methods, solvers).reached(target, 600, every=True), strict=True
+    ):
+        first = first_round(method, solver, target)
+        assert first - 1 <= found.rounds <= first + 1e-9
+
+
+def test_columns_with_drawn_clients_are_the_runs_with_the_same_draws(model: QuadraticModel) -> None:
+    methods, scheme, target = COLUMNS["FedDyn"][0], fc.participation.Uniform(2), 1e-2 * model.first_gap
+    solvers = [method.local_solver for method in methods]
+    for method, found in zip(
+        methods, ParallelTrials(model, methods, solvers).reached(target, 600, scheme, 5, every=True), strict=True
+    ):
+        first = first_round(method, None, target, participation=scheme, seed=5)
+        assert first - 1 <= found.rounds <= first + 1e-9
+
+
+def test_a_column_that_diverges_does_not_disturb_the_others(model: QuadraticModel) -> None:
+    methods = [fc.Scaffold(stepsize=s, local_steps=2) for s in (0.02, 5.0)]
+    target = 1e-4 * model.first_gap
+    found = ParallelTrials(model, methods, [method.local_solver for method in methods]).reached(target, 600, every=True)
+    assert found[0].rounds == pytest.approx(RoundMap(model, methods[0]).reached(target).rounds, rel=1e-9)
+    assert (found[1].rounds, found[1].gap) == (np.inf, np.inf)
+
+
+def test_only_the_first_round_with_a_hit_is_played(model: QuadraticModel) -> None:
+    methods = COLUMNS["FedSplit"][0]
+    trials = ParallelTrials(model, methods, [method.local_solver for method in methods])
+    target = 1e-4 * model.first_gap
+    every = [one.rounds for one in trials.reached(target, 600, every=True)]
+    first = [one.rounds for one in trials.reached(target, 600)]
+    assert min(first) == min(every)
+    assert [rounds for rounds in first if np.isfinite(rounds)] == [
+        r for r in every if np.ceil(r) == np.ceil(min(every))
+    ]
+
+
+@pytest.mark.parametrize(("early", "stepped"), [(3, 3000), (2, 4)])
+def test_late_rounds_are_those_of_early_ones(
+    model: QuadraticModel, monkeypatch: pytest.MonkeyPatch, early: int, stepped: int
+) -> None:
+    candidates = [(fc.FedSplit(stepsize=s), None) for s in (0.05, 0.2, 1.0)]
+    trials = Trials(model, 1e-6, FederationLimits())
+    every = [one.rounds for one in trials.every(candidates)]
+    monkeypatch.setattr("fedconvex.audit.designs.trials.SINGLE", early)
+    monkeypatch.setattr("fedconvex.audit.designs.trials.STEPPED", stepped)
+    assert [one.rounds for one in trials.every(candidates)] == pytest.approx(every, rel=1e-9)
+    assert min(one.rounds for one in trials.first(candidates, np.inf)) == pytest.approx(min(every), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["feddyn", "fedsplit", "scaffold"])
+def test_no_parameter_of_a_dense_grid_reaches_the_target_sooner(name: str) -> None:
+    problem = fc.data.conditioned_least_squares(300, clients=4, features=5, seed=2)
+    model = QuadraticModel.of(problem, fc.ground_truth(problem))
+    own: Any = getattr(MethodDesigner(model, 1e-6), name)()
+    grids: dict[str, list[Any]] = {
+        "feddyn": [fc.FedDyn(alpha=float(a)) for a in np.geomspace(0.01, 100, 300) * model.curvatures[0]],
+        "fedsplit": [fc.FedSplit(stepsize=float(s)) for s in np.geomspace(0.01, 100, 300) / model.curvatures[1]],
+        "scaffold": [
+            fc.Scaffold(stepsize=float(s), local_steps=e)
+            for e in (1, 2, 5, 10, 20, 50, 100)
+            for s in np.geomspace(0.01, 2, 50) / model.curvatures[1]
+        ],
+    }
+    methods = grids[name]
+    trials = ParallelTrials(model, methods, [method.local_solver for method in methods])
+    best = min(one.rounds for one in trials.reached(1e-6 * model.first_gap, 1000))
+    assert own.reached.rounds <= 1.02 * best + 0.1
