@@ -113,7 +113,7 @@ else:
 # %%
 seen = {one.status: [p.name for p in report.properties if p.status == one.status] for one in report.properties}
 assert seen["broken"] == ["the server's memory is kept, as a mean over all m clients"]
-assert seen["not visible"] == ["the partial work of late clients is used"]
+assert seen["not visible"] == ["the partial work of stragglers is used"]
 assert len(seen["holds"]) == 11
 assert {deviation.round for deviation in report.deviations} == {2}
 assert last_gap(right) < last_gap(mine) / 100

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks.remarks import Remarks
 
 UNDECIDED = "undecided"
+RESTATED = "restated, not in the paper's words"
 COMPARED = "of the code that runs, on instances"
 ROOM = 100  # characters of a phrase: outputs show it on one line
 
@@ -71,9 +72,12 @@ def words(
             return as_printed, holds, other
         return UNDECIDED, COMPARED, other
     if verdict is Verdict.COMPARED:
-        return "a definition" if of.claim_type is ClaimType.DEFINITION else UNDECIDED, COMPARED, ""
+        undecided = RESTATED if of.restated else UNDECIDED
+        return "a definition" if of.claim_type is ClaimType.DEFINITION else undecided, COMPARED, ""
     if is_ours(of):
         return "not in the paper", "as stated", ""
+    if of.restated:
+        return RESTATED, "as stated", ""
     return "true", "as printed, up to constants" if of.claim_type is ClaimType.ASYMPTOTIC else "as printed", ""
 
 

@@ -41,7 +41,7 @@ class Result:
         evidence: the lines of the proof, comparisons with the running code, and printed lines that fail.
         witness, replayed: the counterexample to a refuted statement, and what running it gave.
         corrected: for a refuted statement, the statement that holds instead.
-        vacuous: where the statement promises nothing.
+        vacuous: where the statement guarantees nothing.
         tightness: an instance that shows how much of the bound is attained; None where there is none.
         seconds: the time that the proof and the comparisons took.
         theorem: what the kernel proved of the statement's claim, with all that it assumes; None without such a proof.
@@ -191,6 +191,8 @@ def _conclude(
 ) -> tuple[Verdict, str]:
     differing = next((line for line in lines if line.verdict != Verdict.COMPARED.value), None)
     if remarks.breaks is not None or remarks.refutation is not None:
+        if of.restated:  # it is not in the paper's words, so that its failure is not the paper's
+            return Verdict.UNKNOWN, "a counterexample is given to a restatement, which says nothing of the paper"
         if theorem is not None:
             return Verdict.UNKNOWN, "it is proved, and a counterexample is given: one of the two is about another claim"
         return _refuted(of, remarks, replayed)

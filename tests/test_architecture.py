@@ -180,6 +180,7 @@ def _one_contains_the_other(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_modules_do_not_import_each_other_in_circles() -> None:
     modules = {name: (file.read_text("utf-8"), file.name == "__init__.py") for name, file in sources().items()}
     assert import_circles(modules) == []

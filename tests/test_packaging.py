@@ -320,7 +320,7 @@ def test_ci_runs_every_layer(tmp_path: Path) -> None:
     (kept_out,) = [option.removeprefix("-m=") for option in PYTEST["addopts"] if option.startswith("-m=")]
     assert kept_out == "not slow and not exhaustive"
     calls = pretended_ci(tmp_path, "").stdout.splitlines()
-    assert {"python -m pytest -m slow or exhaustive", "python -m pytest"} <= set(calls)
+    assert {"python -m pytest -m slow or exhaustive --durations=40", "python -m pytest"} <= set(calls)
 
 
 def test_ci_without_a_browser_says_so_and_goes_on(tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ from fedconvex.methods import METHODS
 ROOT = Path(__file__).resolve().parent.parent
 # `# type:` names the type that both checkers must reveal, `# error` marks a line that both must refuse.
 PROGRAM = """
+from fractions import Fraction
+
+import numpy as np
+
 import fedconvex as fc
 from fedconvex import theory
 from fedconvex.local_solvers import LOCAL_SOLVERS
@@ -46,6 +50,11 @@ reveal_type(worst_case(fc.FedSplit(stepsize=1), SmoothStronglyConvex(mu=1, L=4))
 reveal_type(METHODS["FedPD"])  # type: type[Method]
 reveal_type(LOCAL_SOLVERS["Exact"])  # type: type[LocalSolver]
 reveal_type(PROBLEMS["Quadratic"])  # type: type[Problem]
+reveal_type(fedprox.rho(mu=Fraction(50), L=np.ones(3), L_minus=0, B=1.2, gamma=0, K=10))  # type: Any
+fedprox.objective(weights=[0.5, 0.5], values=np.ones(2))
+fedprox.rho(mu="50", L=1, L_minus=0, B=1.2, gamma=0, K=10)  # error
+fedprox.rho(mu=50, L=1, Lminus=0, B=1.2, gamma=0, K=10)  # error
+fedprox.rho(50, L=1, L_minus=0, B=1.2, gamma=0, K=10)  # error
 fc.FedPD(eat=1)  # error
 fc.simulate(problem, fc.FedPD(eta=1), rounds=3)  # error
 fc.simulate(fc.FedPD(eta=1), problem, rounds="3")  # error

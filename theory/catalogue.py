@@ -11,11 +11,11 @@ ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lem
 HEAD = """# Every statement
 
 Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the statement's claim, or
-what the calculator computes, in the paper's letters and in the order in which it is written. "Up to constants" marks
+what the calculator computes, in the paper's notation and in the order in which it is written. "Up to constants" marks
 what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. Where a paper prints another formula, both are
-given, and what differs is underlined. How to use the calculators is said in [bounds.md](bounds.md).
+given, and the difference is underlined. [bounds.md](bounds.md) explains the calculators.
 
-A statement is called by its calculator's name or by its number:
+Call a statement by its calculator's name or by its number:
 
 ```python
 from fedconvex.theory import fedprox
@@ -24,6 +24,10 @@ given = dict(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
 assert fedprox.rho(**given) == fedprox.theorem4(**given) > 0
 ```
 """
+RESTATED = (
+    "Restated: each is a statement in the paper's setting, named after it and not claimed to be in its words; a "
+    "verdict on it is none on the paper."
+)
 
 
 def as_markdown(listed: Container[str] | None = None) -> str:
@@ -46,8 +50,9 @@ def in_order(paper: Paper) -> list[Statement]:
 
 
 def _paper(paper: Paper, wanted: Callable[[Statement], bool]) -> str:
-    theirs, ours = filter(wanted, in_order(paper)), list(filter(wanted, paper.ours.values()))
-    entries = [_statement(statement) for statement in theirs]
+    theirs, ours = list(filter(wanted, in_order(paper))), list(filter(wanted, paper.ours.values()))
+    entries = [RESTATED, ""] if paper.restated and theirs else []
+    entries += [_statement(statement) for statement in theirs]
     if ours:
         entries += ["Not in the paper: corrected, or sharper. Each is proved ([verify.md](verify.md)).", ""]
         entries += [_statement(statement) for statement in ours]

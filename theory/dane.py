@@ -19,6 +19,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PAPER = Paper(
     name="dane",
@@ -44,7 +45,7 @@ PAPER = Paper(
         Condition("L_minus", "<=", "L"), Condition("mu", ">=", lambda L, L_minus: L + 2 * L_minus),
     ), states=lambda rho: at_most(value(server(1)), value(server(0)) - rho * square(mean(gradient(server(0))))),
 )  # fmt: skip
-def decrease(*, mu: Any, eta: Any, L: Any, L_minus: Any) -> Any:
+def decrease(*, mu: Real, eta: Real, L: Real, L_minus: Real) -> Any:
     """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = η/(μ + L) − Lη²/(2(μ + L)²), whatever the dissimilarity.
 
     Use it to choose μ and η without knowing the heterogeneity. It is the decrease that the descent lemma gives for a

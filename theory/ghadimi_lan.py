@@ -31,6 +31,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PAPER = Paper(
     name="ghadimi_lan",
@@ -51,7 +52,7 @@ PAPER = Paper(
 )
 
 
-def _bound(square: Any, N: Any, L: Any, sigma2: Any, D: Any) -> Any:
+def _bound(square: Any, N: Real, L: Real, sigma2: Real, D: Real) -> Any:
     """L·square/N + (D + square/D)·σ/√N."""
     return L * square / N + (D + square / D) * sqrt(sigma2 / N)
 
@@ -69,7 +70,7 @@ STOCHASTIC_STEPS = (
     assumes=STOCHASTIC_STEPS,
     states=lambda bound: at_most(mean_of_rounds(square(mean(gradient(server(0))))), bound, rounds="N"),
 )  # fmt: skip
-def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
+def nonconvex_bound(*, N: Real, L: Real, delta: Real, sigma2: Real, D: Real) -> Any:
     """The squared gradient at a random step: L[L D_f²/N + (D + D_f²/D)σ/√N] with D_f² = 2(f(x₁) − f_*)/L."""
     return L * _bound(2 * delta / L, N, L, sigma2, D)
 
@@ -79,7 +80,7 @@ def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
     assumes=(*STOCHASTIC_STEPS, Convex()),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="N"),
 )  # fmt: skip
-def convex_bound(*, N: Any, L: Any, D0: Any, sigma2: Any, D: Any) -> Any:
+def convex_bound(*, N: Real, L: Real, D0: Real, sigma2: Real, D: Real) -> Any:
     """The gap at a random step: L D_X²/N + (D + D_X²/D)σ/√N with D_X² = ‖x₁ − x_*‖²."""
     return _bound(D0, N, L, sigma2, D)
 

@@ -22,6 +22,7 @@ from fedconvex.statements.functions import maximum, sqrt
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PAPER = Paper(
     name="giselsson_boyd",
@@ -46,19 +47,19 @@ BEFORE, AFTER = memory("z", 0) - FIXED_POINT, memory("z", 1) - FIXED_POINT
     "Reflected proximal step", ClaimType.TIGHT, symbol=r"\|z_{t+1}-z_*\|/\|z_t-z_*\|", assumes=FEDSPLIT,
     states=lambda factor: at_most(norm(AFTER), factor * norm(BEFORE)),
 )  # fmt: skip
-def reflection_contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
+def reflection_contraction(*, stepsize: Real, mu: Real, L: Real) -> Any:
     """max((1 − sμ)/(1 + sμ), (sL − 1)/(sL + 1)): a reflected proximal step contracts distances by this factor."""
     return maximum((1 - stepsize * mu) / (1 + stepsize * mu), (stepsize * L - 1) / (stepsize * L + 1))
 
 
 @PAPER.calculator(of="Reflected proximal step", units=STEPSIZE, assumes=(Condition("mu", "<=", "L"),))
-def optimal_stepsize(*, mu: Any, L: Any) -> Any:
+def optimal_stepsize(*, mu: Real, L: Real) -> Any:
     """1/√(μL): the stepsize with the smallest `reflection_contraction`."""
     return 1 / sqrt(mu * L)
 
 
 @PAPER.calculator(of="Reflected proximal step")
-def optimal_contraction(*, kappa: Any) -> Any:
+def optimal_contraction(*, kappa: Real) -> Any:
     """(√κ − 1)/(√κ + 1): the contraction with that stepsize, FedSplit's 1 − 2/(√κ + 1)."""
     return (sqrt(kappa) - 1) / (sqrt(kappa) + 1)
 
@@ -73,14 +74,14 @@ def optimal_contraction(*, kappa: Any) -> Any:
     states=lambda factor: at_most(norm((1 - parameter("relaxation")) * BEFORE + parameter("relaxation") * AFTER),
                                   factor * norm(BEFORE)),
 )  # fmt: skip
-def averaged_contraction(*, relaxation: Any, stepsize: Any, mu: Any, L: Any) -> Any:
+def averaged_contraction(*, relaxation: Real, stepsize: Real, mu: Real, L: Real) -> Any:
     """|1 − a| + aδ for 0 < a < 2/(1 + δ), δ the `reflection_contraction`: a round with relaxation a,
     which makes (1 − a)z + az⁺ of z where the round without makes z⁺.
     """
     return abs(1 - relaxation) + relaxation * _delta(stepsize, mu, L)
 
 
-def _delta(stepsize: Any, mu: Any, L: Any) -> Any:
+def _delta(stepsize: Real, mu: Real, L: Real) -> Any:
     return reflection_contraction.calculator.formula(stepsize=stepsize, mu=mu, L=L)
 
 

@@ -52,6 +52,7 @@ from fedconvex.statements.notation import (
 )
 from fedconvex.statements.signs import Sign
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Exact, Real
 
 START = server(0) - minimiser
 
@@ -87,19 +88,19 @@ ONE_OVER_L = Condition("stepsize", "=", lambda L: 1 / L)
 
 
 @PAPER.calculator(of="a gradient step", assumes=(Condition("mu", "<=", "L"),))
-def contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
+def contraction(*, stepsize: Real, mu: Real, L: Real) -> Any:
     """max(|1 − sμ|, |1 − sL|): a gradient step contracts distances by this factor; below 1 exactly for 0 < s < 2/L."""
     return maximum(abs(1 - stepsize * mu), abs(1 - stepsize * L))
 
 
 @PAPER.calculator(of="Theorem 2.1.15", units=STEPSIZE, assumes=(Condition("mu", "<=", "L"),))
-def best_stepsize(*, mu: Any, L: Any) -> Any:
+def best_stepsize(*, mu: Real, L: Real) -> Any:
     """2/(μ + L): the stepsize with the smallest `contraction`."""
     return 2 / (mu + L)
 
 
 @PAPER.calculator(of="Theorem 2.1.15")
-def best_contraction(*, kappa: Any) -> Any:
+def best_contraction(*, kappa: Real) -> Any:
     """(κ − 1)/(κ + 1): the contraction with the best stepsize."""
     return (kappa - 1) / (kappa + 1)
 
@@ -112,7 +113,7 @@ def _reaches(bound: Any) -> Any:
 @PAPER.statement(
     "Gradient step", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX, states=_reaches
 )
-def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any) -> Any:
+def distance_after(*, t: Real, stepsize: Real, mu: Real, L: Real, initial_distance: Real) -> Any:
     """t gradient steps of any size: max(|1 − sμ|, |1 − sL|)^t ‖x₀ − x_*‖; attained on quadratics."""
     return power(contraction.formula(stepsize=stepsize, mu=mu, L=L), t) * initial_distance
 
@@ -121,13 +122,13 @@ def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: 
     "Theorem 2.1.15", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH,
     assumes=(*STRONGLY_CONVEX, BEST, COVERED), states=_reaches,
 )  # fmt: skip
-def distance_bound(*, t: Any, kappa: Any, initial_distance: Any) -> Any:
+def distance_bound(*, t: Real, kappa: Real, initial_distance: Real) -> Any:
     """t steps of size 2/(μ + L): ((κ−1)/(κ+1))^t ‖x₀ − x_*‖."""
     return power(best_contraction.formula(kappa=kappa), t) * initial_distance
 
 
 @PAPER.calculator(of="Theorem 2.1.15", units=VALUE, assumes=(*STRONGLY_CONVEX, BEST, COVERED))
-def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
+def gap_bound(*, t: Real, kappa: Real, L: Real, D0: Real) -> Any:
     """t steps of size 2/(μ + L): f(x_t) − f_* ≤ (L/2)((κ−1)/(κ+1))^{2t}‖x₀ − x_*‖²."""
     return L / 2 * power(best_contraction.formula(kappa=kappa), 2 * t) * D0
 
@@ -140,13 +141,13 @@ def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
     assumes=(*GRADIENT_DESCENT, Convex(), ONE_OVER_L),
     states=lambda bound: at_most(after(value(server(0))) - value(minimiser), bound, rounds="t"),
 )
-def convex_gap_bound(*, t: Any, L: Any, D0: Any) -> Any:
+def convex_gap_bound(*, t: Real, L: Real, D0: Real) -> Any:
     """t steps of size 1/L on a convex function: 2L‖x₀ − x_*‖²/(t + 4)."""
     return 2 * L * D0 / (t + 4)
 
 
 @PAPER.calculator(of="a gradient step", units=STEPSIZE, assumes=(StepsizeAtMost(lambda L: 2 / L),))
-def decrease(*, stepsize: Any, L: Any) -> Any:
+def decrease(*, stepsize: Real, L: Real) -> Any:
     """s(1 − sL/2): a step on a smooth function decreases it by at least this times ‖∇f(x)‖²; compare FedProx's ρ."""
     return stepsize * (1 - stepsize * L / 2)
 
@@ -157,26 +158,28 @@ def decrease(*, stepsize: Any, L: Any) -> Any:
     assumes=(*GRADIENT_DESCENT, Condition("stepsize", "<", lambda L: 2 / L)),
     states=lambda bound: at_most(mean_of_rounds(square(mean(gradient(server(0))))), bound, rounds="T"),
 )  # fmt: skip
-def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
+def gradient_bound(*, T: Real, stepsize: Real, L: Real, delta: Real) -> Any:
     """The mean squared gradient over T steps on a smooth function: (f(x₀) − f_*)/(T s(1 − sL/2)); 2LΔ/T for s = 1/L."""
     return delta / (T * decrease.formula(stepsize=stepsize, L=L))
 
 
 @PAPER.calculator(of="a gradient step", units=LENGTH, assumes=(Condition("mu", "<=", "L"),))
-def margin(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, epsilon: Any) -> Any:
+def margin(*, t: Real, stepsize: Real, mu: Real, L: Real, initial_distance: Real, epsilon: Real) -> Any:
     """The accuracy epsilon minus the bound `distance_after`: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "stepsize": stepsize, "mu": mu, "L": L, "initial_distance": initial_distance}
     return epsilon - distance_after.calculator.formula(**given)
 
 
 @PAPER.calculator(of="a gradient step")
-def shrinks(*, stepsize: Any, mu: Any, L: Any) -> Any:
+def shrinks(*, stepsize: Real, mu: Real, L: Real) -> Any:
     """1 − `contraction`: positive exactly for 0 < s < 2/L."""
     return 1 - contraction.formula(stepsize=stepsize, mu=mu, L=L)
 
 
 @checked_keywords
-def rounds(*, mu: Any, L: Any, initial_distance: Any, epsilon: Any, stepsize: Any = None) -> int | None:
+def rounds(
+    *, mu: Exact, L: Exact, initial_distance: Exact, epsilon: Exact, stepsize: Exact | None = None
+) -> int | None:
     """The least t ≥ 1 for which `distance_after` guarantees ‖x_t − x_*‖ ≤ epsilon, exactly; None if no t does.
 
     None where the stepsize is not below 2/L and the first step is not enough. `stepsize` defaults to the best one,
@@ -185,8 +188,8 @@ def rounds(*, mu: Any, L: Any, initial_distance: Any, epsilon: Any, stepsize: An
     enclosed(best_stepsize, {"mu": mu, "L": L})  # raises InvalidInput for arguments outside their range
     if stepsize is None:
         stepsize = best_stepsize(**{name: exactly(value) for name, value in {"mu": mu, "L": L}.items()})
-    given = {"stepsize": stepsize, "mu": mu, "L": L}
-    distances = {"initial_distance": initial_distance, "epsilon": epsilon}
+    given: dict[str, Any] = {"stepsize": stepsize, "mu": mu, "L": L}
+    distances: dict[str, Any] = {"initial_distance": initial_distance, "epsilon": epsilon}
     enclosed(margin, {"t": 1, **given, **distances})  # the same for the other arguments
 
     def enough(t: int) -> bool:

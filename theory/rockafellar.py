@@ -27,6 +27,7 @@ from fedconvex.statements.assumptions import (
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PROXIMAL_STEPS = (Runs("FedProx"), ProximalStepsize(), Everyone(), ExactSolutions(), SingleClient())
 START, NEXT = server(0) - minimiser, server(1) - minimiser
@@ -50,7 +51,7 @@ PAPER = Paper(
     "Proximal step", ClaimType.TIGHT, symbol=r"\|x_1-x_*\|/\|x_0-x_*\|",
     assumes=(*PROXIMAL_STEPS, StronglyConvex()), states=lambda factor: at_most(norm(NEXT), factor * norm(START)),
 )  # fmt: skip
-def contraction(*, stepsize: Any, mu: Any) -> Any:
+def contraction(*, stepsize: Real, mu: Real) -> Any:
     """1/(1 + sμ): a proximal step contracts distances by this factor; attained by quadratics."""
     return 1 / (1 + stepsize * mu)
 
@@ -60,7 +61,7 @@ def contraction(*, stepsize: Any, mu: Any) -> Any:
     assumes=(*PROXIMAL_STEPS, Convex()),
     states=lambda bound: at_most(after(value(server(0))) - value(minimiser), bound, rounds="t"),
 )  # fmt: skip
-def convex_gap_bound(*, t: Any, stepsize: Any, D0: Any) -> Any:
+def convex_gap_bound(*, t: Real, stepsize: Real, D0: Real) -> Any:
     """After t proximal steps on a convex function: ‖x₀ − x_*‖²/(2st) (Güler 1991)."""
     return D0 / (2 * stepsize * t)
 

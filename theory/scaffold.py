@@ -21,6 +21,7 @@ from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PAPER = Paper(
     name="scaffold",
@@ -61,7 +62,7 @@ def contracts(rate: Number) -> Claim:
         Condition("mu", "<=", lambda stepsize, local_steps: 3 / (4 * stepsize * local_steps**2)),
     ),
 )  # fmt: skip
-def accelerated(*, stepsize: Any, local_steps: Any, mu: Any, L: Any) -> Any:
+def accelerated(*, stepsize: Real, local_steps: Real, mu: Real, L: Real) -> Any:
     """One round contracts V = ‖w − w*‖² + (es)² mean‖c_k − c − ∇F_k(w*)‖² by ρ = (1 − sμ)^{2e} if 4e²sμ ≤ 3.
 
     Use it to choose e: with s = 1/L and e = ⌊√(3κ/4)⌋, V falls to ε times its first value in about √(κ/3) ln(1/ε)

@@ -2,8 +2,8 @@
 
 * A method that the table in docs/methods/index.md lacks gets a page: its docstring, one round in formulas, a link to
   the reference. When there is more to explain, write a page in docs/methods and a row of the table.
-* "Every statement", "Every verdict" and "Unnumbered sentences" are made anew. The copies in docs/ are for readers of
-  the repository; they may lack statements that were added since.
+* "The landscape", "Every statement", "Every verdict" and "Unnumbered sentences" are made anew. The copies in docs/ are
+  for readers of the repository; they may lack statements that were added since.
 
 New local solvers, problems, data sets and models are in the reference (`reference.py`).
 """
@@ -16,6 +16,7 @@ from method_pages import DOCS, algebra
 from mkdocs.structure.files import File, Files
 
 from fedconvex.methods import METHODS
+from fedconvex.proofs_checks.reporting import landscape
 from fedconvex.proofs_checks.reporting import markdown as verdicts
 from fedconvex.proofs_checks.reporting.results import chosen, results
 from fedconvex.proofs_checks.sentences import page as sentences
@@ -39,9 +40,11 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(text: str, page: Any, **_: Any) -> str:
-    """Replaces the copies of the statements', sentences' and verdicts' pages by what the code makes now."""
+    """Replaces the copies of the generated pages by what the code makes now."""
     if page.file.src_uri == "statements.md":
         return catalogue.as_markdown()
+    if page.file.src_uri == "landscape.md":
+        return landscape.as_markdown(landscape.landscape())
     if page.file.src_uri == "sentences.md":
         return sentences.as_markdown()
     if page.file.src_uri == "verdicts.md":

@@ -166,7 +166,7 @@ def _limits(problem: Any, tolerance: Any, rounds: Any, local_steps: Any, partici
         participation = None if participation.takes_everyone(problem) else participation
     if local_steps is not None and integer_at_least(local_steps, 1, "local_steps") > MOST_LOCAL_STEPS:
         cure = f"give at most {MOST_LOCAL_STEPS:,}, or none for exact local solutions"
-        raise InvalidInput("local_steps", local_steps, "is as good as no limit", cure)
+        raise InvalidInput("local_steps", local_steps, "is too large to limit the solver", cure)
     return FederationLimits(
         None if rounds is None else min(integer_at_least(rounds, 1, "rounds"), MOST),
         None if local_steps is None else integer_at_least(local_steps, 1, "local_steps"),

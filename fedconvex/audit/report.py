@@ -30,6 +30,7 @@ HEADINGS = (
     "method", "bias\n‖x − x*‖", "error floor\nf(x) − f*", "\nknown", "\nattracts", "contraction\npredicted",
     "\nmeasured",
 )  # fmt: skip
+FILES = ("audit.json", "trajectories.parquet", "trajectories.csv", "audit.png")  # of which `save` writes three
 WIDE = 112  # columns of a terminal that fits every column
 
 

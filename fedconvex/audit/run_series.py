@@ -125,7 +125,7 @@ def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, 
     for place, cell in enumerate(frame[column]):
         if not cell.strip():
             raise InvalidInput(
-                f"losses, row {place + 1}", cell, "is empty", "fill it, or cut the file before the first gap"
+                f"losses, row {place + 1}", cell, "is empty", "fill it, or cut the file before the first missing value"
             )
     try:
         return np.array([float(cell) for cell in frame[column]]), chosen
@@ -171,9 +171,9 @@ def _series(
 ) -> RunSeries:
     values = np.where(np.isfinite(values), values, np.inf)
     if len(values) < FEWEST:
-        raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few to tell anything", "run more rounds")
+        raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few for a diagnosis", "run more rounds")
     if not values[0] > 0:
-        cure = "start the run elsewhere; nothing is stuck"
+        cure = "start the run at another point"
         raise InvalidInput("run", float(values[0]), "is the suboptimality before the first round", cure)
     if not values[0] < np.inf:
         cure = "start the run nearer to the minimiser, or rescale the objective"

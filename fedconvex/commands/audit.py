@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from fedconvex.commands.collection import collect_rarely
-from fedconvex.commands.output_files import require_writable, saved
+from fedconvex.commands.output_files import require_not_replaced, require_writable, saved
 
 if TYPE_CHECKING:
     from fedconvex.data import FederatedData
@@ -155,7 +155,7 @@ def audit(
 
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.methods import read_method
-    from fedconvex.audit.report import print_audit, save, to_dictionary
+    from fedconvex.audit.report import FILES, print_audit, save, to_dictionary
     from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
@@ -164,6 +164,7 @@ def audit(
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
+    require_not_replaced(Path(data), folder, FILES)
     for text in method or ():  # before the data are read
         read_method(text)
     messages = error_console()

@@ -77,6 +77,12 @@ def _verify(app: typer.Typer) -> None:
     app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
 
 
+def _landscape(app: typer.Typer) -> None:
+    from fedconvex.commands.landscape import LANDSCAPE_HELP, landscape
+
+    app.command(help=LANDSCAPE_HELP, rich_help_panel=PAPERS_PANEL)(landscape)
+
+
 def _worst_case(app: typer.Typer) -> None:
     from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
 
@@ -114,6 +120,7 @@ COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "conform": _conform,
     "bounds": _bounds,
     "verify": _verify,
+    "landscape": _landscape,
     "worst-case": _worst_case,
     "reproduce": _reproduce,
     "report": _report,

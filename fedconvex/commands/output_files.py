@@ -37,15 +37,22 @@ def require_file(path: Path, option: str, endings: Sequence[str] = ()) -> None:
     require_writable(path.absolute().parent, option)
 
 
-def require_files(outputs: Mapping[str, Path | None], read: Path) -> None:
+def require_files(outputs: Mapping[str, Path | None], read: Path | None = None) -> None:
     """`require_file` for the path of every option, which must be another file than the others and the one read."""
-    taken = {read.resolve(): "is the file that is read"}
+    taken = {} if read is None else {read.resolve(): "is the file that is read"}
     for option, path in outputs.items():
         if path is not None:
             require_file(path, option)
             if (found := taken.get(path.resolve())) is not None:
                 raise InvalidInput(option, path, found, "name a file of its own")
             taken[path.resolve()] = f"is the file of {option}"
+
+
+def require_not_replaced(read: Path, folder: Path, names: Sequence[str], option: str = "--out") -> None:
+    """Raises InvalidInput where one of the files that a command writes to the folder is the file that it reads."""
+    if read.resolve() in {(folder / name).resolve() for name in names}:
+        problem = f"the results would replace {one_line(str(read))}, which is read"
+        raise InvalidInput(option, folder, problem, "choose another folder")
 
 
 def saved(files: Mapping[Path, bool]) -> str:

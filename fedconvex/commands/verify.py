@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fedconvex.commands.collection import collect_rarely
-from fedconvex.commands.output_files import require_file, require_writable
+from fedconvex.commands.output_files import require_files, require_writable
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
 from fedconvex.optional import require_library
@@ -28,14 +28,14 @@ VERIFY_HELP = """Do the papers' statements hold? Proofs that a small kernel repl
 [bold]fedconvex verify mypaper --record[/bold]
 [bold]fedconvex verify ./mypaper.py[/bold]
 
-One statement is shown with all that is known of it. PROVED: the kernel has replayed a proof of its claim. "As \
-printed" says whether that is what the paper prints, "holds" what is proved where it is not. REFUTED: there is a \
-counterexample, a program of at most twenty lines, and a statement that holds instead. COMPARED: a definition, or a \
-formula about data, that agrees with the running code on exact instances; nothing is proved. UNKNOWN is counted, not \
-hidden. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is attained. --record \
-writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates writes it; it is \
-replayed, with those that it cites beside it. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a \
-verdict has changed or a proof is refused, 2 wrong input."""
+For one statement the command prints the verdict with all evidence. PROVED: the kernel has replayed a proof of its \
+claim. "As printed" states whether this is the paper's claim, "holds" gives the proved claim where it differs. \
+REFUTED: there is a counterexample, a program of at most twenty lines, and a corrected statement. COMPARED: a \
+definition, or a formula about data, that agrees with the running code on exact instances; nothing is proved. \
+UNKNOWN: none of these. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is \
+attained. --record writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates \
+writes it; the command replays it, with the proofs in the same folder that it cites. Exit status: 0 all verdicts are \
+as recorded (or now recorded), 1 a verdict has changed or a proof is refused, 2 wrong input."""
 
 
 def verify(
@@ -68,7 +68,7 @@ def verify(
         float | None,
         typer.Option(
             show_default=False,
-            help="How long to look for a federation that breaks each claim: 5 for lemmas of a file, else not at all.",
+            help="Seconds to search for a federation that violates each claim (5 for lemmas of a file, else 0).",
         ),
     ] = None,
     record: Annotated[
@@ -105,16 +105,16 @@ def verify(
         from fedconvex.validation import positive
 
         positive(seconds, "--seconds")
-    if files := [name for name in names or [] if name.endswith((".py", ".json"))]:
+    if named := [name for name in names or [] if name.endswith((".py", ".json"))]:
         from fedconvex.commands.verify_file import replay_files, verify_files
 
         written = [path for path in (json_file, html, latex, certificates, rocq, kernel) if path is not None]
-        if len(files) != len(names or []) or step is not None or record or written:
-            raise InvalidInput("file", files[0], "is verified alone", "name files only; of the options, give --seconds")
-        if any(name.endswith(".json") for name in files):
-            replay_files(files)
+        if len(named) != len(names or []) or step is not None or record or written:
+            raise InvalidInput("file", named[0], "is verified alone", "name files only; of the options, give --seconds")
+        if any(name.endswith(".json") for name in named):
+            replay_files(named)
         else:
-            verify_files(files, 5.0 if seconds is None else seconds)
+            verify_files(named, 5.0 if seconds is None else seconds)
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
     _require_proofs(names or [])
@@ -132,20 +132,22 @@ def verify(
             raise InvalidInput("--record", step, "is given together with --step", "record whole statements")
         _require_recordable()
     chosen = results.chosen(names or [])
-    for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
-        if path is not None and str(path) != "-":
-            require_file(path, option)
+    quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
+    files = {"--json": None if quiet else json_file, "--html": html, "--latex": latex}
+    require_files(files)
     for option, path, library in (("--html", html, "latex2mathml"), ("--latex", latex, "pylatexenc")):
         if path is not None:
             require_library(library, option)
     if certificates is not None:
         require_writable(certificates, "--certificates")
+        for option, path in files.items():
+            if path is not None and path.resolve() == certificates.resolve():
+                raise InvalidInput("--certificates", certificates, f"is the file of {option}", "name a folder")
     if step is not None:
         if len(chosen) != 1:
             raise InvalidInput("--step", step, f"{len(chosen)} statements were named", "name one statement")
         table.print_step(chosen[0], step)
         return
-    quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
     origins: list[results.Origin] = []
 
     def run_proofs() -> "Iterator[Record]":

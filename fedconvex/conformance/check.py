@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance import findings
+from fedconvex.conformance.buffers import notes_on as notes_on_buffers
 from fedconvex.conformance.deviations import first_deviation, first_deviations, grossest_first
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
@@ -178,6 +179,7 @@ def examine(
     named = {fault.name for fault in first}
     others = [_finding(fault) for one in explanations[1:] for fault in one if fault.name not in named]
     notes = {note for run in runs for note in run.notes} | {fault.name for fault in first if fault.harmless}
+    notes.update(notes_on_buffers(runs))
     if _work_varies_unseen(setup, references):
         notes.add(findings.EQUAL_WORK)
     return Report(
@@ -193,6 +195,7 @@ def examine(
         suspects=suspects,
         broken=frozenset(fault.breaks for fault in first if not fault.harmless),
         explained=not unexplained,
+        explanations=tuple(tuple(fault.name for fault in one) for one in explanations),
     )
 
 

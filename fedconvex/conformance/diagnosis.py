@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance.comparison import ComparedRuns, moments
+from fedconvex.conformance.explanations import Explanation
 from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.one_round_ahead import excluded
 from fedconvex.conformance.reference import Part, Reference
-from fedconvex.conformance.search import MOST_FAULTS, Explanation, FaultSearch
+from fedconvex.conformance.search import MOST_FAULTS, FaultSearch
 from fedconvex.conformance.setup import Setup
 from fedconvex.pickled import without_caches
 

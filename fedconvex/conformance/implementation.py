@@ -10,6 +10,7 @@ import numpy as np
 
 from fedconvex.conformance import findings
 from fedconvex.conformance.batches import Work, drawn
+from fedconvex.conformance.buffers import buffers_of
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, TimeIsUp, last_line
 from fedconvex.conformance.scenarios import Scenario
@@ -91,6 +92,8 @@ class ObservedRun:
     dtypes: set[str] = field(default_factory=set)  # names of the number types that came back
     findings: list[ConformanceFinding] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
+    server_buffers: list[np.ndarray | None] = field(default_factory=list)  # one for each of `points`
+    client_buffers: list[dict[int, np.ndarray | None]] = field(default_factory=list)  # one for each of `clients`
 
     def differs_from(self, other: "ObservedRun", tolerances: np.ndarray) -> int | None:
         """The first round after which two runs of the same scenario differ; None if they agree."""
@@ -176,6 +179,7 @@ def _take_point(seen: ObservedRun, value: Any, t: int) -> None:
         _once(seen, findings.INTEGERS, RETURN_FLOATS, ", ".join(whole))
     seen.dtypes |= dtypes
     seen.points.append(point)
+    seen.server_buffers.append(buffers_of(value))
 
 
 def _take_clients(seen: ObservedRun, client_models: Callable[..., Any], state: Any, order: Sequence[int]) -> None:
@@ -187,6 +191,7 @@ def _take_clients(seen: ObservedRun, client_models: Callable[..., Any], state: A
             rows = list(models)
             models = dict(zip(range(num_clients) if len(rows) == num_clients else order, rows, strict=True))
         seen.clients.append({k: vector(models[k], dim)[0] for k in order if k in models})
+        seen.client_buffers.append({k: buffers_of(models[k]) for k in order if k in models})
     except Exception as error:  # whatever somebody else's code raises
         detail = str(error.finding) if isinstance(error, Unusable) else last_line(error)
         cure = "return a dict from the client's number to its (d,) model, or (m, d) rows"

@@ -59,8 +59,9 @@ class Report(ShownResult):
 
     `passed`: every number that could be compared agrees, and there is no other finding. `diagnosis`: what is wrong,
     each a `ConformanceFinding` with `.name`, `.cure` and `.detail`; the known faults in it together reproduce every
-    number. `alternatives`: other known faults that reproduce them as well. `deviations`: for each scenario that
-    deviates from the exact trajectory, the first place.
+    number. `alternatives`: other known faults that reproduce them as well; `explanations` has the names of each set of
+    faults that does so, that of the diagnosis first. `deviations`: for each scenario that deviates from the exact
+    trajectory, the first place.
 
     A passed check is evidence, not a proof: `report()` lists the faults that these parameters would not show.
     """
@@ -77,6 +78,7 @@ class Report(ShownResult):
     suspects: Suspects
     broken: frozenset[str]  # the properties that the faults of the diagnosis violate
     explained: bool  # whether all numbers are correct, or reproduced by known faults
+    explanations: tuple[tuple[str, ...], ...] = ()  # which nothing but a look into the code can tell apart
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
@@ -119,7 +121,7 @@ class Report(ShownResult):
             lines.append(f"    cure: {finding.cure}")
         if self.alternatives:
             lines.append("  these numbers would come just as well from:")
-            lines += [f"    - {finding.name}" for finding in self.alternatives]
+            lines += [f"    - {'; and '.join(names)}" for names in self.explanations[1:]]
         if self.deviations:
             lines.append("  where runs deviate, the grossest first:")
             lines += [f"    {deviation}" for deviation in self.deviations[:3]]
@@ -128,7 +130,7 @@ class Report(ShownResult):
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
         lines += [f"  note: {note}" for note in self.notes]
         if self.suspects.part != "both":
-            lines.append(f"  note: the kit played the {OTHER_PART[self.suspects.part]}: only the rest was checked")
+            lines.append(f"  note: the kit simulated the {OTHER_PART[self.suspects.part]}: only the rest was checked")
         elsewhere = self._beyond_this_part
         unseen = [fault for p in self.properties for fault in p.unseen if fault not in elsewhere]
         if unseen:
@@ -163,6 +165,7 @@ class Report(ShownResult):
             "precision": self.precision,
             "diagnosis": [vars(finding) for finding in self.diagnosis],
             "alternatives": [vars(finding) for finding in self.alternatives],
+            "explanations": [list(names) for names in self.explanations],
             "deviations": [vars(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
             "properties": [vars(p) for p in self.properties],

@@ -114,7 +114,7 @@ def scenarios(
     ]
     if late_clients and effort is not None and effort > 1:
         late = ((1, effort, (effort + 1) // 2), (effort, 1, 1)) * 2
-        found.append(scenario("clients that come late", OWN_SIZES, EVERYONE, late))
+        found.append(scenario("stragglers", OWN_SIZES, EVERYONE, late))
     if loss == CROSS_ENTROPY:  # far away its gradients shrink instead of growing
         found.append(scenario("twelve rounds", OWN_SIZES, LONG))
     else:

@@ -7,43 +7,22 @@ three faults may show for the first time in the same cell, so pairs and triples 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from heapq import heappop, heappush
+from itertools import chain, combinations, count, product
 
 import numpy as np
 
 from fedconvex.conformance.comparison import ComparedRuns
+from fedconvex.conformance.explanations import Explanation
 from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
 MOST_ROUNDS = 25_000  # rounds that a search may play: seconds
-WIDTH = 5  # sets that the quick search extends
-BEAM = 24  # sets of each size that are extended
-JUMPS = 3  # sets that are extended by pairs
+DEAR = 2  # the ways to extend a set before this one try few others
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
 LEAST_EFFECT = 8.0  # a fault must explain errors of so many admissible ones, or make them so many times smaller
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """A set of faults, in the order in which they are planted, and how far it explains the runs."""
-
-    faults: tuple[Fault, ...]
-    run: int  # position in the order of the runs; their number where all agree
-    cell: int
-    worst: float  # the largest error so far, in units of the admissible one
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The faults' names: two sets of equal names are the same."""
-        return frozenset(fault.family.name if fault.family else fault.name for fault in self.faults)
-
-    @property
-    def rank(self) -> tuple[int, ...]:
-        """Plain faults before fitted numbers, these before conventions."""
-        conventions = sum(fault.convention for fault in self.faults)
-        return (conventions, sum(fault.family is not None for fault in self.faults))
 
 
 @dataclass(eq=False)
@@ -77,56 +56,93 @@ class FaultSearch:
                 return found
         if most == 1:
             return []
-        return self._quickly(root, most) or self._thoroughly(root, most)
+        return self._several(root, most)
 
-    def _quickly(self, root: Explanation, most: int) -> list[Explanation]:
-        beam = [root]
-        for _ in range(most):
-            found: dict[frozenset[str], Explanation] = {}
-            for parent in beam:
-                for way in (self._by_one, self._by_number, self._by_two, self._by_two_with_numbers):
-                    children = [one for one in way(parent) if len(one.faults) <= most]
-                    complete = self._complete(children)
-                    if complete:
-                        return self._with_others(complete)
-                    for one in children:
-                        found.setdefault(one.names, one)
-                    if children:
-                        break
-            beam = self._best(list(found.values()))[:WIDTH]
+    def _several(self, root: Explanation, most: int) -> list[Explanation]:
+        """Sets of two faults and more, best first.
+
+        Whatever can extend any set by one fault comes before what extends one by two, the set with the farthest
+        frontier first: a fault that explains a cell to twelve digits is hardly ever wrong. A convention may be, which
+        often does what two faults do in one cell, and so may a fitted number that is not round: these come later.
+        """
+        agenda, numbers = list[tuple[tuple[int, ...], bool, Iterator[list[Explanation]]]](), count()
+        reached = dict[frozenset[str], tuple[int, int]]()
+
+        def extend(parent: Explanation) -> None:
+            for cost, way in enumerate(self._ways(parent)):
+                key = (cost + parent.doubt, -parent.run, -parent.cell, *parent.rank, next(numbers))
+                heappush(agenda, (key, cost < DEAR, way))
+
+        extend(root)
+        while agenda and self.comparison.spent <= MOST_ROUNDS:
+            key, cheap, way = heappop(agenda)
+            complete = list[Explanation]()
+            for some in way:
+                new = [one for one in some if len(one.faults) <= most and self._goes_beyond(one, reached)]
+                complete += [one for one in new if self.is_complete(one)]
+                for one in new:
+                    extend(one)
+                if cheap:
+                    continue
+                if new and not complete:  # the rest waits until this leads nowhere
+                    heappush(agenda, (key, cheap, way))
+                    break
+                if any(one.doubt == 0 for one in complete):  # else a plainer set may follow that explains as much
+                    break
+            found = self._complete(complete)
+            if found:
+                return self._with_others(self._minimal(found[0]), found[1:])
         return []
 
-    def _thoroughly(self, root: Explanation, most: int) -> list[Explanation]:
-        levels: list[list[Explanation]] = [[root]]
-        for size in range(1, most + 1):
-            found: dict[frozenset[str], Explanation] = {}
-            for way in self._ways(levels, size):
-                for one in way:
-                    found.setdefault(one.names, one)
-                complete = self._complete(list(found.values()))
-                if complete:
-                    return self._with_others(complete)
-                if self.comparison.spent > MOST_ROUNDS:
-                    return []
-            levels.append(self._best(list(found.values())))
-        return []
+    @staticmethod
+    def _goes_beyond(one: Explanation, reached: dict[frozenset[str], tuple[int, int]]) -> bool:
+        """Whether a set explains more than with other numbers before; `reached` is brought up to date."""
+        if reached.get(one.names, (-1, 0)) >= (one.run, one.cell):
+            return False
+        reached[one.names] = (one.run, one.cell)
+        return True
+
+    def _ways(self, parent: Explanation) -> tuple[Iterator[list[Explanation]], ...]:
+        """What extends a set, the cheap first; sets that explain the same so far come together."""
+        return (
+            ([one] for one in self._by_one(parent)),
+            ([one] for one in self._by_number(parent)),
+            self._by_two(parent),
+            self._by_two_with_numbers(parent),
+            self._by_three(parent),
+        )
 
     def _complete(self, found: Sequence[Explanation]) -> list[Explanation]:
         """Those that explain every run, the plainest first."""
         complete = [one for one in found if self.is_complete(one) and self._has_effect(one)]
         return sorted(complete, key=lambda one: one.rank)
 
-    def _with_others(self, complete: list[Explanation]) -> list[Explanation]:
-        """Also the sets that differ in one fault from the first and explain as much."""
-        best, others = complete[0], {one.names: one for one in complete}
+    def _minimal(self, one: Explanation) -> Explanation:
+        """The set without the faults that it does not need."""
+        for fault in one.faults:
+            less = self.explained([other for other in one.faults if other is not fault])
+            if self.is_complete(less):
+                return self._minimal(less)
+        return one
+
+    def _with_others(self, best: Explanation, complete: Sequence[Explanation]) -> list[Explanation]:
+        """Also the sets that differ in one fault, and in the fitted numbers, and explain as much."""
+        others = {one.names: one for one in (best, *complete)}
         for fault in best.faults:
             rest = [other for other in best.faults if other is not fault]
             for other in self.faults:
-                if other not in best.faults:
-                    one = self.explained((*rest, other))
-                    if self.is_complete(one):
+                if other not in best.faults and self.comparison.spent <= MOST_ROUNDS:
+                    for one in self._complete(list(self._refitted((*rest, other)))):
                         others.setdefault(one.names, one)
         return sorted(others.values(), key=lambda one: one.rank)
+
+    def _refitted(self, faults: Sequence[Fault]) -> Iterator[Explanation]:
+        """The set with its numbers fitted anew: from where they are, and from where the search for them begins."""
+        one = self._settled(self.explained(faults))
+        yield one
+        families = [fault.family for fault in faults if fault.family is not None]
+        if families and not self.is_complete(one):
+            yield from self._fitted(self.explained([fault for fault in faults if fault.family is None]), (), families)
 
     def is_complete(self, one: Explanation) -> bool:
         """Whether every run agrees."""
@@ -136,22 +152,11 @@ class FaultSearch:
         """How far these faults explain the runs."""
         ordered, worst = self._sorted(faults), 0.0
         for place, i in enumerate(self.order):
-            count, all_agree, error = self.comparison.agreement(ordered, i)
+            cells, all_agree, error = self.comparison.agreement(ordered, i)
             worst = max(worst, error)
             if not all_agree:
-                return Explanation(ordered, place, count, worst)
+                return Explanation(ordered, place, cells, worst)
         return Explanation(ordered, len(self.order), 0, worst)
-
-    def _ways(self, levels: list[list[Explanation]], size: int) -> Iterator[Iterator[Explanation]]:
-        """Where sets of this size come from, the plain ones first."""
-        yield (one for parent in levels[size - 1] for one in self._by_one(parent))
-        if size >= 2:
-            yield (one for parent in levels[size - 2][:JUMPS] for one in self._by_two(parent))
-        yield (one for parent in levels[size - 1] for one in self._by_number(parent))
-        if size >= 2:
-            yield (one for parent in levels[size - 2][:JUMPS] for one in self._by_two_with_numbers(parent))
-        if size >= 3:
-            yield (one for parent in levels[size - 3][:1] for one in self._by_three(parent))
 
     def _by_one(self, parent: Explanation) -> Iterator[Explanation]:
         """The sets with one fault more."""
@@ -164,30 +169,33 @@ class FaultSearch:
         for family in self._families_at(parent):
             yield from self._fitted(parent, besides, (family,))
 
-    def _by_two(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
         groups = self._effects(parent)
         advanced = False
         for some in combinations(groups, 2):
-            for one in self._variants(parent, some):
-                advanced = True
-                yield one
+            found = list(self._variants(parent, some))
+            advanced = advanced or bool(found)
+            yield found
         if not advanced:  # a fault may show only together with another: a wrong divisor of what is never used
             silent = set(self.faults) - {fault for group in groups for fault in group} - set(parent.faults)
             for group, fault in product(groups, self._sorted(silent)):
-                yield from self._variants(parent, (group, [fault]))
+                yield list(self._variants(parent, (group, [fault])))
 
-    def _by_two_with_numbers(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_two_with_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The same, where one or both have an unknown number."""
         for group in self._effects(parent):
-            yield from self._by_number(parent, (group[0],))
+            for one in self._by_number(parent, (group[0],)):
+                kept = [fault for fault in one.faults if fault is not group[0]]  # the others may differ later
+                others = [self._advance(parent, (*kept, other)) for other in group[1:VARIANTS]]
+                yield [one, *chain.from_iterable(others)]
         for two in combinations(self._families_at(parent), 2):
-            yield from self._fitted(parent, (), two)
+            yield list(self._fitted(parent, (), two))
 
-    def _by_three(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_three(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with three faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 3):
-            yield from self._variants(parent, some)
+            yield list(self._variants(parent, some))
 
     def _variants(self, parent: Explanation, groups: Sequence[Sequence[Fault]]) -> Iterator[Explanation]:
         """The sets with one fault more of each group; the first ones decide, the others have the same effect so far."""
@@ -202,8 +210,8 @@ class FaultSearch:
         if self.comparison.spent > MOST_ROUNDS:
             return
         ordered = self._sorted(faults)
-        count, all_agree, _ = self.comparison.agreement(ordered, self.order[parent.run])
-        if not all_agree and count <= parent.cell:
+        cells, all_agree, _ = self.comparison.agreement(ordered, self.order[parent.run])
+        if not all_agree and cells <= parent.cell:
             return
         one = self.explained(ordered)
         if (one.run, one.cell) > (parent.run, parent.cell):
@@ -270,10 +278,6 @@ class FaultSearch:
                 if not self.comparison.largest_error(others) >= LEAST_EFFECT:
                     return False
         return True
-
-    def _best(self, found: list[Explanation]) -> list[Explanation]:
-        unfinished = [one for one in found if not self.is_complete(one)]
-        return sorted(unfinished, key=lambda one: (-one.run, -one.cell, *one.rank))[:BEAM]
 
     def _sorted(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
         """The faults in the catalogue's order, those with fitted numbers last."""

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.conformance import findings
+from fedconvex.conformance.buffers import is_statistic
 from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.conformance.client_part import ClientFunction, optional_arguments
 from fedconvex.conformance.findings import ConformanceFinding
@@ -93,8 +94,8 @@ def _flat(returned: Any) -> "torch.Tensor":
     if isinstance(returned, torch.nn.Module):
         returned = list(returned.parameters())
     elif isinstance(returned, Mapping):
-        # whole numbers in a state_dict are buffers, such as batch normalisation's counter of batches
-        entries = [torch.as_tensor(entry) for entry in returned.values()]
+        # a state_dict also has buffers: whole numbers, as batch normalisation's counter of batches, and statistics
+        entries = [torch.as_tensor(entry) for name, entry in returned.items() if not is_statistic(name)]
         returned = [entry for entry in entries if entry.is_floating_point()] or entries
     parts = [returned] if isinstance(returned, torch.Tensor | np.ndarray) else list(returned)
     return torch.cat([torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]).clone()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance import findings
+from fedconvex.conformance.buffers import is_statistic
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.errors import short_text
 
@@ -49,10 +50,11 @@ def is_composed(value: Any) -> bool:
 
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
-        # whole numbers in a state_dict are buffers, such as batch normalisation's counter of batches
-        kinds = [str(getattr(part, "dtype", "")).removeprefix("torch.") for part in value.values()]
-        floats = [part for part, kind in zip(value.values(), kinds, strict=True) if not kind.startswith(WHOLE)]
-        return floats or value.values()
+        # a state_dict also has buffers: whole numbers, as batch normalisation's counter of batches, and statistics
+        given = [part for name, part in value.items() if not is_statistic(name)]
+        kinds = [str(getattr(part, "dtype", "")).removeprefix("torch.") for part in given]
+        floats = [part for part, kind in zip(given, kinds, strict=True) if not kind.startswith(WHOLE)]
+        return floats or given
     return value if isinstance(value, list | tuple) else list(value.parameters())
 
 

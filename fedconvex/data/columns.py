@@ -161,7 +161,7 @@ def of_texts(name: str, cells: Any) -> Column:
         if text.lower() not in MISSING:
             kept.setdefault(text, len(kept))
     marks = MISSING_NUMBERS.intersection(kept)
-    if marks and len(kept) > len(marks) and all(map(_is_any_number, kept.keys() - marks)):
+    if marks and len(kept) > len(marks) and all(map(is_any_number, kept.keys() - marks)):
         kept = {text: i for i, text in enumerate(text for text in kept if text not in marks)}
     place = np.array([*(kept.get(text, -1) for text in stripped), -1], dtype=np.int64)[codes]
     blanks = np.flatnonzero((place < 0) & (codes >= 0))
@@ -169,7 +169,7 @@ def of_texts(name: str, cells: Any) -> Column:
     return Column(name, place, tuple(kept), blank=blank)
 
 
-def _is_any_number(text: str) -> bool:
+def is_any_number(text: str) -> bool:
     """Whether the text is a number with one of the decimal marks."""
     return not np.isnan([as_number(text), as_number(text, ",")]).all()
 

@@ -1,4 +1,4 @@
-"""Reads delimited text with a header line (CSV, TSV and their relatives) into a `Table`.
+"""Reads delimited text (CSV, TSV and their relatives) into a `Table`; `headers` names columns without a header line.
 
 A file of numbers is read by `_tidy`, fast and without keeping its text. Any other one is read once more as text, all of
 it, and `preparation.prepare` makes numbers of its columns or lists what keeps it from that.
@@ -19,6 +19,14 @@ from fedconvex.data import table as tables
 from fedconvex.data.columns import BOOLEANS, MISSING, Column, of_texts
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.findings import Finding
+from fedconvex.data.headers import (
+    ADD_A_HEADER,
+    doubtful,
+    holds_data,
+    made_names,
+    require_made_names,
+    without_header,
+)
 from fedconvex.data.preparation import Preparation, prepare
 from fedconvex.data.table import TARGET_COLUMNS, Table, bad_file, check_size, roles
 from fedconvex.data.table_source import TableSource
@@ -34,11 +42,12 @@ TEXT = 8  # copies of a table of floats that take as much memory as its text in 
 
 
 class _Rows(NamedTuple):
-    """The header and the rows of a file, with line numbers, and what separates its columns."""
+    """The names of a file's columns and its rows, with line numbers, what separates the columns, and notes on both."""
 
     header: list[str] | None
     rows: Iterator[tuple[int, list[str]]]
-    separator: str
+    notes: tuple[str, ...]
+    named_here: str  # where the file has no header line: the sentence that says so
 
 
 class _Untidy(Exception):
@@ -72,7 +81,7 @@ def read_delimited(
             raise bad_file(path, problem, "save it as a file, whose columns can be prepared") from None
     else:
         return completed(table, TableSource.file(path, "line", lines), options, notes)
-    columns, numbers, findings, notes = _texts(path, delimiter)
+    columns, numbers, findings, notes = _texts(path, delimiter, target_column)
     source = TableSource.file(path, "line", numbers)
     prepared = prepare(columns, source, target_column, client_column, options, findings)
     return prepared._replace(notes=notes + prepared.notes)
@@ -81,11 +90,12 @@ def read_delimited(
 def _tidy(
     path: Path, delimiter: str, target_column: str | None, client_column: str | None
 ) -> tuple[Table, np.ndarray, tuple[str, ...]]:
-    """The table of a file of numbers, its line numbers, and a note on its separator; raises _Untidy for other files."""
-    header, rows, separator = _rows(path, delimiter)
-    if header is None:
+    """The table of a file of numbers, its line numbers, and notes on its form; raises _Untidy for other files."""
+    names, rows, notes, named_here = _rows(path, delimiter)
+    if names is None:
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
-    names = [name.strip() for name in header]
+    if named_here:
+        require_made_names(names, {"target_column": target_column, "client_column": client_column}, path, named_here)
     if target_column is None and not set(names) & set(TARGET_COLUMNS):
         raise _Untidy(1)
     target, client, chosen = roles(path, names, target_column, client_column)
@@ -126,13 +136,15 @@ def _tidy(
         names[target],
         "client" if client is None else names[client],
     )
-    return table, np.array(lines), _note(separator, delimiter)
+    return table, np.array(lines), notes
 
 
-def _texts(path: Path, delimiter: str) -> tuple[list[Column], np.ndarray, list[Finding], tuple[str, ...]]:
-    """All columns as text, the line numbers, findings for lines of another length, and a note on the separator."""
-    header, rows, separator = _rows(path, delimiter)
-    names = [name.strip() for name in header or []]
+def _texts(
+    path: Path, delimiter: str, target_column: str | None
+) -> tuple[list[Column], np.ndarray, list[Finding], tuple[str, ...]]:
+    """All columns as text, the line numbers, findings on the header and on lines of another length, and notes."""
+    header, rows, notes, named_here = _rows(path, delimiter)
+    names = header or []
     cells: list[list[str]] = [[] for _ in names]
     lines, ragged = array("q"), array("q")
     lengths: list[int] = []
@@ -149,7 +161,7 @@ def _texts(path: Path, delimiter: str) -> tuple[list[Column], np.ndarray, list[F
         lines.append(number)
         if len(lines) % between_checks == 0:
             check_size(path, len(lines), len(names), TEXT)
-    findings = []
+    findings = [Finding(named_here, {}, ADD_A_HEADER)] if named_here and target_column is None else []
     if ragged:
         more = f", and {len(ragged) - 1} more lines have another number, too" if len(ragged) > 1 else ""
         problem = f"line {ragged[0]}: has {lengths[0]} fields, the header has {len(names)}{more}"
@@ -162,15 +174,11 @@ def _texts(path: Path, delimiter: str) -> tuple[list[Column], np.ndarray, list[F
     if len(set(names)) < len(names):
         roles(path, names, None, None)  # raises
     columns = [of_texts(name, column) for name, column in zip(names, cells, strict=True)]
-    return columns, np.array(lines), findings, _note(separator, delimiter)
-
-
-def _note(separator: str, delimiter: str) -> tuple[str, ...]:
-    return () if separator == delimiter else (f"columns are separated by {separator!r}",)
+    return columns, np.array(lines), findings, notes
 
 
 def _rows(path: Path, delimiter: str) -> _Rows:
-    """The header and the rows that are not blank, each with its line number (of its last line, if it has several)."""
+    """The columns' names and the rows that are not blank, each with its line number (the last of several)."""
     text = _text(path)
     first = list(islice(text, 3))
     named = SEPARATOR_LINE.fullmatch(first[0].strip()) if first else None  # Excel's
@@ -191,20 +199,32 @@ def _rows(path: Path, delimiter: str) -> _Rows:
                 yield reader.line_num + above, row
 
     every = rows()
-    return _Rows(next(every, (0, None))[1], every, separator)
+    notes = () if separator == delimiter else (f"columns are separated by {separator!r}",)
+    number, header = next(every, (0, None))
+    if header is None:
+        return _Rows(None, every, notes, "")
+    if holds_data(header):
+        made, sentence = made_names(len(header)), without_header(number, len(header))
+        return _Rows(made, chain([(number, header)], every), (*notes, sentence), sentence)
+    names = [name.strip() for name in header]
+    return _Rows(names, every, (*notes, *doubtful(number, names)), "")
 
 
 def _separator(first: Sequence[str], delimiter: str) -> str:
-    """What separates the first two lines into equally many columns, and the most; the delimiter, if nothing does."""
-    columns: dict[str, int] = {}
+    """What separates the first two lines into equally many columns, and the most; the delimiter, if nothing does.
+
+    Where there is no header, decimal commas separate, too: what leaves nothing but numbers comes first.
+    """
+    columns: dict[str, tuple[bool, int]] = {}
     for mark in delimiter + SEPARATORS.replace(delimiter, ""):
         try:
-            counts = {len(row) for row in csv.reader(first, delimiter=mark)}
+            rows = list(csv.reader(first, delimiter=mark))
         except csv.Error:  # reading the file has a better message
             return delimiter
-        columns[mark] = counts.pop() if len(counts) == 1 else 0
+        count = len(rows[0]) if len({len(row) for row in rows}) == 1 else 0
+        columns[mark] = (count > 1 and all(map(holds_data, rows)), count)
     best = max(columns, key=lambda mark: columns[mark])  # of equals the first, which is the delimiter
-    return best if columns[best] > 1 else delimiter
+    return best if columns[best][1] > 1 else delimiter
 
 
 def _text(path: Path) -> Iterator[str]:

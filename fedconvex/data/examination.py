@@ -108,6 +108,21 @@ def _same_spellings(column: Column) -> bool:
         return True
 
 
+def examined_client(column: Column, source: TableSource) -> list[Finding]:
+    """What is wrong with the client column, single missing values aside."""
+    another = "name another client column"
+    if column.content == "other":
+        problem = f"holds {column.other}, so the clients' names are neither numbers nor texts"
+        return [Finding(f"column {column.name!r}: {problem}", {}, another)]
+    if column.content == "missing":
+        return [Finding(f"column {column.name!r}: every value is missing", {}, another)]
+    if column.typed is not None and np.isinf(column.typed).any():
+        row = int(np.argmax(np.isinf(column.typed)))
+        problem = f"{source.place(row, column.name)}: {column.typed[row]} is not finite"
+        return [Finding(problem, {}, f"repair or remove the row, or {another}")]
+    return []
+
+
 def examined_target(column: Column, source: TableSource) -> list[Finding]:
     """What is wrong with the target, missing values aside; another target is the cure of most of it."""
     name = f"column {column.name!r}"

@@ -14,10 +14,23 @@ from fedconvex.optional import require_library
 if TYPE_CHECKING:
     import pandas
 
+COLLECT = "give the table that its collect() returns"
+
 
 def is_frame(value: Any) -> bool:
     """Whether the value is a table of pandas, Arrow or polars, or a stream of one; a column alone is none."""
     return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or not hasattr(value, "dtype"))
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether the value is a query, such as a LazyFrame of polars, whose table must be computed first."""
+    return hasattr(type(value), "collect_schema") and hasattr(type(value), "collect") and not is_frame(value)
+
+
+def _named(value: Any) -> Any:
+    """A table's shape instead of its picture of several lines; any other value as it is."""
+    shape = getattr(value, "shape", None)
+    return f"a table of shape {shape}" if isinstance(shape, tuple) and len(shape) == 2 else value
 
 
 def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
@@ -29,7 +42,7 @@ def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
             return frame
     if not is_frame(frame):
         cure = "give a table of pandas, polars or Arrow; of a file, the path to fedconvex.data.load"
-        raise InvalidInput(argument, frame, "is no table", cure)
+        raise InvalidInput(argument, _named(frame), "is no table", COLLECT if is_lazy(frame) else cure)
     require_library("pyarrow", "reading a table of polars or Arrow")
     import pyarrow as pa
 
@@ -38,7 +51,8 @@ def as_pandas(frame: Any, argument: str) -> "pandas.DataFrame":
         # what pandas wrote about its index would take columns away; floats merge long integers beside missing values
         found: Any = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     except Exception as error:  # of another library's data: the libraries raise nearly any exception
-        raise InvalidInput(argument, frame, f"cannot be read through Arrow ({error})", "give a pandas frame") from error
+        cure = "convert columns whose type Arrow lacks, or give a pandas frame"
+        raise InvalidInput(argument, _named(frame), f"cannot be read through Arrow ({error})", cure) from error
     return cast("pandas.DataFrame", found)
 
 

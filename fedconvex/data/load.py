@@ -14,7 +14,7 @@ from fedconvex.data import builtin
 from fedconvex.data.column_roles import DEFAULT_CLIENTS
 from fedconvex.data.federated import FederatedData, divide_among_clients, federate
 from fedconvex.data.files import read_table
-from fedconvex.data.frame_tables import as_pandas, is_frame, source_of, table_of
+from fedconvex.data.frame_tables import COLLECT, as_pandas, is_frame, is_lazy, source_of, table_of
 from fedconvex.data.peculiarities import peculiarities
 from fedconvex.data.preparation import Impute, Preparation
 from fedconvex.data.table import FEWER, Table, bad_file, standardized
@@ -97,6 +97,7 @@ def load(
             table, clients, partition, seed, requested, standardize, "source", f"a table of {len(frame)} rows"
         )
     cure = f"give a file, a table of pandas, polars or Arrow, or {', '.join(builtin.names())}"
+    cure = COLLECT if is_lazy(source) else cure
     instance_of(source, str | os.PathLike, "source", "a name, a path or a table", cure)
     if source in builtin.names():
         for argument, value in {**columns, "format": format, "num_features": num_features, **options.given}.items():

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedconvex.data.column_roles import check_names, find_roles
 from fedconvex.data.columns import Column, DecimalMark, as_number, decimal_marks
-from fedconvex.data.examination import FILL, examined, examined_target, missing_value
+from fedconvex.data.examination import FILL, examined, examined_client, examined_target, missing_value
 from fedconvex.data.findings import Finding, untidy
 from fedconvex.data.table import Table, check_size
 from fedconvex.data.table_source import TableSource
@@ -169,8 +169,8 @@ def _rows_kept(
             if options.impute is None:
                 suggested: dict[str, Any] = {"impute": way_of_imputing(features)}
                 found.append(Finding(missing_value(column, source), suggested, FILL))
-    if client is not None and client.missing.all():
-        found.append(Finding(f"column {client.name!r}: every value is missing", {}, "name another client column"))
+    if client is not None:
+        found += examined_client(client, source)
     if options.impute is None:
         return np.ones(kept.size, dtype=bool)  # there are findings if rows would go
     if options.impute == "drop":

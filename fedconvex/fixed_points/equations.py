@@ -371,7 +371,7 @@ def _solve_in_balls(
                     if vectors:
                         continue
                 precision *= 2
-    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; ask for a larger one")
+    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; pass a larger radius")
 
 
 def _solve_singular(terms: Terms, arithmetic: Arithmetic, anchor: Any, kernel: list[Array]) -> Array:

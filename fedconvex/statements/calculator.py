@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Generic, final
 
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, UnknownKeyword
 from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import Arguments, NumberType
 from fedconvex.statements.formula import PRECISION, CheckedFormula, working_precision
@@ -14,10 +14,19 @@ from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import assembled, broadcast_shape, is_finite, out_of_range, parts, relocating
 from fedconvex.statements.signs import sign
 
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P", default=...)  # the formula's arguments: type checkers know their names
+else:
+    from typing import ParamSpec
+
+    P = ParamSpec("P")  # Python 3.13 knows defaults
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Calculator(CheckedFormula):
+class Calculator(CheckedFormula, Generic[P]):
     """Evaluates a paper's formula: call it with keyword arguments, numbers of one kind or arrays that broadcast.
 
     | arguments | result |
@@ -41,7 +50,10 @@ class Calculator(CheckedFormula):
         """Pickles the calculator by its place in the code, as Python does with functions."""
         return restored, (self.formula.__module__, self.formula.__name__)
 
-    def __call__(self, **given: Any) -> Any:
+    def __call__(self, *unnamed: P.args, **given: P.kwargs) -> Any:
+        if unnamed:
+            cure = f"name them: {', '.join(self.names)}"
+            raise UnknownKeyword("arguments", unnamed, f"{self.owner} takes its arguments by name", cure)
         if any(parameter.shape is Shape.MATRICES for parameter in self.parameters.values()):
             from fedconvex.statements.matrices import call_with_matrices
 

@@ -263,11 +263,17 @@ class Instance:
             return square_root_upper((difference * difference).sum())
 
     @cached_property
-    def gradients_at_minimizer(self) -> Any:
-        """(1/m) Σ_k‖∇F_k(x*)‖²."""
+    def sigma_star2(self) -> Any:
+        """σ*² = mean_k‖∇F_k(x*)‖², with the weights of the server's average: the heterogeneity at the minimiser."""
         with self._balls.context():
             at_minimizer = self._functions.gradients(self.minimizer)
-            return ((at_minimizer * at_minimizer).sum() / self.problem.num_clients).nonnegative_part()
+            return self._balls.average(self._weights, (at_minimizer * at_minimizer).sum(-1)).nonnegative_part()
+
+    @cached_property
+    def sigma_star(self) -> Any:
+        """The root of σ*²."""
+        with self._balls.context():
+            return square_root_upper(self.sigma_star2)
 
     @cached_property
     def initial_gap(self) -> Any:
@@ -292,6 +298,16 @@ class Instance:
     def stepsize(self) -> Any:
         """The method's stepsize s."""
         return self._of_method("stepsize")
+
+    @cached_property
+    def probability(self) -> Any:
+        """The method's probability p of a communication."""
+        return self._of_method("probability")
+
+    @cached_property
+    def server_stepsize(self) -> Any:
+        """The method's `server_stepsize`."""
+        return self._of_method("server_stepsize")
 
     @cached_property
     def local_steps(self) -> Any:

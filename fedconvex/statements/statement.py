@@ -8,10 +8,10 @@ from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import cleandoc, signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, final
 
 from fedconvex.statements.assumptions.base import Assumption, Given
-from fedconvex.statements.calculator import Calculator
+from fedconvex.statements.calculator import Calculator, P
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
@@ -20,6 +20,8 @@ from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, ClaimSetting
+
+Q = ParamSpec("Q")
 
 
 class ClaimType(Enum):
@@ -36,7 +38,7 @@ class ClaimType(Enum):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Statement:
+class Statement(Generic[P]):
     """A numbered statement of a paper; calling it with numbers evaluates its formula, as a `Calculator` does.
 
     The formula is the right-hand side of "symbol relation formula", as printed in the paper; where the left-hand side
@@ -47,7 +49,7 @@ class Statement:
     paper: "Paper"
     number: str  # "Theorem 4"
     claim_type: ClaimType
-    calculator: Calculator
+    calculator: Calculator[P]
     symbol: tuple[str, ...]  # LaTeX
     relation: str  # LaTeX
     assumptions: tuple[Assumption, ...] = ()
@@ -68,8 +70,8 @@ class Statement:
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
 
-    def __call__(self, **arguments: Any) -> Any:
-        return self.calculator(**arguments)
+    def __call__(self, *unnamed: P.args, **arguments: P.kwargs) -> Any:
+        return self.calculator(*unnamed, **arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the statement by its place in the code, as Python does with functions."""
@@ -89,8 +91,9 @@ class Statement:
 
     @property
     def source(self) -> str:
-        """Where the paper states it, as in `FedProx, Theorem 4, page 5`."""
-        return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
+        """Where the paper states it, as in `FedProx, Theorem 4, page 5`, or `Local GD, One round, restated`."""
+        place = f", page {self.page}" if self.page else ", restated" if self.restated else ""
+        return f"{self.paper.short}, {self.number}{place}"
 
     @property
     def phrases(self) -> Phrases:
@@ -101,6 +104,11 @@ class Statement:
     def printed(self) -> Printed | None:
         """What the paper prints, where that is another formula; `printed_beside` marks the difference."""
         return self.paper.printed.get(key_of(self.number))
+
+    @property
+    def restated(self) -> bool:
+        """Whether it is stated here in the paper's setting, and not claimed to be in the paper's words."""
+        return self.paper.restated and key_of(self.number) not in self.paper.ours
 
     @property
     def corrects(self) -> "Statement | None":
@@ -192,6 +200,8 @@ class Paper:
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
     printed: Mapping[str, Printed] = field(default_factory=dict)  # formulas that differ from what is printed, by key
+    # Statements in the paper's setting, named after it and not claimed to be its wording: its text was not read.
+    restated: bool = False
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())
@@ -220,7 +230,7 @@ class Paper:
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
         parts: tuple[str, ...] = (),
         states: Any = None,
-    ) -> Callable[[Callable[..., Any]], Statement]:
+    ) -> Callable[[Callable[Q, Any]], Statement[Q]]:
         """Decorates a formula and registers the statement that it belongs to.
 
         The formula is a function with keyword-only arguments, named as in the paper's notation. `__doc__` begins with
@@ -240,7 +250,7 @@ class Paper:
         """
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer}
 
-        def decorate(formula: Callable[..., Any]) -> Statement:
+        def decorate(formula: Callable[Q, Any]) -> Statement[Q]:
             owner = f"{self.name}.{key_of(number)}"
             calculator = self._calculator(formula, owner, units, **sides)
             left_side = left and self._calculator(left, owner, units, **sides)
@@ -263,7 +273,7 @@ class Paper:
         integer: bool = False,
         upwards: bool = False,
         redefines: Mapping[str, Parameter] = MappingProxyType({}),
-    ) -> Callable[[Callable[..., Any]], Calculator]:
+    ) -> Callable[[Callable[Q, Any]], Calculator[Q]]:
         """Decorates a formula that only helps with a statement (`of` its number): a term, a stepsize, a round count."""
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
@@ -289,7 +299,7 @@ class Paper:
 
     def _calculator(
         self,
-        formula: Callable[..., Any],
+        formula: Callable[Q, Any],
         owner: str,
         units: Units | tuple[Units, ...],
         *,
@@ -297,7 +307,7 @@ class Paper:
         redefines: Mapping[str, Parameter],
         integer: bool,
         upwards: bool = False,
-    ) -> Calculator:
+    ) -> Calculator[Q]:
         arguments = signature(formula).parameters
         assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
         parameters = {name: redefines.get(name) or self.notation[name] for name in arguments}

@@ -47,10 +47,9 @@ def from_json(text: str) -> tuple[ClaimSetting, Claim, proofs.Derivation]:
                                                               ("proof", proofs.Derivation))]  # fmt: skip
     except InvalidInput:
         raise
-    except (
-        Exception
-    ) as error:  # what JSON, the classes or Python itself refuse, such as lists that are nested too deeply
-        raise InvalidInput("file", type(error).__name__, f"is no proof: {error}", "write it with to_json") from None
+    except Exception as error:  # what JSON, the classes or Python itself refuse
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InvalidInput("file", text[:20], f"is no proof: {reason}", "write it with to_json") from None
     return made[0], made[1], made[2]
 
 

@@ -73,8 +73,12 @@ def _read(path: Path) -> tuple[ClaimSetting, Claim, Derivation]:
     if path.stat().st_size > 4 * LONGEST:
         raise InvalidInput("file", path, "is too long for a proof", f"give at most {LONGEST} characters")
     try:
-        return from_json(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except UnicodeDecodeError:
         raise InvalidInput("file", path, "is no text", cure) from None
     except OSError as error:
         raise InvalidInput("file", path, f"cannot be read ({error.strerror})", cure) from None
+    try:
+        return from_json(text)
+    except InvalidInput as error:
+        raise InvalidInput("file", path, f"{short_text(error.value)} {error.problem}", error.cure) from None

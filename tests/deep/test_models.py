@@ -36,6 +36,7 @@ def test_sizes(model: nn.Module, size: int) -> None:
     assert trainable(model) == size
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_lstm_is_that_of_torch(layers: int) -> None:
     ours, theirs = models.recurrent.LSTM(5, 4, layers), nn.LSTM(5, 4, layers, batch_first=True)

@@ -1,5 +1,6 @@
 """The runner against the exact core on convex problems, and against plain PyTorch training on networks."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ SCHEMES = [
     participation.Bernoulli(0.6),
     participation.Schedule([[0], [1, 3], [], [0, 1, 2, 3]]),
 ]
+SOLVERS = [None, SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH, GD]
 NEEDS_EVERYONE = (fc.RegularizedFedSplit, fc.FedPD, fc.Scaffnew)
 
 
@@ -74,13 +76,26 @@ def as_parameters(point: np.ndarray) -> np.ndarray:
     return np.concatenate([matrix[:, :-1].ravel(), matrix[:, -1]])
 
 
+# Half of all combinations, such that every two of method, scheme and solver meet.
+CASES = [
+    (method, scheme, solver)
+    for (i, method), (j, scheme), (k, solver) in product(*map(enumerate, (METHODS, SCHEMES, SOLVERS)))
+    if (j == 0 if isinstance(method, NEEDS_EVERYONE) else (i + j + k) % 2 == 0)
+]
+
+
+def test_every_method_scheme_and_solver_meet() -> None:
+    for method in METHODS:
+        schemes = SCHEMES[:1] if isinstance(method, NEEDS_EVERYONE) else SCHEMES
+        assert {str(solver) for m, _, solver in CASES if m is method} == set(map(str, SOLVERS))
+        assert {id(scheme) for m, scheme, _ in CASES if m is method} == set(map(id, schemes))
+    assert len({(id(scheme), str(solver)) for _, scheme, solver in CASES}) == len(SCHEMES) * len(SOLVERS)
+
+
 @pytest.mark.sample(11)
 @pytest.mark.parametrize(
-    ("method", "scheme"),
-    [(m, s) for m in METHODS for s in SCHEMES if s == SCHEMES[0] or not isinstance(m, NEEDS_EVERYONE)],
-    ids=lambda part: type(part).__name__,
+    ("method", "scheme", "solver"), CASES, ids=lambda p: str(p) if p in SOLVERS else type(p).__name__
 )
-@pytest.mark.parametrize("solver", [None, SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH, GD], ids=str)
 def test_a_linear_model_runs_as_in_the_core(method: Any, scheme: Any, solver: Any) -> None:
     """Also where the runner does not see that it is linear, and differentiates it by autograd."""
     options = {"participation": scheme, "local_solver": solver, "seed": 3}

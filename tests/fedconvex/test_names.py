@@ -175,6 +175,7 @@ def test_the_other_order_of_method_and_problem_is_understood() -> None:
         fc.sweep(PAIR, METHOD, rounds=1)
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_fedavg_is_fedgd_by_name_and_says_so(monkeypatch: Any, capsys: Any) -> None:
     found = audit(PAIR, ["fedavg:epochs=3,stepsize=1/30"], rounds=5)
     same = audit(PAIR, [fc.FedGD(stepsize=Fraction(1, 30), local_steps=3)], rounds=5)

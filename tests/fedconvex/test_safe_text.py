@@ -42,6 +42,7 @@ def test_of_a_long_path_the_last_part_stays() -> None:
     assert shown_path("d/" * 500 + "b.csv") == "…" + ("d/" * 500 + "b.csv")[-LONGEST_PATH + 1 :]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("text", ["$x$", "100 $", r"\$ and $", "$$$", "_hidden", "a_b^c", r"\frac{1}", "{", "plain"])
 def test_a_picture_shows_the_text_itself(text: str) -> None:
     from matplotlib.text import Text

@@ -13,6 +13,7 @@ from fedconvex.shown import ShownResult
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox, papers
+from fedconvex.types import Real, Reals
 
 OTHER_NAMES_OF_EPSILON = {"accuracy", "eps", "tol", "target_accuracy", "relative_accuracy"}
 TYPED = {
@@ -67,9 +68,33 @@ def test_parameters_say_what_they_take(name: str) -> None:
         assert parameter.annotation not in (Any, "Any", inspect.Parameter.empty), parameter
 
 
+def untyped(call: Any) -> list[str]:
+    """The parameters without a type of their own."""
+    return [
+        p.name for p in inspect.signature(call).parameters.values() if p.annotation in (Any, inspect.Parameter.empty)
+    ]
+
+
+def test_calculators_say_which_numbers_they_take() -> None:
+    calculators = {name: call for name, call in public_calls() if isinstance(call, Calculator | Statement)}
+    assert len(calculators) > 100
+    assert {name: found for name, call in calculators.items() if (found := untyped(call))} == {}
+    assert inspect.signature(fedprox.rho).parameters["mu"].annotation is Real
+    assert inspect.signature(fedprox.rho_variable).parameters["gammas"].annotation == Reals
+
+
+def test_a_calculator_takes_its_arguments_by_name() -> None:
+    with pytest.raises(
+        fc.errors.UnknownKeyword, match=r"fedprox.theorem4 takes its arguments by name; name them: mu, L,"
+    ):
+        fedprox.rho(50, 1)
+    assert issubclass(fc.errors.UnknownKeyword, TypeError)
+
+
 def test_what_is_any_is_noticed() -> None:
     """The metric of a worst case is a word or a pair of terms, and is left untyped."""
     assert inspect.signature(worst_case).parameters["metric"].annotation is Any
+    assert untyped(worst_case) == ["metric"]
 
 
 def test_mu_range_names_its_bounds() -> None:

@@ -63,6 +63,7 @@ def test_a_core_test_that_breaks_the_promise_fails(broken: str, inner: pytest.Py
     assert "passed" not in found
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", BEYOND_CORE)
 def test_a_test_beyond_the_core_may_start_what_it_needs(name: str, inner: pytest.Pytester) -> None:
     inner.makepyfile(f"{HEAD}@pytest.mark.{name}\ndef test_one():\n    threading.Thread(target=int).start()")

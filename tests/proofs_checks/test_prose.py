@@ -39,6 +39,7 @@ def test_what_cannot_be_read_for_certain_is_no_mathematics(formula: str) -> None
     assert "$" not in latex.words(f"the {formula} is") or mathematics(formula) is None
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.sample(69)
 @pytest.mark.parametrize("name", sorted(STATEMENTS))
 def test_the_appendix_has_mathematics_that_can_be_read(name: str) -> None:

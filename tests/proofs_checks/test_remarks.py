@@ -46,6 +46,7 @@ def test_no_other_line_is_called_misprinted() -> None:
     assert {name for name, said in SAID.items() if said.misprints} == set(MISPRINTS)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", [name for name, said in SAID.items() if said.compared])
 def test_formulas_agree_with_the_running_code(name: str) -> None:
     for comparison in SAID[name].compared:

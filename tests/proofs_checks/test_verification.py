@@ -211,6 +211,7 @@ def test_verify_all_is_lazy() -> None:
         next(found)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("statement", [feddyn.theorem1, feddyn.theorem5], ids=lambda s: s.identifier)
 def test_a_rate_is_proved_by_cases_with_its_own_formulas(statement: Statement) -> None:
     """Another formula, or fewer cases, and the cases prove something else."""

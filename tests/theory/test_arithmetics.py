@@ -96,6 +96,7 @@ def test_numpy_is_the_loop_over_floats(name: str) -> None:
         assert near([column[i] for column in parts(together)], alone, tolerances(name, exact[i]))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", [n for n in NAMES if not FORMULAS[n].integer])
 def test_symbols_give_the_formula(name: str) -> None:
     calculator = FORMULAS[name]
@@ -122,6 +123,7 @@ def test_symbols_of_an_integer_formula() -> None:
 DIFFERENTIABLE = [n for n in NAMES if not FORMULAS[n].integer]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_torch_agrees_and_has_the_gradient(name: str) -> None:
     calculator = FORMULAS[name]

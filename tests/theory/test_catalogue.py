@@ -118,6 +118,7 @@ def test_the_page_lists_every_statement_and_is_up_to_date() -> None:
         assert {f"{paper}.{name}" for name in names} <= set(found)
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_a_missing_statement_would_be_noticed() -> None:
     text = as_markdown().replace("### `fedprox.theorem4`", "")
     assert "fedprox.theorem4" not in re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)

@@ -18,6 +18,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum, sqrt
 from fedconvex.statements.notation import CURVATURE
 from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.types import Real
 
 ACTIVE = Condition("num_active", "<=", "num_clients")
 ORDERED = Condition("mu", "<=", "L")
@@ -30,53 +31,53 @@ STRONGLY_CONVEX = (StronglyConvex(), Smooth(), ORDERED)
 
 
 @PAPER.calculator(of="Theorem 2", units=CURVATURE, upwards=True)
-def smallest_alpha_convex(*, L: Any) -> Any:
+def smallest_alpha_convex(*, L: Real) -> Any:
     """The smallest α that Theorem 2 admits: 25L."""
     return 25 * L
 
 
 @PAPER.calculator(of="Theorem 3", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
-def smallest_alpha_strongly_convex(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+def smallest_alpha_strongly_convex(*, L: Real, mu: Real, num_clients: Real, num_active: Real) -> Any:
     """The smallest α that Theorem 3 admits: max(5(m/P)μ, 30L)."""
     return maximum(5 * num_clients * mu / num_active, 30 * L)
 
 
 @PAPER.calculator(of="Theorem 4", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
-def smallest_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def smallest_alpha_nonconvex(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     """The smallest α that Theorem 4 admits: 20L m/P."""
     return 20 * L * num_clients / num_active
 
 
 @PAPER.calculator(of="Theorem 5", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
-def smallest_alpha_one_gradient(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+def smallest_alpha_one_gradient(*, L: Real, mu: Real, num_clients: Real, num_active: Real) -> Any:
     """The smallest α for which FedDynOneGD is analysed on strongly convex devices: max(50(m/P)μ, 50L)."""
     return maximum(50 * num_clients * mu / num_active, 50 * L)
 
 
 @PAPER.calculator(of="Theorem 5", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
-def smallest_alpha_one_gradient_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def smallest_alpha_one_gradient_nonconvex(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     """The smallest α for which FedDynOneGD is analysed on smooth devices: 50L m/P."""
     return 50 * L * num_clients / num_active
 
 
-def _convex_rate(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _convex_rate(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     return 30 * L * sqrt(num_clients / num_active)
 
 
-def _nonconvex_rate(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _nonconvex_rate(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     return 30 * L * num_clients / num_active
 
 
-def _convex_rate_one_gradient(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _convex_rate_one_gradient(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     return 50 * L * sqrt(num_clients / num_active)
 
 
-def _lemma1(*, L: Any) -> Any:
+def _lemma1(*, L: Real) -> Any:
     """κ₀ of Lemma 1 is positive just where α > (10 + √140)L, about 21.84L: α² − 20αL − 40L² > 0."""
     return 10 * L + sqrt(140 * L**2)
 
 
-def _defined(*, L: Any) -> Any:
+def _defined(*, L: Real) -> Any:
     """κ of Lemma 1 is defined and positive just where α² > 20L²."""
     return sqrt(20 * L**2)
 

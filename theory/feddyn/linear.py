@@ -14,6 +14,7 @@ from fedconvex.statements.functions import maximum
 from fedconvex.statements.notation import NUMBER
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.types import Real
 
 
 def from_rest(time: int) -> Vector:
@@ -32,7 +33,7 @@ def contracts(rate: Number) -> Claim:
         Runs("FedDyn"), ExactSolutions(), Everyone(), StronglyConvex(), Smooth(), Condition("mu", "<", "L"),
     ),
 )  # fmt: skip
-def linear_rate(*, alpha: Any, mu: Any, L: Any) -> Any:
+def linear_rate(*, alpha: Real, mu: Real, L: Real) -> Any:
     """With everyone, a round contracts V = mean‖θ + g_k/α − θ_* − ∇L_k(θ_*)/α‖² by ρ = (q/(1 + q))², q = max(α/μ, L/α).
 
     g_k is device k's stored gradient. Use it to choose α: any α > 0 contracts; α = √(μL) is best, ρ = (√κ/(1 + √κ))².

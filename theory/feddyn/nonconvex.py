@@ -14,6 +14,7 @@ from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
 from fedconvex.theory.feddyn.convex import excess
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
+from fedconvex.types import Real
 
 Z: Units = (2, -4)
 LETTERS = {
@@ -42,7 +43,7 @@ class NonconvexConstants(NamedTuple):
     of="Lemma 10", units=(Z, CURVATURE, PER_CURVATURE, CURVATURE, CURVATURE, CURVATURE),
     assumes=(ACTIVE, ALPHA_NONCONVEX),
 )  # fmt: skip
-def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> NonconvexConstants:
+def nonconvex_constants(*, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> NonconvexConstants:
     """z, κ, κ₀ of Lemma 10 and the scales z₀ of Lemma 12, z₁ of Lemma 3, z₂ of Lemma 11.
 
     κ₀ is as printed, with −16L²Pm; the sum of the scaled lemmas has +16L²Pm there, a larger κ₀.
@@ -64,7 +65,7 @@ def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any
     )
 
 
-def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma10_left(*, loss_next: Real, C_next: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """Eℓ(γ^t) + κC_t, the left side of Lemma 10."""
     c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return loss_next + c.kappa * C_next
@@ -74,7 +75,9 @@ def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients
     "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*OWN_MINIMA, ALPHA_NONCONVEX),
     left=lemma10_left, redefines=LETTERS,
 )  # fmt: skip
-def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma10(
+    *, loss: Real, C: Real, gradient_square: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real
+) -> Any:
     """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖²."""
     c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return loss + c.kappa * C - c.kappa0 * gradient_square
@@ -90,7 +93,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
     left=excess,
     redefines=LETTERS,
 )
-def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+def lemma11(*, C: Real, gradient_square: Real, alpha: Real, L: Real) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8L²/α²)C_{t−1} + (4/α²)E‖∇ℓ(γ^{t−1})‖²."""
     return 8 * L**2 / alpha**2 * C + 4 / alpha**2 * gradient_square
 
@@ -105,19 +108,19 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     assumes=(*FEDDYN, Smooth()),
     redefines=LETTERS,
 )
-def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma12(*, C: Real, epsilon: Real, move: Real, num_clients: Real, num_active: Real) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""
     m, P = num_clients, num_active
     return 2 * (m - P) / (2 * m - P) * C + 2 * P / (2 * m - P) * epsilon + 2 * m / P * move
 
 
-def _loss_change(*, loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
+def _loss_change(*, loss_next: Real, loss: Real, move: Real, L: Real) -> Any:
     return loss_next - loss - L / 2 * move
 
 
 @PAPER.statement(
     "Equation (14)", ClaimType.UPPER, page=35, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change
 )
-def loss_change_bound(*, epsilon: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+def loss_change_bound(*, epsilon: Real, gradient_square: Real, alpha: Real, L: Real) -> Any:
     """Eℓ(γ^t) − Eℓ(γ^{t−1}) − (L/2)E‖γ^t − γ^{t−1}‖² ≤ (L²/(2α))ε_t − (1/(2α))E‖∇ℓ(γ^{t−1})‖²."""
     return L**2 / (2 * alpha) * epsilon - gradient_square / (2 * alpha)

@@ -28,6 +28,7 @@ from fedconvex.theory.feddyn.assumptions import (
     STRONGLY_CONVEX,
 )
 from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE, meaning
+from fedconvex.types import Real
 
 
 def of_weighted_gaps(bound: Any) -> Claim:
@@ -43,7 +44,7 @@ class OneGradientScales(NamedTuple):
 
 
 @PAPER.calculator(of="Equation (17)", units=(NUMBER, KAPPA), assumes=(ACTIVE, ORDERED, ALPHA_ONE_GRADIENT))
-def one_gradient_scales(*, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> OneGradientScales:
+def one_gradient_scales(*, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real) -> OneGradientScales:
     """The multipliers below (17): 1 + μ/α, and for Lemma 15
     ((1+μ/3α)(L+μ)/α³ + (8/α²+4L²/α⁴)(1+μ/α)(1+μ/3α)) / ((P/m)(1−2L²/α²)(1+μ/3α) − μ/3α).
     """
@@ -63,7 +64,7 @@ class OneGradientNonconvexScales(NamedTuple):
 
 @PAPER.calculator(of="Equation (19)", units=(CURVATURE, PER_CURVATURE), assumes=(ACTIVE, ALPHA_ONE_GRADIENT_NONCONVEX))
 def one_gradient_nonconvex_scales(
-    *, alpha: Any, L: Any, num_clients: Any, num_active: Any
+    *, alpha: Real, L: Real, num_clients: Real, num_active: Real
 ) -> OneGradientNonconvexScales:
     """Below (19): z = (2L/α² + 4L³/α⁴ + L²/α³) / (P/(2m−P) − (4P/(2m−P))L²/α² − 8(m/P)L²(1/α² + 2L²/α⁴)), and
     2(m/P)L²z + L/2.
@@ -89,7 +90,7 @@ def one_gradient_nonconvex_scales(
     states=vectors.expected_move,
     redefines=meaning(mean_gradient=(r"\frac{1}{m}\sum_k E\nabla L_k(\theta^{t-1})", vectors.mean_server_gradient)),
 )
-def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
+def lemma13(*, alpha: Real, mean_gradient: Real) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""
     return -mean_gradient / alpha
 
@@ -98,7 +99,7 @@ def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     "Lemma 14", ClaimType.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX),
     states=vectors.epsilon,
 )  # fmt: skip
-def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
+def lemma14(*, A: Real, gap: Real, alpha: Real, L: Real) -> Any:
     """ε_t ≤ (8/α² + 4L²/α⁴)A_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     return (8 / alpha**2 + 4 * L**2 / alpha**4) * A + 8 * L / alpha**2 * gap
 
@@ -107,7 +108,7 @@ def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
     "Lemma 15", ClaimType.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX),
     states=vectors.A_after,
 )  # fmt: skip
-def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma15(*, A: Real, gap: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """A_t ≤ (1 − P/m + (P/m)(2L²/α²))A_{t−1} + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
     return (1 - part + part * 2 * L**2 / alpha**2) * A + 4 * L * part * gap
@@ -122,7 +123,7 @@ def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_activ
     assumes=ONE_GRADIENT,
     states=-vectors.server_distance,
 )
-def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
+def lemma16(*, distance_next: Real, move: Real, A: Real, alpha: Real) -> Any:
     """−E‖θ^{t−1} − θ_*‖² ≤ −(1/3)E‖γ^t − θ_*‖² + E‖γ^t − γ^{t−1}‖² + (1/α²)A_{t−1}."""
     return -distance_next / 3 + move + A / alpha**2
 
@@ -131,7 +132,7 @@ def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
     "Lemma 17", ClaimType.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT,
     states=vectors.state,
 )  # fmt: skip
-def lemma17(*, A_next: Any) -> Any:
+def lemma17(*, A_next: Real) -> Any:
     """The server's state is no larger than the memories' errors: E‖h^t‖² ≤ A_t."""
     return A_next + 0
 
@@ -140,7 +141,7 @@ def lemma17(*, A_next: Any) -> Any:
     "Lemma 18", ClaimType.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH,
     assumes=ONE_GRADIENT, states=vectors.lag,
 )  # fmt: skip
-def lemma18(*, A_next: Any, alpha: Any) -> Any:
+def lemma18(*, A_next: Real, alpha: Real) -> Any:
     """The server's point is close to the average: E‖θ^t − γ^t‖² ≤ A_t/α²."""
     return A_next / alpha**2
 
@@ -149,7 +150,7 @@ def lemma18(*, A_next: Any, alpha: Any) -> Any:
     "Lemma 19", ClaimType.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
     states=vectors.epsilon,
 )  # fmt: skip
-def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+def lemma19(*, B: Real, gradient_square: Real, alpha: Real, L: Real) -> Any:
     """ε_t ≤ (4/α² + 8L²/α⁴)B_{t−1} + (4/α² + 8L²/α⁴)E‖∇ℓ(γ^{t−1})‖²."""
     factor = 4 / alpha**2 + 8 * L**2 / alpha**4
     return factor * B + factor * gradient_square
@@ -160,7 +161,7 @@ def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     states=vectors.B_after,
 )  # fmt: skip
 def lemma20(
-    *, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
+    *, B: Real, gradient_square: Real, epsilon: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real
 ) -> Any:
     """B_t ≤ (2m/(2m−P))(1 + (P/m)(2L²/α² − 1))B_{t−1} + (L²/α²)(4P/(2m−P))E‖∇ℓ(γ^{t−1})‖² + (2m/P)L²ε_t."""
     m, P = num_clients, num_active
@@ -173,12 +174,12 @@ def lemma20(
     symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()), states=vectors.gradients_apart,
 )  # fmt: skip
-def lemma21(*, B_next: Any, gradient_square_next: Any, alpha: Any, L: Any) -> Any:
+def lemma21(*, B_next: Real, gradient_square_next: Real, alpha: Real, L: Real) -> Any:
     """The devices' gradients at the server's point and at the average: at most (2L²/α²)(B_t + E‖∇ℓ(γ^t)‖²) apart."""
     return 2 * L**2 / alpha**2 * B_next + 2 * L**2 / alpha**2 * gradient_square_next
 
 
-def _scaled_gap(*, gap: Any, alpha: Any) -> Any:
+def _scaled_gap(*, gap: Real, alpha: Real) -> Any:
     return 2 / alpha * gap
 
 
@@ -187,7 +188,9 @@ def _scaled_gap(*, gap: Any, alpha: Any) -> Any:
     *STRONGLY_CONVEX),
     left=_scaled_gap,
 )  # fmt: skip
-def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: Any, alpha: Any, L: Any, mu: Any) -> Any:
+def one_gradient_round(
+    *, distance: Real, distance_next: Real, A: Real, epsilon: Real, alpha: Real, L: Real, mu: Real
+) -> Any:
     """(2/α)E[ℓ(γ^{t−1}) − ℓ(θ_*)] is at most
     E‖γ^{t−1} − θ_*‖² − (1 + μ/(3α))E‖γ^t − θ_*‖² + ((L+μ)/α³)A_{t−1} + (1 + μ/α)ε_t.
     """
@@ -201,7 +204,7 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
     units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound(
-    *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
+    *, D0: Real, G: Real, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real
 ) -> Any:
     """(1/T)(α‖γ⁰ − θ_*‖² + 10(m/P)(1/α)A₀); A₀ = (1/m)Σ‖∇L_k(θ_*)‖² = G where the memories start at 0.
 
@@ -214,7 +217,7 @@ def one_gradient_bound(
     "Equation (19)", ClaimType.UPPER, page=41, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
     assumes=(*ONE_GRADIENT, Smooth()), states=vectors.loss_after - vectors.loss,
 )  # fmt: skip
-def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any) -> Any:
+def one_gradient_decrease(*, B: Real, gradient_square: Real, epsilon: Real, alpha: Real, L: Real) -> Any:
     """(L²/α³)B_{t−1} − (1/(2α) − L²/α³)E‖∇ℓ(γ^{t−1})‖² + (L/2)ε_t."""
     return L**2 / alpha**3 * B - (1 / (2 * alpha) - L**2 / alpha**3) * gradient_square + L / 2 * epsilon
 
@@ -225,7 +228,7 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(
-    *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any
+    *, delta: Real, B0: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real
 ) -> Any:
     """(1/T)(4α(ℓ(θ⁰) − ℓ_*) + 50(m/P)(1/α)L B₀)."""
     return (4 * alpha * delta + 50 * num_clients / num_active / alpha * L * B0) / T

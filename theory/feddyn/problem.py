@@ -15,6 +15,7 @@ from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import FEDDYN, ONE_GRADIENT
 from fedconvex.theory.feddyn.notation import PAPER, meaning
 from fedconvex.theory.feddyn.vectors import x, y, z
+from fedconvex.types import Real, Reals, Vectors
 
 OBJECTIVE = PAPER.relettered(value=r"L_k(\theta)", square=r"\|\theta-\theta^{t-1}\|^2")
 
@@ -22,7 +23,7 @@ OBJECTIVE = PAPER.relettered(value=r"L_k(\theta)", square=r"\|\theta-\theta^{t-1
 @PAPER.statement(
     "Equation (1)", ClaimType.DEFINITION, page=4, symbol=r"R_k(\theta)", relation="=", units=VALUE, redefines=OBJECTIVE
 )
-def device_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
+def device_objective(*, value: Real, linear: Real, alpha: Real, square: Real) -> Any:
     """What an active device minimises: L_k(θ) − ⟨∇L_k(θ_k^{t−1}), θ⟩ + (α/2)‖θ − θ^{t−1}‖²."""
     return value - linear + alpha / 2 * square
 
@@ -31,7 +32,7 @@ def device_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any
     "Equation (2)", ClaimType.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT, assumes=FEDDYN,
     states=vectors.zero,
 )  # fmt: skip
-def first_order_residual(*, new_gradient: Any, old_gradient: Any, alpha: Any, theta: Any, server: Any) -> Any:
+def first_order_residual(*, new_gradient: Real, old_gradient: Real, alpha: Real, theta: Real, server: Real) -> Any:
     """The device's first-order condition: ∇L_k(θ_k^t) − ∇L_k(θ_k^{t−1}) + α(θ_k^t − θ^{t−1}) vanishes."""
     return new_gradient - old_gradient + alpha * (theta - server)
 
@@ -39,7 +40,7 @@ def first_order_residual(*, new_gradient: Any, old_gradient: Any, alpha: Any, th
 @PAPER.statement(
     "Equation (3)", ClaimType.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT, states=vectors.zero
 )
-def global_gradient(*, gradients: Any) -> Any:
+def global_gradient(*, gradients: Reals | Vectors) -> Any:
     """A stationary point of the objective makes this vanish: (1/m)Σ_k ∇L_k(θ_*).
 
     The display goes on with the plain sum, equal to it only where both vanish.
@@ -65,12 +66,12 @@ TO_THREE_POINTS = _of_each_device(-inner(gradient(x), z - y))
     "Equation (4)", ClaimType.UPPER, page=28, symbol="L_k(y)", units=VALUE, assumes=(Smooth(),), redefines=TO_Y,
     states=_of_each_device(value(y)),
 )  # fmt: skip
-def smooth_upper(*, value: Any, inner: Any, L: Any, square: Any) -> Any:
+def smooth_upper(*, value: Real, inner: Real, L: Real, square: Real) -> Any:
     """A smooth function lies below its quadratic: L_k(x) + ⟨∇L_k(x), y − x⟩ + (L/2)‖y − x‖²."""
     return value + inner + L / 2 * square
 
 
-def _mean_square(*, L: Any, mean_square: Any) -> Any:
+def _mean_square(*, L: Real, mean_square: Real) -> Any:
     return mean_square / (2 * L)
 
 
@@ -78,7 +79,7 @@ def _mean_square(*, L: Any, mean_square: Any) -> Any:
     "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
     redefines=meaning(gap=(r"\ell(x)-\ell(x_*)", value(x) - value(minimiser))),
 )  # fmt: skip
-def gradient_difference_bound(*, gap: Any) -> Any:
+def gradient_difference_bound(*, gap: Real) -> Any:
     """For convex smooth functions (1/(2Lm))Σ_k‖∇L_k(x) − ∇L_k(x_*)‖² ≤ ℓ(x) − ℓ(x_*)."""
     return gap + 0
 
@@ -93,7 +94,7 @@ def gradient_difference_bound(*, gap: Any) -> Any:
     redefines=TO_Z,
     states=TO_THREE_POINTS,
 )
-def three_points(*, value_z: Any, value_y: Any, L: Any, square: Any) -> Any:
+def three_points(*, value_z: Real, value_y: Real, L: Real, square: Real) -> Any:
     """Convexity between x and y, smoothness between x and z: −L_k(z) + L_k(y) + (L/2)‖z − x‖²; `square` is ‖z − x‖²."""
     return -value_z + value_y + L / 2 * square
 
@@ -107,7 +108,7 @@ def three_points(*, value_z: Any, value_y: Any, L: Any, square: Any) -> Any:
     units=VALUE,
     redefines=OBJECTIVE,
 )
-def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
+def virtual_objective(*, value: Real, linear: Real, alpha: Real, square: Real) -> Any:
     """What the virtual variable θ̃_k^t of every device, active or not, minimises: the same as (1)."""
     return device_objective.calculator.formula(value=value, linear=linear, alpha=alpha, square=square)
 
@@ -123,7 +124,7 @@ def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> An
     redefines=meaning(new_gradient=(r"\nabla L_k(\tilde\theta_k^t)", gradient(answers))),
     states=answers - vectors.server_point,
 )
-def virtual_step(*, old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
+def virtual_step(*, old_gradient: Real, new_gradient: Real, alpha: Real) -> Any:
     """A device's step: (1/α)(∇L_k(θ_k^{t−1}) − ∇L_k(θ̃_k^t))."""
     return (old_gradient - new_gradient) / alpha
 
@@ -132,7 +133,7 @@ def virtual_step(*, old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
     "Equation (9)", ClaimType.IDENTITY, page=28, symbol=r"\gamma^t", relation="=", units=LENGTH, assumes=FEDDYN,
     redefines=meaning(server=(r"\theta^t", server(1))), states=vectors.drawn_average,
 )  # fmt: skip
-def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
+def active_average(*, server: Real, h: Real, alpha: Real) -> Any:
     """The mean of the active devices' models: θ^t + h^t/α; `server` is θ^t."""
     return server + h / alpha
 
@@ -141,7 +142,7 @@ def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
     "Equation (11)", ClaimType.UPPER, page=32, symbol=r"-\langle\nabla L_k(x),z-y\rangle", units=VALUE,
     assumes=(StronglyConvex(), Smooth()), redefines=TO_Z, states=TO_THREE_POINTS,
 )  # fmt: skip
-def three_points_strongly(*, value_z: Any, value_y: Any, L: Any, mu: Any, square: Any, separation: Any) -> Any:
+def three_points_strongly(*, value_z: Real, value_y: Real, L: Real, mu: Real, square: Real, separation: Real) -> Any:
     """(6) for strongly convex functions: −L_k(z) + L_k(y) + (L/2)‖z − x‖² − (μ/2)‖x − y‖²."""
     return -value_z + value_y + L / 2 * square - mu / 2 * separation
 
@@ -156,7 +157,7 @@ def three_points_strongly(*, value_z: Any, value_y: Any, L: Any, mu: Any, square
     assumes=ONE_GRADIENT,
     states=answers,
 )
-def virtual_gradient_step(*, server: Any, gradient: Any, memory: Any, alpha: Any) -> Any:
+def virtual_gradient_step(*, server: Real, gradient: Real, memory: Real, alpha: Real) -> Any:
     """FedDynOneGD's virtual variable of every device: θ^{t−1} − (1/α)(∇L_k(θ^{t−1}) − h_k^{t−1})."""
     return server - (gradient - memory) / alpha
 
@@ -165,6 +166,6 @@ def virtual_gradient_step(*, server: Any, gradient: Any, memory: Any, alpha: Any
     "Equation (16)", ClaimType.IDENTITY, page=37, symbol="h^t", relation="=", units=GRADIENT, assumes=ONE_GRADIENT,
     states=vectors.server_state,
 )  # fmt: skip
-def mean_memory(*, memories: Any) -> Any:
+def mean_memory(*, memories: Reals | Vectors) -> Any:
     """The server's state is the mean of all devices' memories: (1/m)Σ_k h_k^t."""
     return average(memories)

@@ -22,6 +22,7 @@ from fedconvex.theory.feddyn.theorems import (
     nonconvex_rate,
     strongly_convex_rate,
 )
+from fedconvex.types import Real
 
 ONE_GRADIENT_GROWTH = named("r", 1 + parameter("mu") / (3 * parameter("alpha")))
 
@@ -31,7 +32,9 @@ ONE_GRADIENT_GROWTH = named("r", 1 + parameter("mu") / (3 * parameter("alpha")))
     assumes=(*FEDDYN, Smooth(), ORDERED, *CASES[0]),
     states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
-def strongly_convex_rate_bound(*, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def strongly_convex_rate_bound(
+    *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
+) -> Any:
     """Theorem 1 for strongly convex devices, α = β = max(5(m/P)μ, 30L), with the constant 1240/3.
 
     Theorem 3 has 400; 1/r^{T−1} = r/r^T, and r = 1 + μ/β is at most 31/30.
@@ -46,7 +49,7 @@ def strongly_convex_rate_bound(*, L: Any, mu: Any, num_clients: Any, num_active:
     assumes=(*FEDDYN, Smooth(), *CASES[1]),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )  # fmt: skip
-def convex_rate_bound(*, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def convex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """Theorem 1 for convex devices, α = 30L√(m/P), with the constant 300: Theorem 2 at this α."""
     return 300 * convex_rate(L=L, num_clients=num_clients, num_active=num_active, T=T, D0=D0, G=G)
 
@@ -55,7 +58,7 @@ def convex_rate_bound(*, L: Any, num_clients: Any, num_active: Any, T: Any, D0: 
     "Theorem 1, nonconvex", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
     assumes=(*FEDDYN, Smooth(), *CASES[2]), states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
-def nonconvex_rate_bound(*, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
+def nonconvex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real) -> Any:
     """Theorem 1 for smooth devices, α = 30L m/P, with the constant 90: Theorem 4 at this α.
 
     γ_T with the theorem's index is one of γ⁰, …, γ^{T−1}, each with probability 1/T, and not the last one.
@@ -69,7 +72,7 @@ def nonconvex_rate_bound(*, L: Any, num_clients: Any, num_active: Any, T: Any, d
     states=lambda bound: at_most(vectors.mean_gap(ONE_GRADIENT_GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_strongly_convex_rate_bound(
-    *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+    *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
 ) -> Any:
     """Theorem 5 for strongly convex devices, α = β = max(50(m/P)μ, 50L), with the constant 151/15.
 
@@ -85,7 +88,7 @@ def one_gradient_strongly_convex_rate_bound(
     assumes=(*ONE_GRADIENT, Smooth(), *ONE_GRADIENT_CASES[1]),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )  # fmt: skip
-def one_gradient_convex_rate_bound(*, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def one_gradient_convex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """Theorem 5 for convex devices, α = 50L√(m/P), with the constant 50: (18) with μ = 0 at this α."""
     return 50 * convex_rate(L=L, num_clients=num_clients, num_active=num_active, T=T, D0=D0, G=G)
 
@@ -96,7 +99,7 @@ def one_gradient_convex_rate_bound(*, L: Any, num_clients: Any, num_active: Any,
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_rate_bound(
-    *, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any
+    *, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real
 ) -> Any:
     """Theorem 5 for smooth devices, α = 50L m/P, with the constant 200: (20) at this α.
 

@@ -24,16 +24,17 @@ from fedconvex.theory.feddyn.assumptions import (
 )
 from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 from fedconvex.theory.feddyn.theorems import GROWTH, MEAN_GAP, WEIGHTED_GAP
+from fedconvex.types import Real
 
 
-def _five(*, L: Any) -> Any:
+def _five(*, L: Real) -> Any:
     return 5 * L
 
 
 ALPHA_SHARPER = Condition("alpha", ">=", _five)
 
 
-def _excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
+def _excess(*, epsilon: Real, alpha: Real, L: Real) -> Any:
     return (1 - 3 * L**2 / alpha**2) * epsilon
 
 
@@ -41,7 +42,7 @@ def _excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
     "Lemma 4, sharper", ClaimType.UPPER, symbol="", units=SQUARED_LENGTH, left=_excess, ours=True,
     assumes=(*FEDDYN, *CONVEX),
 )  # fmt: skip
-def lemma4_sharper(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
+def lemma4_sharper(*, C: Real, gap: Real, alpha: Real, L: Real) -> Any:
     """(1 − 3L²/α²)ε_t ≤ (3/α²)C_{t−1} + (6L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)].
 
     Lemma 4 has 4, 8 and 8: it splits into four parts, of which one, h^{t−1}, only makes another smaller.
@@ -56,14 +57,14 @@ class SharperConstants(NamedTuple):
     kappa0: Any
 
 
-def _spread_of_the_draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _spread_of_the_draw(alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """(m − P)/(P(m − 1)) + L/α; for m = 1 the first term, which then is 0/0, counts as 0."""
     # max(m − 1, 1) makes the term 0 for m = P = 1, where nothing is drawn.
     return named("e", (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha)
 
 
 @PAPER.calculator(of="Lemma 1, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER))
-def sharper_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> SharperConstants:
+def sharper_constants(*, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> SharperConstants:
     """κ = (m/P)e/(α(α − 2Le)) with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = 2/α."""
     e = _spread_of_the_draw(alpha, L, num_clients, num_active)
     kappa = num_clients / num_active * e / (alpha * (alpha - 2 * L * e))
@@ -72,7 +73,7 @@ def sharper_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) 
 
 @PAPER.calculator(of="Lemma 8, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ORDERED, ALPHA_STRONGLY_CONVEX))
 def sharper_strongly_convex_constants(
-    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+    *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real
 ) -> SharperConstants:
     """κ = 2(m/P)e/α² with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = (2/α)(1 − 4μ/α)."""
     e = _spread_of_the_draw(alpha, L, num_clients, num_active)
@@ -80,7 +81,7 @@ def sharper_strongly_convex_constants(
     return SharperConstants(named(r"\kappa", kappa), named(r"\kappa_0", kappa0))
 
 
-def _left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _left(*, distance_next: Real, C_next: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     c = sharper_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return distance_next + c.kappa * C_next
 
@@ -89,7 +90,9 @@ def _left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: A
     "Lemma 1, sharper", ClaimType.UPPER, symbol="", units=SQUARED_LENGTH, left=_left, ours=True,
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
 )  # fmt: skip
-def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma1_sharper(
+    *, distance: Real, C: Real, gap: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real
+) -> Any:
     """E‖γ^t − θ_*‖² + κC_t decreases by at least (2/α)E[ℓ(γ^{t−1}) − ℓ(θ_*)], for α ≥ 5L.
 
     κ = (m/P)e/(α(α − 2Le)), e = (m − P)/(P(m − 1)) + L/α. The paper's κ₀ is below 2/α, its κ above 8(m/P)/α².
@@ -103,7 +106,9 @@ def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_c
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )  # fmt: skip
-def convex_bound_sharper(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def convex_bound_sharper(
+    *, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
+) -> Any:
     """For convex devices and α ≥ 5L: (1/T)((α/2) D0 + (m/P) e/(2(α − 2Le)) G), e = (m − P)/(P(m − 1)) + L/α.
 
     Theorem 2 has 10α, 100(m/P)/α and α ≥ 25L. No factor below 1/2 would do in the place of α/2.
@@ -113,7 +118,7 @@ def convex_bound_sharper(*, alpha: Any, L: Any, num_clients: Any, num_active: An
 
 
 def _left_strongly(
-    *, distance_next: Any, C_next: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+    *, distance_next: Real, C_next: Real, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real
 ) -> Any:
     c = sharper_strongly_convex_constants.formula(
         alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
@@ -126,7 +131,7 @@ def _left_strongly(
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def lemma8_sharper(
-    *, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+    *, distance: Real, C: Real, gap: Real, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real
 ) -> Any:
     """(1 + μ/α)(E‖γ^t − θ_*‖² + κC_t) ≤ E‖γ^{t−1} − θ_*‖² + κC_{t−1} − κ₀E[ℓ(γ^{t−1}) − ℓ(θ_*)].
 
@@ -144,7 +149,7 @@ def lemma8_sharper(
     states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound_sharper(
-    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+    *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
 ) -> Any:
     """For strongly convex devices and α ≥ max(5(m/P)μ, 30L): (1/R)(α² D0 + 2(m/P)e G)/(2(α − 4μ)).
 

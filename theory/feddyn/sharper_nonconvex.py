@@ -27,9 +27,10 @@ from fedconvex.theory.feddyn.nonconvex import LETTERS, OWN_MINIMA, lemma10_left,
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
 from fedconvex.theory.feddyn.one_gradient import of_weighted_gaps, one_gradient_bound
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
+from fedconvex.types import Real
 
 
-def _four_times(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _four_times(*, L: Real, num_clients: Real, num_active: Real) -> Any:
     return 4 * L * num_clients / num_active
 
 
@@ -42,7 +43,7 @@ ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
     left=lemma10_left, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_as_summed(
-    *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
+    *, loss: Real, C: Real, gradient_square: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real
 ) -> Any:
     """Lemma 10 with +16L²Pm in the numerator of κ₀, as the paper's scaled lemmas add up, in place of −16L²Pm."""
     c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
@@ -50,7 +51,7 @@ def lemma10_as_summed(
     return loss + c.kappa * C - kappa0 * gradient_square
 
 
-def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
+def _squared_rest(*, epsilon: Real, alpha: Real, L: Real) -> Any:
     return (alpha - L) ** 2 * epsilon
 
 
@@ -58,7 +59,7 @@ def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
     "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*OWN_MINIMA, ABOVE_L),
     left=_squared_rest, redefines=LETTERS, ours=True,
 )  # fmt: skip
-def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
+def lemma11_sharper(*, C: Real, gradient_square: Real, L: Real) -> Any:
     """(α − L)²ε_t ≤ L²C_{t−1} + E‖∇ℓ(γ^{t−1})‖² for α > L: the paper has (α² − 4L²)ε_t and the factors 8 and 4.
 
     One device, −(L/2)θ², and C_{t−1} = 0 make it an equality.
@@ -70,7 +71,7 @@ def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
     "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN,
     redefines=LETTERS, ours=True, states=vectors.spread_after,
 )  # fmt: skip
-def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma12_sharper(*, C: Real, epsilon: Real, move: Real, num_clients: Real, num_active: Real) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
     m, P = num_clients, num_active
     return 2 * (m - P) / (2 * m - P) * C + P / m * epsilon + (2 * (m - P) / P - P / m) * move
@@ -83,14 +84,16 @@ class SharperNonconvexConstants(NamedTuple):
     kappa0: Any
 
 
-def _draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _draw(alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """(α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     ratio = num_clients / num_active
     return named("D", (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1))
 
 
 @PAPER.calculator(of="Lemma 10, sharper", units=(CURVATURE, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER_NONCONVEX))
-def sharper_nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> SharperNonconvexConstants:
+def sharper_nonconvex_constants(
+    *, alpha: Real, L: Real, num_clients: Real, num_active: Real
+) -> SharperNonconvexConstants:
     """κ = L³(2m/P − 1)(α + L)/(2αD) and κ₀ = (D − L(α + L))/(2αD), D = (α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     D = _draw(alpha, L, num_clients, num_active)
     kappa = L**3 * (2 * num_clients / num_active - 1) * (alpha + L) / (2 * alpha * D)
@@ -98,7 +101,7 @@ def sharper_nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_act
     return SharperNonconvexConstants(named(r"\kappa", kappa), named(r"\kappa_0", kappa0))
 
 
-def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def _left_sharper(*, loss_next: Real, C_next: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     c = sharper_nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return loss_next + c.kappa * C_next
 
@@ -108,7 +111,7 @@ def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
     left=_left_sharper, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_sharper(
-    *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
+    *, loss: Real, C: Real, gradient_square: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real
 ) -> Any:
     """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖² for α ≥ 4L m/P.
 
@@ -124,7 +127,7 @@ def lemma10_sharper(
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def nonconvex_bound_sharper(
-    *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any
+    *, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real
 ) -> Any:
     """For smooth devices and α ≥ 4L m/P: (2αDΔ + L³(2m/P − 1)(α + L)S)/((D − L(α + L))T).
 
@@ -140,7 +143,7 @@ def nonconvex_bound_sharper(
     "Lemma 19, sharper", ClaimType.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
     ours=True, states=vectors.epsilon,
 )  # fmt: skip
-def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+def lemma19_sharper(*, B: Real, gradient_square: Real, alpha: Real, L: Real) -> Any:
     """ε_t ≤ (1/α² + 2L/α³ + 2L²/α⁴)(B_{t−1} + E‖∇ℓ(γ^{t−1})‖²): the paper has 4/α² + 8L²/α⁴.
 
     No smaller factor would do: one device, −(L/2)θ², whose memory is 1 + L/(α + L) times the gradient, attains it.
@@ -154,7 +157,7 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(
-    *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any
+    *, delta: Real, B0: Real, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real
 ) -> Any:
     """(1/T)((21/10)α(ℓ(θ⁰) − ℓ_*) + (5/2)(m/P)(1/α)L B₀): the paper has 4 and 50."""
     ratio = num_clients / num_active
@@ -166,7 +169,7 @@ def one_gradient_nonconvex_bound_sharper(
     assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True, states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound_sharper(
-    *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
+    *, D0: Real, G: Real, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real
 ) -> Any:
     """(1/T)((4/7)α‖γ⁰ − θ_*‖² + (5/4)(m/P)(1/α)A₀): the paper has 1 and 10.
 

@@ -26,6 +26,7 @@ from fedconvex.theory.feddyn.assumptions import (
     STRONGLY_CONVEX,
 )
 from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.types import Real
 
 MEAN_GAP = r"E\,\ell\left(\frac{1}{T}\sum_{t=0}^{T-1}\gamma^t\right)-\ell(\theta_*)"
 WEIGHTED_GAP = r"E\,\ell\left(\frac{1}{R}\sum_{t=0}^{T-1}r^t\gamma^t\right)-\ell(\theta_*)"
@@ -45,23 +46,32 @@ class Rates(NamedTuple):
 # Theorems 1 and 5 have the same three formulas, with another β and r in the first.
 
 
-def strongly_convex_rate(*, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, beta: Any, r: Any) -> Any:
+def strongly_convex_rate(*, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real, beta: Any, r: Any) -> Any:
     """(1/r^T)(β D0 + (m/P) G/β)."""
     return (beta * D0 + num_clients / num_active * G / beta) / power(r, T)
 
 
-def convex_rate(*, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def convex_rate(*, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """(1/T)√(m/P)(L D0 + G/L)."""
     return sqrt(num_clients / num_active) * (L * D0 + G / L) / T
 
 
-def nonconvex_rate(*, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
+def nonconvex_rate(*, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real) -> Any:
     """(1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²)."""
     return (L * (num_clients / num_active) * delta + L**2 * spread) / T
 
 
 def _rates(
-    L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any, beta: Any, r: Any
+    L: Real,
+    num_clients: Real,
+    num_active: Real,
+    T: Real,
+    D0: Real,
+    G: Real,
+    delta: Real,
+    spread: Real,
+    beta: Any,
+    r: Any,
 ) -> Rates:
     drawn = {"num_clients": num_clients, "num_active": num_active, "T": T}
     return Rates(
@@ -71,12 +81,12 @@ def _rates(
     )
 
 
-def beta_of_rates(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+def beta_of_rates(*, L: Real, mu: Real, num_clients: Real, num_active: Real) -> Any:
     """β = max(5(m/P)μ, 30L), the α of Theorem 1's first case."""
     return named(r"\beta", maximum(5 * num_clients * mu / num_active, 30 * L))
 
 
-def beta_of_one_gradient_rates(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+def beta_of_one_gradient_rates(*, L: Real, mu: Real, num_clients: Real, num_active: Real) -> Any:
     """β = max(50(m/P)μ, 50L), the α of Theorem 5's first case."""
     return named(r"\beta", maximum(50 * num_clients * mu / num_active, 50 * L))
 
@@ -87,7 +97,7 @@ def beta_of_one_gradient_rates(*, L: Any, mu: Any, num_clients: Any, num_active:
     parts=("Theorem 1, strongly convex", "Theorem 1, convex", "Theorem 1, nonconvex"),
 )  # fmt: skip
 def rates(
-    *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
+    *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real, delta: Real, spread: Real
 ) -> Rates:
     """FedDyn's rates for strongly convex, convex and non-convex devices, up to constants.
 
@@ -107,7 +117,7 @@ def rates(
     assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )
-def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def convex_bound(*, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
     (1/T)(10α D0 + 100 (m/P)(1/α) G), with D0 = ‖θ⁰ − θ_*‖² and G = (1/m)Σ‖∇L_k(θ_*)‖².
 
@@ -124,7 +134,7 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
     states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound(
-    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+    *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
 ) -> Any:
     """For strongly convex devices and α ≥ max(5(m/P)μ, 30L), the gap of the r^t-weighted mean of the γ^t:
     (1/r^{T−1})(20α D0 + 400 (m/P)(1/α) G), r = 1 + μ/α.
@@ -139,7 +149,7 @@ def strongly_convex_bound(
     states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound_read_otherwise(
-    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+    *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
 ) -> Any:
     """Theorem 3 if its printed factor is read as 1/(r^T − 1) in the place of 1/r^{T−1}, which holds, too.
 
@@ -155,7 +165,9 @@ def strongly_convex_bound_read_otherwise(
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
     states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
-def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
+def nonconvex_bound(
+    *, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real
+) -> Any:
     """For smooth devices and α ≥ 20L m/P, the mean squared gradient over T rounds:
     (1/T)(3α(ℓ(θ⁰) − ℓ_*) + 30L³(m/P)(1/α) (1/m)Σ‖θ_k⁰ − θ⁰‖²).
 
@@ -170,7 +182,7 @@ def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T:
     cases=ONE_GRADIENT_CASES, parts=("Theorem 5, strongly convex", "Theorem 5, convex", "Theorem 5, nonconvex"),
 )  # fmt: skip
 def one_gradient_rates(
-    *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
+    *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real, delta: Real, spread: Real
 ) -> Rates:
     """FedDynOneGD's rates, up to constants: those of Theorem 1 with β = max(50(m/P)μ, 50L), r = 1 + μ/(3β)."""
     beta = beta_of_one_gradient_rates(L=L, mu=mu, num_clients=num_clients, num_active=num_active)

@@ -10,6 +10,7 @@ from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, SETTING, rho_variable
+from fedconvex.types import Real, Reals
 
 LARGEST = (parameter("gamma"),)  # claims are about the largest of them
 ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not", domain="", means=LARGEST)
@@ -20,7 +21,7 @@ ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, dr
     positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": ALL},
     ours=True, states=vectors.decrease,
 )  # fmt: skip
-def rho_variable_of_all(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
+def rho_variable_of_all(*, mu: Real, L: Real, L_minus: Real, B: Real, gammas: Reals, K: Real) -> Any:
     """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over all devices of γ_k^t.
 
     The paper takes the maximum over the drawn devices. That number depends on the draw over which the conclusion takes

@@ -26,11 +26,11 @@ from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.signs import Sign
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL, rho
-from fedconvex.types import Exact
+from fedconvex.types import Exact, Real
 
 
 @PAPER.calculator(of="Theorem 4", units=NUMBER)
-def slack(*, B: Any, gamma: Any, K: Any) -> Any:
+def slack(*, B: Real, gamma: Real, K: Real) -> Any:
     """1 − γB − B(1 + γ)√(2/K): some μ makes Theorem 4's ρ positive if and only if this is positive.
 
     Sharper than Remark 5: without inexactness K > 2B² is needed, where Remark 5 asks for K > B².
@@ -39,13 +39,13 @@ def slack(*, B: Any, gamma: Any, K: Any) -> Any:
 
 
 @PAPER.calculator(of="Remark 5", units=NUMBER)
-def necessary(*, B: Any, gamma: Any) -> Any:
+def necessary(*, B: Real, gamma: Real) -> Any:
     """1 − γB, which must be positive for ρ > 0, whatever the number of devices is."""
     return 1 - gamma * B
 
 
 @PAPER.calculator(of="Theorem 4", units=STEPSIZE, assumes=(PROXIMAL,))
-def rho_of_everyone(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
+def rho_of_everyone(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real) -> Any:
     """The limit of Theorem 4's ρ for many devices, K → ∞: the factor in equation (8)."""
     mu_bar = named(r"\bar\mu", mu - L_minus)
     inexact = B * (1 + gamma)
@@ -62,7 +62,7 @@ class Coefficients(NamedTuple):
 
 
 @PAPER.calculator(of="Theorem 4", units=(NUMBER, NUMBER, CURVATURE, CURVATURE))
-def coefficients(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Coefficients:
+def coefficients(*, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> Coefficients:
     """a, c₁, c₂, c₃ of ρ = (a + c₁)/μ − c₁/(μ − L₋) − c₂/(μ(μ − L₋)) − c₃/(μ − L₋)²."""
     inexact = B * (1 + gamma)
     c1 = inexact * sqrt(2 / K)
@@ -78,7 +78,7 @@ class BestMu:
     rho: Any
 
 
-def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
+def can_decrease(*, B: Exact, gamma: Exact, K: Exact) -> Sign:
     """Whether some μ gives ρ > 0: the certified sign of `slack`; POSITIVE means yes, whatever L and L_minus are.
 
     Use it first: if the answer is no, Theorem 4 guarantees nothing for these B, γ and K.
@@ -149,7 +149,9 @@ def best_mu(*, L: Exact, L_minus: Exact, B: Exact, gamma: Exact, K: Exact) -> Be
     return found
 
 
-def smallest_K(*, mu: Any = None, L: Any = None, L_minus: Any = None, B: Any, gamma: Any) -> int | None:
+def smallest_K(
+    *, mu: Exact | None = None, L: Exact | None = None, L_minus: Exact | None = None, B: Exact, gamma: Exact
+) -> int | None:
     """The least number K of devices per round with ρ > 0, exactly; None where no K is enough.
 
     For the given `mu`, which needs L and L_minus, or without `mu` for the best μ, for which they do not matter. ρ grows
@@ -157,7 +159,7 @@ def smallest_K(*, mu: Any = None, L: Any = None, L_minus: Any = None, B: Any, ga
 
     Raises InvalidInput for μ without L or L_minus.
     """
-    given = {"B": B, "gamma": gamma}
+    given: dict[str, Any] = {"B": B, "gamma": gamma}
     quantity: Calculator = slack
     if mu is None:
         limit = necessary.sign(**given)

@@ -32,6 +32,7 @@ from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.notation import PAPER
+from fedconvex.types import Real, Reals
 
 PROXIMAL = Condition("mu", ">", "L_minus")
 SETTING = (Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL, NotStationary())
@@ -46,7 +47,7 @@ DECREASE = r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2
     assumes=(Condition("client_gradient", ">", 0),),
     redefines=PAPER.relettered(residual=r"\|\nabla h(w^*;w_0)\|", client_gradient=r"\|\nabla h(w_0;w_0)\|"),
 )
-def inexactness(*, residual: Any, client_gradient: Any) -> Any:
+def inexactness(*, residual: Real, client_gradient: Real) -> Any:
     """The least γ for which an answer is a γ-inexact solution: ‖∇h(w*; w₀)‖ = γ‖∇h(w₀; w₀)‖, h = F + (μ/2)‖· − w₀‖².
 
     A value above 1 is no inexactness in the paper's sense: the subproblem's gradient is larger than at the start.
@@ -62,7 +63,7 @@ def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     assumes=(Condition("client_gradient", ">", 0),),
     redefines=PAPER.relettered(residual=r"\|\nabla h_k(w^*;w_t)\|", client_gradient=r"\|\nabla h_k(w_t;w_t)\|"),
 )
-def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
+def client_inexactness(*, residual: Real, client_gradient: Real) -> Any:
     """The least γ_k^t for which device k's answer in round t is γ_k^t-inexact (Definition 1 per device and round)."""
     return inexactness.calculator.formula(residual=residual, client_gradient=client_gradient)
 
@@ -71,7 +72,7 @@ def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
     "Definition 3", ClaimType.DEFINITION, symbol="B(w)", relation="=",
     assumes=(Condition("square", ">", 0), Condition("mean_square", ">=", "square")),
 )  # fmt: skip
-def dissimilarity(*, mean_square: Any, square: Any) -> Any:
+def dissimilarity(*, mean_square: Real, square: Real) -> Any:
     """The clients' dissimilarity at a point, B(w) = √(E_k‖∇F_k(w)‖² / ‖∇f(w)‖²); at least 1 by Jensen's inequality.
 
     Where all gradients vanish the paper sets B(w) = 1; `fedconvex.dissimilarity` measures it on a problem.
@@ -80,12 +81,12 @@ def dissimilarity(*, mean_square: Any, square: Any) -> Any:
 
 
 @PAPER.statement("Assumption 1", ClaimType.DEFINITION, symbol=r"B_\epsilon", relation=r"\ge")
-def bounded_dissimilarity(*, dissimilarities: Any) -> Any:
+def bounded_dissimilarity(*, dissimilarities: Reals) -> Any:
     """B(w) ≤ B_ε wherever ‖∇f(w)‖² > ε: the least B_ε that fits the given B(w) of such points."""
     return maximum(*dissimilarities)
 
 
-def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
+def _terms(mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> tuple[Any, ...]:
     mu_bar = named(r"\bar\mu", mu - L_minus)
     inexact = B * (1 + gamma)
     return (
@@ -103,7 +104,7 @@ def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[A
     states=vectors.decrease, positive=True,
     assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
-def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+def rho(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> Any:
     r"""One round decreases f in expectation by at least ρ‖∇f(w^t)‖², provided that ρ > 0.
 
     ρ = 1/μ − γB/μ − B(1+γ)√2/(μ̄√K) − LB(1+γ)/(μ̄μ) − L(1+γ)²B²/(2μ̄²) − LB²(1+γ)²(2√(2K)+2)/(μ̄²K),  μ̄ = μ − L_minus.
@@ -117,13 +118,13 @@ def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
 
 
 @PAPER.calculator(of="Theorem 4", units=(STEPSIZE,) * 6, assumes=(PROXIMAL,))
-def rho_terms(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
+def rho_terms(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> tuple[Any, ...]:
     """The six terms of Theorem 4's ρ in the paper's order, with their signs: their sum is ρ."""
     return _terms(mu, L, L_minus, B, gamma, K)
 
 
 # Theorem 4's ρ as a function, for Theorem 6's condition: `iterations` has a parameter that is called rho.
-def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+def _rho(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> Any:
     return sum(_terms(mu, L, L_minus, B, gamma, K))
 
 
@@ -139,7 +140,7 @@ class Margins(NamedTuple):
     conclusion=r"\rho > 0 \Rightarrow \text{both are positive}",
     states=vectors.for_every_weight(lambda both: at_most(parameter("mu") * vectors.theorem4(_rho), minimum(*both))),
 )  # fmt: skip
-def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
+def necessary_margins(*, B: Real, gamma: Real, K: Real) -> Margins:
     """For ρ of Theorem 4 to be positive, both 1 − γB and 1 − B/√K must be.
 
     Necessary, not sufficient, although the paper's text announces the conditions as sufficient. What is claimed is more
@@ -158,7 +159,7 @@ def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
     ),
     states=vectors.accurate_after(lambda delta, epsilon: delta / (parameter("rho") * epsilon)),
 )  # fmt: skip
-def iterations(*, delta: Any, rho: Any, epsilon: Any) -> Any:
+def iterations(*, delta: Real, rho: Real, epsilon: Real) -> Any:
     """The rounds after which the mean of ‖∇f(w^t)‖² is at most ε: the least integer T ≥ 1 with T ≥ Δ/(ρε).
 
     The paper says O(Δ/(ρε)); summing Theorem 4's decrease gives the mean ≤ Δ/(ρT), without a constant. Exact: floats
@@ -181,7 +182,7 @@ class ConvexChoice(NamedTuple):
         Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
     ), states=vectors.chosen_decrease,
 )  # fmt: skip
-def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
+def convex_choice(*, L: Real, B: Real, K: Real) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
 
     Up to constants, so no guarantee: at that μ and K = 4B² `rho` itself is smaller, 0.84 of it for large B, half of
@@ -190,7 +191,7 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 
 
-def _sgd_like(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+def _sgd_like(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     return L * delta / epsilon + L * delta * sigma2 / epsilon**2
 
 
@@ -206,7 +207,7 @@ def _sgd_like(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
         (parameter("L"), ">", number(0)),
     ),
 )  # fmt: skip
-def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+def sgd_like_iterations(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.
 
     With Corollary 7's μ ≈ 6LB² and K ≥ 4B², B = √(1 + σ²/ε). Accuracy is that of Theorem 6: after 24 times as many
@@ -224,7 +225,7 @@ OF_DRAWN = replace(PAPER.notation["gammas"], means=(parameter("gamma_drawn"),))
     assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": OF_DRAWN},
     states=vectors.decrease,
 )  # fmt: skip
-def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
+def rho_variable(*, mu: Real, L: Real, L_minus: Real, B: Real, gammas: Reals, K: Real) -> Any:
     """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over the drawn devices of γ_k^t.
 
     With the maximum over the drawn devices, ρ^t depends on the draw over which the conclusion takes the expectation;
@@ -240,7 +241,7 @@ def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) 
     assumes=(BoundedVariance(), LargeGradient()),
     states=vectors.dissimilar,
 )
-def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
+def dissimilarity_from_variance(*, sigma2: Real, epsilon: Real) -> Any:
     """Bounded variance bounds the dissimilarity: B(w) ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε.
 
     At the point w. With a σ² for all points it bounds the paper's B_ε, the largest B(w) of all w with ‖∇f(w)‖² > ε.
@@ -253,7 +254,7 @@ def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
     states=vectors.decrease, positive=True,
     assumes=(*SETTING, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()),
 )  # fmt: skip
-def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any) -> Any:
+def rho_bounded_variance(*, mu: Real, L: Real, L_minus: Real, sigma2: Real, epsilon: Real, gamma: Real, K: Real) -> Any:
     """Theorem 4 under bounded variance: one round decreases f in expectation by ρ‖∇f(w^t)‖², provided that ρ > 0.
 
     ρ = 1/μ − (γ/μ + (1+γ)√2/(μ̄√K) + L(1+γ)/(μ̄μ))√(1+σ²/ε) − (L(1+γ)²/(2μ̄²) + L(1+γ)²(2√(2K)+2)/(μ̄²K))(1+σ²/ε).

@@ -28,6 +28,7 @@ from fedconvex.theory.fedprox.design import coefficients, rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice, dissimilarity_from_variance, rho
+from fedconvex.types import Real
 
 ANYWHERE = (Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL)
 EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
@@ -41,7 +42,7 @@ _dissimilarity = dissimilarity_from_variance.calculator.formula
     states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
-def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
+def rho_sharp(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real) -> Any:
     """One round decreases f in expectation by at least ρ‖∇f(w^t)‖², however few devices are drawn.
 
     ρ = (1 − γB)/μ − LB(1+γ)/(μ̄μ) − LB²(1+γ)²/(2μ̄²), μ̄ = μ − L_minus: Theorem 4 without its two terms with K. The
@@ -56,7 +57,7 @@ def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
     positive=True, ours=True,
     assumes=(*ANYWHERE, Condition("mu", ">=", "L"), Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
-def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+def rho_by_variance(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> Any:
     """One round decreases f in expectation by at least ρ‖∇f(w^t)‖²; with many devices ρ is of the order 1/(LB).
 
     ρ = (1−δ)/μ − L(1−1/K)(1−δ)²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), δ = (L(1+γ)/μ̄ + γ)B as in (7): at least `rho_sharp` where
@@ -78,7 +79,7 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
         Inexactness(), SampledIID(),
     ),
 )  # fmt: skip
-def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+def rho_by_curvature(*, mu: Real, L: Real, L_minus: Real, B: Real, gamma: Real, K: Real) -> Any:
     """`rho_by_variance` with the curvatures between −L_minus and L used from both sides: `rho_convex` for any clients.
 
     ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), q = c − (cγ + r(1+γ))B, where c ± r are μ/μ̄ and μ/(μ + L): the step
@@ -97,7 +98,7 @@ def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: An
     states=vectors.decrease,
     positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
 )  # fmt: skip
-def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
+def rho_convex(*, mu: Real, L: Real, B: Real, K: Real) -> Any:
     """Convex clients solved exactly: one round decreases f in expectation by at least ρ‖∇f(w^t)‖².
 
     ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²/(2Kμ²), q = (2μ + L − LB)/(2(μ + L)), for μ >= L/√2: more than `rho_sharp`. The
@@ -113,7 +114,7 @@ def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
     assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
 )  # fmt: skip
-def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
+def rho_convex_everyone(*, mu: Real, L: Real, B: Real) -> Any:
     """`rho_convex` where every device takes part: ρ = q/μ − Lq²/(2μ²), q = (2μ + L − LB)/(2(μ + L)), for μ >= L/√2.
 
     Attained, by two clients in the plane with gradients of the same length; for B = 1 by ½Lx².
@@ -122,7 +123,7 @@ def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
     return kept / mu - L * kept**2 / (2 * mu**2)
 
 
-def _kept(mu: Any, L: Any, B: Any) -> Any:
+def _kept(mu: Real, L: Real, B: Real) -> Any:
     return named("q", (2 * mu + L - L * B) / (2 * (mu + L)))
 
 
@@ -139,7 +140,7 @@ def _scaled_rho(slack: Any) -> Claim:
     conclusion=r"\rho > 0 \text{ for some } \mu \Leftrightarrow \text{this is positive}", ours=True,
     states=vectors.for_every_weight(_scaled_rho),
 )  # fmt: skip
-def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
+def sharp_margin(*, B: Real, gamma: Real, K: Real) -> Any:
     """Some μ makes Theorem 4's ρ positive if and only if 1 − γB − B(1 + γ)√(2/K) is positive, whatever L and L₋ are.
 
     What is claimed is more: for every μ > L₋, μρ is this number less b/μ̄ and c₃L₋/μ̄², μ̄ = μ − L₋, where b and c₃ are
@@ -153,7 +154,7 @@ def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
     assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
     states=vectors.chosen_decrease,
 )  # fmt: skip
-def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
+def convex_choice_sharp(*, L: Real, B: Real, K: Real) -> ConvexChoice:
     """For convex clients solved exactly and K >= 4B devices: with μ = LB one round decreases f by ‖∇f(w^t)‖²/(4LB).
 
     Corollary 7 has 1/(24LB²), for K >= 4B².
@@ -161,7 +162,7 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     return ConvexChoice(L * B, 1 / (4 * L * B))
 
 
-def _rounds(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+def _rounds(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     return 4 * L * delta / epsilon * _dissimilarity(sigma2=sigma2, epsilon=epsilon)
 
 
@@ -176,7 +177,7 @@ def _rounds(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
         Condition("K", ">=", lambda sigma2, epsilon: 4 * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
     ),
 )  # fmt: skip
-def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+def rounds_above_accuracy(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     """The rounds after which the mean of the E‖∇f(w^t)‖² is at most ε, for convex clients solved exactly, μ = LB and
     K >= 4B devices, with B = √(1 + σ²/ε): any number T >= 4(LΔ/ε)√(1 + σ²/ε).
 
@@ -190,7 +191,7 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
     states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
-def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:
+def rho_bounded_variance_sharp(*, mu: Real, L: Real, L_minus: Real, sigma2: Real, epsilon: Real, gamma: Real) -> Any:
     """Theorem 11 without its two terms with K: `rho_sharp` at B = √(1 + σ²/ε)."""
     B = named("B", _dissimilarity(sigma2=sigma2, epsilon=epsilon))
     return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)

@@ -32,6 +32,7 @@ from fedconvex.theory.fedsplit.vectors import (
     within,
     within_relative,
 )
+from fedconvex.types import Real, Reals
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -39,7 +40,7 @@ FEDSPLIT = (Runs("FedSplit"), Everyone(), MatchedStepsize())
 
 
 @PAPER.calculator(of="Theorem 1", units=STEPSIZE, assumes=(ORDERED,))
-def optimal_stepsize(*, mu: Any, L: Any) -> Any:
+def optimal_stepsize(*, mu: Real, L: Real) -> Any:
     """s = 1/√(ℓ_* L^*): the stepsize with the smallest contraction factor of the reflected proximal steps.
 
     Use it for `FedSplit(stepsize=…)` if ℓ_* and L^* are known.
@@ -48,7 +49,7 @@ def optimal_stepsize(*, mu: Any, L: Any) -> Any:
 
 
 @PAPER.calculator(of="Theorem 1")
-def contraction(*, kappa: Any) -> Any:
+def contraction(*, kappa: Real) -> Any:
     """1 − 2/(√κ + 1): a round with the best stepsize contracts the distance to the fixed point by this factor."""
     return 1 - 2 / (sqrt(kappa) + 1)
 
@@ -57,7 +58,7 @@ def contraction(*, kappa: Any) -> Any:
     "Theorem 1", ClaimType.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
     states=reaches, redefines=about(initial_distance=first_distance(matched_stepsize)),
 )  # fmt: skip
-def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
+def distance_bound(*, t: Real, kappa: Real, initial_distance: Real, num_clients: Real, b: Real = 0) -> Any:
     """The distance of the server's point to the minimiser after t rounds with proximal steps whose error is at most b:
     ‖x^(t+1) − x*‖ ≤ (1 − 2/(√κ+1))^t ‖z^(1) − z*‖/√m + (√κ+1)b.
 
@@ -75,7 +76,7 @@ PAPER.alias("Equation (16)", distance_bound)
 @PAPER.calculator(
     of="after Theorem 1", units=NUMBER, assumes=(Condition("initial_distance", ">", 0),), redefines=OF_DISTANCE,
 )  # fmt: skip
-def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: Any, epsilon: Any) -> Any:
+def approximate_iterations(*, kappa: Real, initial_distance: Real, num_clients: Real, epsilon: Real) -> Any:
     """Rounds to ‖x − x*‖ ≤ ε, up to a constant: √κ log(‖z^(1) − z*‖/(ε√m)). `rounds` is exact."""
     return sqrt(kappa) * log(initial_distance / (epsilon * sqrt(num_clients)))
 
@@ -87,7 +88,7 @@ OF_GRADIENT_DESCENT = (Runs("FedSplit"), GradientSteps())
     "Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, redefines=AT_U,
     assumes=OF_GRADIENT_DESCENT, states=STEP,
 )  # fmt: skip
-def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+def prox_gradient_step(*, u: Real, x: Real, stepsize: Real, local_stepsize: Real, gradient: Real) -> Any:
     """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
 
     Misprinted: the gradient step is u − αs∇f_j(u) − α(u − x), which is what `FedSplit` computes.
@@ -96,7 +97,7 @@ def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gr
 
 
 @PAPER.calculator(of="Corollary 1", assumes=(ORDERED,))
-def local_stepsize(*, mu: Any, L: Any) -> Any:
+def local_stepsize(*, mu: Real, L: Real) -> Any:
     """α = (1 + s(ℓ_* + L^*)/2)⁻¹ with s = 1/√(ℓ_* L^*), a number: the paper's subproblem is sf_j + ½‖· − x‖².
 
     The package's is f_j + ‖· − x‖²/(2s), which is 1/s times that: pass `GradientDescent(steps=e, stepsize=α·s)` with
@@ -105,7 +106,7 @@ def local_stepsize(*, mu: Any, L: Any) -> Any:
     return 1 / (1 + optimal_stepsize.formula(mu=mu, L=L) * (mu + L) / 2)
 
 
-def _contraction_of_a_step(kappa: Any) -> Any:
+def _contraction_of_a_step(kappa: Real) -> Any:
     return 1 - 1 / (sqrt(kappa) + 1)
 
 
@@ -114,7 +115,7 @@ def _contraction_of_a_step(kappa: Any) -> Any:
     assumes=(*FEDSPLIT, GradientStepsFromCenter(_contraction_of_a_step)),
     states=error_of_each, redefines=about(start_distance=start_distance),
 )  # fmt: skip
-def prox_error_bound(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
+def prox_error_bound(*, kappa: Real, local_steps: Real, start_distance: Real) -> Any:
     """The error of e gradient steps from the centre: b ≤ (1 − 1/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
 
     With the corollary's α every step contracts by 1 − 2/(√κ+1), which is less. The b is that of one round and one
@@ -129,7 +130,7 @@ PAPER.alias("Equation (18)", prox_error_bound)
 
 
 @PAPER.calculator(of="Theorem 2", units=CURVATURE)
-def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any) -> Any:
+def largest_regularizer(*, epsilon: Real, num_clients: Real, squared_distance: Real) -> Any:
     """The upper limit of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
     return epsilon / (num_clients * squared_distance)
 
@@ -141,7 +142,7 @@ SMALL_REGULARIZER = Condition("regularizer", "<", largest_regularizer.formula)
     "Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE,
     redefines=AT_Z, assumes=(Convex(), Smooth()), states=strongly_convex,
 )  # fmt: skip
-def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
+def regularized_objective(*, values: Reals, squared_distances: Reals, regularizer: Real) -> Any:
     """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
 
     Misprinted: the text calls it λ-strongly convex and (L^* + λ)-smooth, which it is with λ/2 in place of λ/(2m).
@@ -152,7 +153,7 @@ def regularized_objective(*, values: Any, squared_distances: Any, regularizer: A
 
 
 @PAPER.calculator(of="Theorem 2", units=STEPSIZE)
-def regularized_stepsize(*, L: Any, regularizer: Any) -> Any:
+def regularized_stepsize(*, L: Real, regularizer: Real) -> Any:
     """Theorem 2's s = 1/√(λ(L^* + λ))."""
     return 1 / sqrt(regularizer * (L + regularizer))
 
@@ -170,7 +171,7 @@ TIMES = 100
     ),
     states=lambda count: within(TIMES, count),
 )  # fmt: skip
-def regularized_iterations(*, L: Any, squared_distance: Any, epsilon: Any) -> Any:
+def regularized_iterations(*, L: Real, squared_distance: Real, epsilon: Real) -> Any:
     """For convex clients, rounds on the regularised objective to F − F* ≤ ε, up to constants and logarithms:
     √(L^*‖x^(1) − x*‖²/ε).
 
@@ -181,7 +182,7 @@ def regularized_iterations(*, L: Any, squared_distance: Any, epsilon: Any) -> An
 
 
 @PAPER.statement("Equation (20)", ClaimType.DEFINITION, symbol="F(x)", relation="=")
-def logistic_objective(*, margins: Any) -> Any:
+def logistic_objective(*, margins: Reals) -> Any:
     """Binary logistic regression: Σ log(1 + exp(−b aᵀx)) over all samples of all clients."""
     return sum(log(1 + exp(-margin)) for margin in margins)
 
@@ -197,7 +198,7 @@ RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED
     "Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=",
     redefines={"regularizer": RIDGE, "margins": OF_CLASSES},
 )  # fmt: skip
-def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
+def multiclass_objective(*, margins: Reals, squared_norm: Real, regularizer: Real, num_clients: Real) -> Any:
     """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
     losses = logistic_objective.calculator.formula(margins=margins)
     return losses + num_clients * regularizer / 2 * squared_norm
@@ -216,7 +217,7 @@ class Complexities(NamedTuple):
     units=(NUMBER, NUMBER), redefines=RELATIVE,
     assumes=(*FEDSPLIT, ExactSolutions()), states=lambda counts: within_relative(Fraction(1, 2), counts.fedsplit),
 )  # fmt: skip
-def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
+def complexities(*, kappa: Real, epsilon: Real) -> Complexities:
     """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step.
 
     For ε relative to the largest gap at the first distance both constants are ½. The claim, and what it assumes, is
@@ -227,13 +228,13 @@ def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
 
 
 @PAPER.calculator(of="Theorem 1", units=LENGTH, redefines=OF_DISTANCE)
-def margin(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any, epsilon: Any) -> Any:
+def margin(*, t: Real, kappa: Real, initial_distance: Real, num_clients: Real, b: Real, epsilon: Real) -> Any:
     """The accuracy ε minus Theorem 1's bound: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "kappa": kappa, "initial_distance": initial_distance, "num_clients": num_clients, "b": b}
     return epsilon - distance_bound.calculator.formula(**given)
 
 
 @PAPER.calculator(of="Theorem 1", units=LENGTH, redefines=OF_DISTANCE)
-def floor_margin(*, kappa: Any, b: Any, epsilon: Any) -> Any:
+def floor_margin(*, kappa: Real, b: Real, epsilon: Real) -> Any:
     """The accuracy ε minus the error floor (√κ + 1)b of Theorem 1's bound."""
     return epsilon - (sqrt(kappa) + 1) * b

@@ -16,6 +16,7 @@ from fedconvex.theory.fedsplit.vectors import (
     strongly_convex,
     within_both,
 )
+from fedconvex.types import Real, Reals
 
 FROM_REGULARIZED = about(
     {
@@ -43,7 +44,7 @@ REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), Exac
     states=STEP,
     ours=True,
 )
-def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+def corrected_prox_gradient_step(*, u: Real, x: Real, stepsize: Real, local_stepsize: Real, gradient: Real) -> Any:
     """A gradient step of size α on sf_j + ½‖· − x‖²: u − αs∇f_j(u) − α(u − x), where (17) prints + (u − x)."""
     return u - local_stepsize * stepsize * gradient - local_stepsize * (u - x)
 
@@ -59,7 +60,7 @@ def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsiz
     states=strongly_convex,
     ours=True,
 )
-def corrected_regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
+def corrected_regularized_objective(*, values: Reals, squared_distances: Reals, regularizer: Real) -> Any:
     """Σ_j {f_j(z_j) + (λ/2)‖z_j − x^(1)‖²}: λ-strongly convex and (L^* + λ)-smooth, as the text says of (19).
 
     With the printed λ/(2m) the modulus of strong convexity is λ/m.
@@ -76,13 +77,13 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 )  # fmt: skip
 def regularized_rounds(
     *,
-    stepsize: Any,
-    L: Any,
-    regularizer: Any,
-    epsilon: Any,
-    initial_distance: Any,
-    num_clients: Any,
-    squared_distance: Any,
+    stepsize: Real,
+    L: Real,
+    regularizer: Real,
+    epsilon: Real,
+    initial_distance: Real,
+    num_clients: Real,
+    squared_distance: Real,
 ) -> Any:
     """Rounds of FedSplit on the regularised objective, with λ/2 in (19), to F − F* ≤ ε, for every λ of Theorem 2:
     ¼(q + 1) log(L_λ‖z^(1) − z_λ*‖²/ε) with L_λ = L^* + λ and q = max(1/(sλ), sL_λ), for every stepsize s > 0.

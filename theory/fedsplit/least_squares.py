@@ -22,6 +22,7 @@ from fedconvex.statements.matrices import (
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
+from fedconvex.types import Matrices, Real, Vector
 
 DATA = {
     "b": Parameter("b", "the clients' responses", shape=Shape.MATRICES),
@@ -31,7 +32,7 @@ DATA = {
 
 
 @PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines=DATA)
-def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
+def least_squares_objective(*, A: Matrices, b: Matrices, x: Vector) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
     residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
     return total(map(squared_length, residuals)) / 2
@@ -40,7 +41,7 @@ def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
 @PAPER.statement(
     "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", redefines=DATA,
 )  # fmt: skip
-def least_squares_solution(*, A: Any, b: Any) -> Any:
+def least_squares_solution(*, A: Matrices, b: Matrices) -> Any:
     """The minimiser (Σ A_jᵀA_j)⁻¹ Σ A_jᵀb_j, shape (d,).
 
     The paper assumes that the A_j have full rank; the formula needs only that Σ A_jᵀA_j is invertible.
@@ -49,7 +50,7 @@ def least_squares_solution(*, A: Any, b: Any) -> Any:
 
 
 @PAPER.calculator(of="between Equations (9) and (10)", redefines=DATA)
-def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
+def fedprox_fixed_point(*, A: Matrices, b: Matrices, stepsize: Real) -> Any:
     """FedProx's fixed point for μ = 1/s: (Σ {I − (I + sA_jᵀA_j)⁻¹})⁻¹ Σ (A_jᵀA_j + (1/s)I)⁻¹A_jᵀb_j, shape (d,)."""
     left, right = [], []
     for design, response in zip(A, b, strict=True):
@@ -69,7 +70,7 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     redefines=DATA | OF_GRADIENT_STEPS,
     assumes=(Runs("FedGD"),),
 )
-def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any:
+def fedgd_fixed_point(*, A: Matrices, b: Matrices, stepsize: Real, local_steps: Real) -> Any:
     """The fixed point of FedGD(s, e): (Σ A_jᵀA_j P_j)⁻¹ Σ P_j A_jᵀb_j with P_j = Σ_{k<e}(I − sA_jᵀA_j)^k, shape (d,).
 
     The footnote assumes ‖I − sA_jᵀA_j‖ < 1, which fails for an A_j without full column rank; the formula does not need

@@ -15,6 +15,7 @@ from fedconvex.statements.functions import sqrt
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, distance_bound, prox_error_bound
 from fedconvex.theory.fedsplit.notation import PAPER
 from fedconvex.theory.fedsplit.vectors import first_distance, matched_stepsize, reaches
+from fedconvex.types import Real
 
 _ASSUMES = (*FEDSPLIT, GradientStepsFromCenter(lambda kappa: 1 - 1 / (sqrt(kappa) + 1)))
 _PARAMETERS = {name: PAPER.notation[name] for name in ("kappa", "num_clients", "t")}
@@ -33,6 +34,6 @@ def together() -> Claim:
     return reaches(distance_bound.calculator.formula(initial_distance=first_distance(matched_stepsize), **given))
 
 
-def diverges(kappa: Any) -> Any:
+def diverges(kappa: Real) -> Any:
     """‖x^(t+1) − x*‖/‖x^(t) − x*‖ for curvatures L^* and e = 1: 4κ/(√κ + 1)² − 1, above 1 if κ > (1 + √2)²."""
     return 4 * kappa / (sqrt(kappa) + 1) ** 2 - 1

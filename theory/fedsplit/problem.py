@@ -25,6 +25,7 @@ from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, V
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER, about
 from fedconvex.theory.fedsplit.vectors import orthogonal_to_consensus, vanishes
+from fedconvex.types import Real, Reals, Vectors
 
 # In (5) the clients' gradients are those of all their local steps.
 ON_THE_WAY = replace(PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m")
@@ -33,7 +34,7 @@ FEDPROX = (Runs("FedProx"), ProximalStepsize(), ExactSolutions())
 
 
 @PAPER.statement("Equation (1)", ClaimType.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
-def objective(*, values: Any) -> Any:
+def objective(*, values: Reals) -> Any:
     """The objective: the plain sum of the f_j(x)."""
     return sum(values)
 
@@ -42,7 +43,7 @@ def objective(*, values: Any) -> Any:
     "Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE,
     redefines=PAPER.relettered(values="f_@(x_@)"),
 )  # fmt: skip
-def consensus_objective(*, values: Any) -> Any:
+def consensus_objective(*, values: Reals) -> Any:
     """The consensus form: the sum of the f_j(x_j), to be minimised over x_1 = … = x_m."""
     return sum(values)
 
@@ -51,7 +52,7 @@ def consensus_objective(*, values: Any) -> Any:
     "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
     states=local_step(ANYWHERE), redefines=about(OF_GRADIENT_STEPS, x=ANYWHERE, gradient=gradient(ANYWHERE)),
 )  # fmt: skip
-def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
+def gradient_map(*, x: Real, stepsize: Real, gradient: Real) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""
     return x - stepsize * gradient
 
@@ -60,7 +61,7 @@ def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
     states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
 )  # fmt: skip
-def fedgd_round(*, points: Any) -> Any:
+def fedgd_round(*, points: Reals | Vectors) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
     return average(points)
 
@@ -69,7 +70,7 @@ def fedgd_round(*, points: Any) -> Any:
     "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
     assumes=(Runs("FedGD"), AtFixedPoint()), redefines=about({"gradients": ON_THE_WAY}, gradients=local_gradients),
 )  # fmt: skip
-def fedgd_residual(*, gradients: Any) -> Any:
+def fedgd_residual(*, gradients: Reals | Vectors) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
     return total(gradients)
 
@@ -78,7 +79,7 @@ def fedgd_residual(*, gradients: Any) -> Any:
     "Equation (6)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
     assumes=FEDPROX, states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
 )  # fmt: skip
-def fedprox_round(*, points: Any) -> Any:
+def fedprox_round(*, points: Reals | Vectors) -> Any:
     """One round of FedProx, exact: the plain mean of the proximal points prox_{s f_j}(x); μ = 1/s."""
     return average(points)
 
@@ -88,7 +89,7 @@ def fedprox_round(*, points: Any) -> Any:
     assumes=(*FEDPROX, Convex(), AtFixedPoint()),
     redefines=about(PAPER.relettered(x="x^*", points=r"\mathrm{prox}_{sf_@}(x^*)"), x=server(0), points=answers),
 )  # fmt: skip
-def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
+def fedprox_residual(*, x: Real, points: Reals | Vectors, stepsize: Real) -> Any:
     """Limits of FedProx make this vanish: Σ_j ∇M_{s f_j}(x) = Σ_j (x − prox_{s f_j}(x))/s; `points` the proxes."""
     return total(points, lambda point: x - point) / stepsize
 
@@ -97,7 +98,7 @@ def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     "Equation (11)", ClaimType.DEFINITION, symbol="0", relation="=", units=GRADIENT,
     states=orthogonal_to_consensus, redefines=about(blocks=family("v")),
 )  # fmt: skip
-def normal_cone_residual(*, blocks: Any) -> Any:
+def normal_cone_residual(*, blocks: Reals | Vectors) -> Any:
     """v is in E^⊥, the normal cone at a consensus point, exactly if the sum of its blocks vanishes."""
     return total(blocks)
 
@@ -106,7 +107,7 @@ def normal_cone_residual(*, blocks: Any) -> Any:
     "Equation (12)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
     redefines=about(gradients=gradient(minimiser)),
 )  # fmt: skip
-def inclusion_residual(*, gradients: Any) -> Any:
+def inclusion_residual(*, gradients: Reals | Vectors) -> Any:
     """At a consensus point, 0 ∈ ∇F(x) + N_E(x) exactly if this vanishes: Σ_j ∇f_j(x)."""
     return total(gradients)
 
@@ -115,7 +116,7 @@ def inclusion_residual(*, gradients: Any) -> Any:
     "Equation (13)", ClaimType.IDENTITY, symbol="0", relation="=", units=LENGTH, states=vanishes,
     assumes=(Runs("FedSplit"), ExactSolutions(), AtFixedPoint()), redefines=about(x=server(0), point=answers),
 )  # fmt: skip
-def fedsplit_residual(*, x: Any, point: Any) -> Any:
+def fedsplit_residual(*, x: Real, point: Real) -> Any:
     """A fixed point of FedSplit makes this vanish for every j: 2(prox_{s f_j}(2x − z_j) − x), x the mean of the z_j."""
     return 2 * (point - x)
 
@@ -129,7 +130,7 @@ PAPER.alias("Proposition 2", fedprox_residual)
     assumes=(Runs("FedSplit"), ExactSolutions(), Convex(), AtFixedPoint()),
     redefines=about(PAPER.relettered(gradients=r"\nabla f_@(x^*)"), gradients=gradient(mean(memory("z", 0)))),
 )  # fmt: skip
-def optimality_residual(*, gradients: Any) -> Any:
+def optimality_residual(*, gradients: Reals | Vectors) -> Any:
     """At a fixed point z* of FedSplit the mean of the z_j* is a minimiser: Σ_j ∇f_j(x*) = 0."""
     return total(gradients)
 
@@ -146,7 +147,7 @@ class Conditioning(NamedTuple):
     "Equation (14)", ClaimType.DEFINITION, symbol=(r"\ell_*", "L^*", r"\kappa"), relation="=",
     units=(CURVATURE, CURVATURE, NUMBER),
 )  # fmt: skip
-def condition_number(*, mus: Any, Ls: Any) -> Conditioning:
+def condition_number(*, mus: Reals, Ls: Reals) -> Conditioning:
     """ℓ_* = min ℓ_j, L^* = max L_j and κ = L^*/ℓ_*; at least the condition number of every f_j, and of F."""
     mu, L = minimum(*mus), maximum(*Ls)
     return Conditioning(mu, L, L / mu)
@@ -155,6 +156,6 @@ def condition_number(*, mus: Any, Ls: Any) -> Conditioning:
 @PAPER.statement(
     "Equation (15)", ClaimType.DEFINITION, symbol="b", relation=r"\ge", units=LENGTH, assumes=(Runs("FedSplit"),)
 )
-def prox_error(*, update: Any, prox: Any) -> Any:
+def prox_error(*, update: Real, prox: Real) -> Any:
     """The error of a proximal update in one dimension, |prox_update_j(z) − prox_{s f_j}(z)|: at most b for all j, z."""
     return abs(update - prox)

@@ -18,6 +18,7 @@ from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
 from fedconvex.theory.fedsplit.corrected import FROM_REGULARIZED, REGULARIZED
 from fedconvex.theory.fedsplit.notation import PAPER, about
 from fedconvex.theory.fedsplit.vectors import error_of_each, first_distance, reaches, reaches_value, start_distance
+from fedconvex.types import Real
 
 
 @PAPER.statement(
@@ -26,7 +27,7 @@ from fedconvex.theory.fedsplit.vectors import error_of_each, first_distance, rea
     states=reaches, redefines=about(initial_distance=first_distance(parameter("stepsize"))),
 )  # fmt: skip
 def distance_bound_any_stepsize(
-    *, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, num_clients: Any, b: Any = 0
+    *, t: Real, stepsize: Real, mu: Real, L: Real, initial_distance: Real, num_clients: Real, b: Real = 0
 ) -> Any:
     """Theorem 1 for every stepsize s > 0, with an error floor that builds up: δ^t‖z^(1) − z*‖/√m + (q + 1)(1 − δ^t)b.
 
@@ -44,7 +45,7 @@ def distance_bound_any_stepsize(
     assumes=(*FEDSPLIT, GradientStepsFromCenter(lambda kappa: contraction.formula(kappa=kappa))),
     states=error_of_each, redefines=about(start_distance=start_distance),
 )  # fmt: skip
-def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
+def prox_error_bound_sharp(*, kappa: Real, local_steps: Real, start_distance: Real) -> Any:
     """The error of e gradient steps with Corollary 1's stepsize: (1 − 2/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
 
     The factor is that of a round of FedSplit, and quadratics attain it. Corollary 1's factor, 1 − 1/(√κ+1), needs about
@@ -58,7 +59,14 @@ def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any)
     assumes=REGULARIZED, redefines=FROM_REGULARIZED, ours=True, states=reaches_value,
 )  # fmt: skip
 def regularized_gap_bound(
-    *, t: Any, stepsize: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any
+    *,
+    t: Real,
+    stepsize: Real,
+    L: Real,
+    regularizer: Real,
+    num_clients: Real,
+    squared_distance: Real,
+    initial_distance: Real,
 ) -> Any:
     """After t rounds on the regularised objective, with λ/2 in (19), any λ > 0 and any stepsize s > 0:
     F(x^(t+1)) − F* ≤ (mλ/2)‖x^(1) − x*‖² + ½L_λ(1 − 2/(q+1))^{2t}‖z^(1) − z_λ*‖².

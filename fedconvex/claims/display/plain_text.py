@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "varepsilon": "ε", "eta": "η",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "varepsilon": "ε",
+    "zeta": "ζ", "eta": "η",
     "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "tau": "τ", "xi": "ξ", "phi": "φ",
 }  # fmt: skip
 SIGNS = GREEK | {

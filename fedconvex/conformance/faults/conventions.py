@@ -116,6 +116,18 @@ FAMILIES = (
 )
 
 FAULTS = (
+    # a loss without its ½ is more common than a stepsize other than the one stated, which can be the same numbers
+    *(
+        Fault(
+            name=f"the clients' functions are {how}",
+            cure="the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
+            breaks=LOCAL_FUNCTION,
+            applies=always,
+            scale=scaled(factor, power),
+            convention=True,
+        )
+        for how, factor, power in LOSSES
+    ),
     *(
         Fault(
             name=f"it agrees with {name} replaced by {how.format(name)}",
@@ -138,16 +150,5 @@ FAULTS = (
             convention=True,
         )
         for how, change, cure in SUBSTITUTES
-    ),
-    *(
-        Fault(
-            name=f"the clients' functions are {how}",
-            cure="the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
-            breaks=LOCAL_FUNCTION,
-            applies=always,
-            scale=scaled(factor, power),
-            convention=True,
-        )
-        for how, factor, power in LOSSES
     ),
 )

@@ -181,7 +181,7 @@ FAULTS = (
         update=with_divisor(lambda path, method: path + method.stepsize),
     ),
     Fault(
-        name="option II divides by the full number of local steps for late clients, too",
+        name="option II divides by the full number of local steps for stragglers, too",
         cure="K is the number of steps that the client took",
         breaks=MEMORY_RULE,
         applies=both(option(2), own_solver, takes_steps(2)),

@@ -33,3 +33,4 @@ from fedconvex.statements.assumptions.runs import SampledIID as SampledIID
 from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUniformly
 from fedconvex.statements.assumptions.runs import SingleClient as SingleClient
 from fedconvex.statements.assumptions.runs import StartsAtLocalMinima as StartsAtLocalMinima
+from fedconvex.statements.assumptions.runs import StepOf as StepOf

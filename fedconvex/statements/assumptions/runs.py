@@ -1,18 +1,22 @@
 """Assumptions about the run: the method, the local solver, the participation scheme."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.errors import InvalidInput
+from fedconvex.names import one_of
 from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
-from fedconvex.validation import common_steps
+from fedconvex.validation import common_steps, members_of
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from fedconvex.methods import Method
     from fedconvex.statements.setting import MeasuredSetting
 
 
-ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold")  # methods whose definition includes the local solver
+PAIRS = "give pairs, such as (('server_stepsize', 1),)"
+ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold", "FedLin")  # methods whose definition includes the local solver
 
 
 def _refuted(reason: str) -> AssumptionFinding:
@@ -25,18 +29,41 @@ class Runs(Assumption):
     """The method is the named one, with this number of local steps if one is given, and these values of others.
 
     Without a number, all clients still take the same one: no statement here is about clients that differ in it.
+
+    Raises InvalidInput for pairs in `fixed` that are none, and for names that are no parameters of the method; of a
+    method that is not in `fedconvex.methods`, when it is checked.
     """
 
     method: str
     local_steps: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+    fixed: tuple[tuple[str, int | str], ...] = ()  # of parameters: their names and values
+
+    def __post_init__(self) -> None:
+        if not self.fixed:  # most statements: they need no method's module
+            return
+        from fedconvex.methods import METHODS
+
+        for pair in members_of(self.fixed, "fixed", PAIRS):
+            if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+                raise InvalidInput("fixed", self.fixed, f"{pair!r} is no pair of a name and a value", PAIRS)
+        if self.method in METHODS:
+            self._require_parameters(METHODS[self.method])
+
+    def _require_parameters(self, method: "type[Method]") -> None:
+        known = [field.name for field in fields(method)]  # type: ignore[arg-type]
+        for parameter, _ in self.fixed:
+            if parameter not in known:
+                raise InvalidInput(
+                    "fixed", parameter, f"is no parameter of {method.__name__}", one_of(parameter, known)
+                )
 
     @property
     def parameters(self) -> tuple[str, ...]:
         return ()
 
     def in_words(self, written: Written) -> str:
-        found = [f"{self.local_steps} local step"] if self.local_steps else []
+        plural = "s" if self.local_steps != 1 else ""
+        found = [f"{self.local_steps} local step{plural}"] if self.local_steps else []
         found += [f"{name}={value}" for name, value in self.fixed]
         return f"the method is {self.method}" + (f" with {' and '.join(found)}" if found else "")
 
@@ -51,10 +78,37 @@ class Runs(Assumption):
                 return _refuted(f"the clients take different numbers of local steps, {steps}")
             if self.local_steps not in (None, common):
                 return _refuted(f"the clients take {common} local steps")
+        self._require_parameters(type(setting.method))
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
                 return _refuted(f"the method has {parameter}={found}, not {value}")
         return PROVED
+
+
+@final
+@dataclass(frozen=True)
+class StepOf(Assumption):
+    """The claim itself writes out a step of this method, from any state: for methods that proofs do not play.
+
+    In a setting it assumes nothing, so that the claim says more than one about the states that the method reaches.
+    """
+
+    method: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ()
+
+    def in_words(self, written: Written) -> str:
+        return f"the method is {self.method}, of which the claim has a step"
+
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        name = type(setting.method).__name__
+        if name != self.method:
+            return _refuted(f"the method is {name}")
+        if setting.local_solver != setting.method.local_solver:
+            return _refuted(f"the local solver is not {name}'s own")
+        return PROVED if setting.everyone else _refuted("only some clients take part")
 
 
 @final
@@ -76,7 +130,7 @@ class AtFixedPoint(Assumption):
     """The method's state is a fixed point: a round leaves it as it is."""
 
     def in_words(self, written: Written) -> str:
-        return "the state rests: a round leaves it as it is"
+        return "the state is a fixed point: a round leaves it as it is"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return AssumptionFinding(Verdict.UNKNOWN, "a run need not have reached a fixed point")
@@ -298,9 +352,10 @@ class SampledUniformly(Assumption):
         return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if setting.everyone or type(setting.participation).__name__ == "Uniform":
-            return PROVED
-        return _refuted(f"the participation scheme is {type(setting.participation).__name__}")
+        scheme = type(setting.participation).__name__
+        if scheme == "Uniform" and not (setting.method.plain or setting.problem.is_equally_weighted):
+            return _refuted("the server's average over the drawn clients is plain, and their weights differ")
+        return PROVED if setting.everyone or scheme == "Uniform" else _refuted(f"the participation scheme is {scheme}")
 
 
 @final

@@ -23,12 +23,12 @@ HEAD = """# How loose are the bounds?
 
 Made by `python -m fedconvex.proofs_checks.worst_cases.looseness.table` from the running code. The looseness of a bound
 at given numbers is the bound divided by the exact worst case: over all clients of the class, all starts and, for
-γ-inexact solutions, all γ-inexact answers. For a guaranteed decrease it is the least decrease divided by the guaranteed
+γ-inexact solutions, all of these. For a guaranteed decrease it is the least decrease divided by the guaranteed
 one. 1 is a bound that is attained. Both bounds on every worst case are proved ([worst-cases.md](worst-cases.md)).
 
 ```sh
 fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case
-fedconvex bounds feddyn.lemma4 --worst-case    # lists the numbers that it takes
+fedconvex bounds feddyn.lemma4 --worst-case    # lists its parameters
 ```
 
 ```python
@@ -83,7 +83,7 @@ PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
 SYMBOLS = {
     "alpha": "α", "epsilon": "ε", "eta": "η", "gamma": "γ", "kappa": "κ", "mu": "μ", "sigma2": "σ²",
-    "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋",
+    "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋", "probability": "p",
 }  # fmt: skip
 TWO = {"num_clients": 2}
 ONE_OF_TWO = {"num_clients": 2, "num_active": 1}
@@ -150,6 +150,26 @@ def theorems() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "giselsson_boyd.theorem2", {"relaxation": F(6, 5), "stepsize": F(1, 2), "mu": 1, "L": 4}
     yield "rockafellar.convexfunctions", {"t": 3, "stepsize": 1}
     yield "rockafellar.proximalstep", {"stepsize": F(1, 2), "mu": 3}
+    yield from restated()
+
+
+def restated() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Statements in the settings of other papers, with the numbers of their rows."""
+    smooth: dict[str, Any] = {"stepsize": F(1, 8), "L": 1}
+    strongly = {**smooth, "mu": F(1, 4)}
+    for statement in ("khaled.twolocalsteps", "fedlin.threelocalsteps", "yuan_li.oneroundshortsteps"):
+        yield statement, strongly
+    for statement in ("khaled.twolocalstepstrounds", "yuan_li.troundsshortsteps"):
+        yield statement, {**strongly, "T": 2}
+    yield "khaled.twolocalstepsconvex", {**smooth, "T": 2}
+    yield "fedlin.twolocalstepsvalue", smooth
+    yield "khaled.twolocalstepsconvexoneround", smooth
+    yield "koloskova.onerounddissimilarclients", {**smooth, "B": F(3, 2)}
+    yield "gower.oneroundindependentdraws", {**strongly, "K": 2}
+    yield "gower.oneroundpofmclients", {**strongly, **ONE_OF_TWO}
+    yield "gower.troundspofmclients", {**strongly, **ONE_OF_TWO, "T": 2}
+    yield "gower.convexpofmclients", {**smooth, **ONE_OF_TWO, "T": 2}
+    yield "scaffnew.acceleration", {**strongly, "probability": F(1, 2)}
 
 
 def lemmas() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -177,6 +197,9 @@ def lemmas() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"feddyn.{lemma}", {"alpha": 60, "L": 1, **ONE_OF_TWO}
     yield "feddyn.equation17", {"alpha": 25, **STRONG}
     yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}
+    yield "khaled.gradients", {"stepsize": F(1, 8), "L": 1, "local_steps": 2}
+    yield "li_fedavg.heterogeneityupperbound", {"mu": F(1, 4)}
+    yield "li_fedavg.heterogeneitylowerbound", {"L": 1}
 
 
 @final

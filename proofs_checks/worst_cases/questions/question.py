@@ -105,7 +105,7 @@ def pose(spec: Specification) -> Question:
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, or let everyone take part"
+    cure = "give fewer clients or fewer rounds, or use full participation"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 

@@ -126,6 +126,16 @@ def test_damaged_file_names_the_line(monkeypatch, capsys, tmp_path):
     assert "line 2" in err
 
 
+@pytest.mark.parametrize("name", ["trajectories.csv", "trajectories.parquet"])
+def test_an_audit_does_not_replace_the_file_that_it_reads(monkeypatch, capsys, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("client,x,y\n0,1,2\n1,2,3\n")
+    code, out, err = run(monkeypatch, capsys, "audit", name, "--out", "../" + tmp_path.name)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"fedconvex: --out = ../{tmp_path.name}: the results would replace {name}, which is read; ")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(monkeypatch, capsys, libsvm_file, tmp_path):
     monkeypatch.chdir(tmp_path)
 

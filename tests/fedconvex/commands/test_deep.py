@@ -42,6 +42,7 @@ def test_a_value_that_is_infinite_ends_the_run(tmp_path: Path) -> None:
     assert np.isfinite(found["last"]["value"])
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("number", [inf, -inf, nan])
 def test_numbers_that_json_does_not_have_are_null(
     number: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

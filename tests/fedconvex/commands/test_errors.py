@@ -17,6 +17,7 @@ WRONG = {
     "diagnose": ("diagnose diabetes nowhere.csv --method fedprox:mu=1", "diagnose diabetes --rounds 1", "diagnose"),
     "conform": ("conform nowhere.py:FedDyn", "conform a.py:B --seed 1", "conform"),
     "bounds": ("bounds fedprox.theorem99", "bounds fedprox.rho --mu 1", "bounds fedprox.rho --mu many"),
+    "landscape": ("landscape nobody", "landscape FedProx FedDyn"),
     "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),
     "worst-case": ("worst-case fedprox:nu=2 --L 1", "worst-case fedprox:mu=2", "worst-case fedprox:mu=2 --L 1 --T 2"),
     "reproduce": ("reproduce nobody", "reproduce", "reproduce all --jobs many"),
@@ -30,6 +31,7 @@ def commands() -> set[str]:
     return set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("line", [*LINES, "nobody", "--nothing"])
 def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(app, line.split()) == WRONG_INPUT
@@ -40,6 +42,7 @@ def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> 
     assert err.count("\n") == 1, err
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("line", [lines[0] for lines in WRONG.values()])
 @pytest.mark.parametrize("place", [0, -1])
 def test_the_traceback_is_shown_on_request(line: str, place: int, capsys: pytest.CaptureFixture[str]) -> None:

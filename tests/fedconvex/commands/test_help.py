@@ -32,6 +32,7 @@ def test_what_a_command_loads_is_noticed() -> None:
     assert {"flint", "pydantic", "fedconvex.commands.bounds.command"} <= loaded
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("word", HELP_WORDS)
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_help_without_parsing_is_the_parsers_help(path: list[str], word: str) -> None:

@@ -204,6 +204,15 @@ def test_all_files_are_written(run, tmp_path):
         (["fedprox.equation7", "--html", "{folder}"], ["--html", "no file"]),
         (["fedprox.equation7", "--html", "{folder}/none/x.html"], ["--html", "existing folder"]),
         (["fedprox.equation7", "--certificates", "{file}"], ["--certificates", "{file}"]),
+        (["fedprox.equation7", "--html", "{file}", "--latex", "{file}"], ["--latex = ", "is the file of --html"]),
+        (
+            ["fedprox.equation7", "--json", "{new}", "--latex", "{folder}/./new"],
+            ["--latex = ", "is the file of --json"],
+        ),
+        (
+            ["fedprox.equation7", "--html", "{new}", "--certificates", "{new}"],
+            ["--certificates", "is the file of --html"],
+        ),
     ],
 )
 def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, arguments, words):
@@ -214,11 +223,12 @@ def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, argume
 
     if "--step" not in arguments:
         monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", never)
-    places = {"folder": str(tmp_path), "file": str(tmp_path / "file")}
+    places = {"folder": str(tmp_path), "file": str(tmp_path / "file"), "new": str(tmp_path / "new")}
     status, _, error = run(*(word.format(**places) for word in arguments))
     assert status == 2
     for word in words:
         assert word.format(**places) in error
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 # verdicts that were recorded

@@ -55,6 +55,7 @@ def test_a_replayed_file_says_what_it_claims_and_assumes(run: Run, proof: Path) 
     assert all(sign not in out for sign in ("\\", "$", "Number("))
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_a_cited_proof_is_missing(run: Run, tmp_path: Path) -> None:
     files = write_proofs(tmp_path, [feddyn.theorem2])
     whole = tmp_path / "feddyn.theorem2.json"

@@ -107,7 +107,7 @@ class FedProx(Plain):
         if self.fault == "stragglers dropped" and full:
             kept = [i for i, steps in enumerate(local_steps) if steps == self.steps]
             active, local_steps = [active[i] for i in kept], [local_steps[i] for i in kept]
-        if self.fault == "late clients go on" and full:
+        if self.fault == "stragglers go on" and full:
             local_steps = [self.steps] * len(active)
         if self.fault == "everyone works":
             work = dict(zip(active, local_steps or (), strict=False))

@@ -90,7 +90,7 @@ def test_every_shape_gets_its_batches() -> None:
 
     report = check(METHOD, local_update=local_update)
     assert report.passed, report.report()
-    assert "clients that come late" in {run.scenario.name for run in report.runs}
+    assert "stragglers" in {run.scenario.name for run in report.runs}
 
     def run(problem: Any, x0: Any, rounds: Any, batches: Any) -> Any:
         play, x = fedavg()["round"], x0

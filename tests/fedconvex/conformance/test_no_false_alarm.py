@@ -6,6 +6,7 @@ from random_cases import random_report
 FEW, MANY = range(50), range(50, 1000)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.sample(20)
 @pytest.mark.parametrize("seed", FEW)
 def test_a_random_right_implementation_passes(seed: int) -> None:

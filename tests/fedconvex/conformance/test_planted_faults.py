@@ -63,7 +63,7 @@ LOCAL = {
 }
 LATE = {
     "stragglers dropped": "stragglers are dropped",
-    "late clients go on": "late clients do all of the work",
+    "stragglers go on": "stragglers do all of the work",
 }
 FEDAVG = {
     **AVERAGE,
@@ -135,7 +135,7 @@ OPTION_2 = {
     "no stepsize": "option II does not divide by the stepsize",
     "no steps": "option II does not divide by the local steps",
     "one too many": "option II divides by one local step too many",
-    "full steps": "option II divides by the full number of local steps for late clients, too",
+    "full steps": "option II divides by the full number of local steps for stragglers, too",
 }
 FEDSPLIT = {
     **SERVER,
@@ -283,7 +283,7 @@ def test_the_properties_of_a_right_implementation_hold(case: str) -> None:
             "the proximal term pulls to the server's model, with the prescribed weight",
         ),
         ("FedGD", "average not weighted", "the average is over those who take part, with the right weights"),
-        ("FedGD", "stragglers dropped", "the partial work of late clients is used"),
+        ("FedGD", "stragglers dropped", "the partial work of stragglers is used"),
         ("FedDyn, exact", "summed", "the server's memory is kept, as a mean over all m clients"),
         ("SCAFFOLD II", "memory lost", "clients keep their memory, also through rounds that they skip"),
         ("FedSplit, exact", "around x", "clients work around 2x − z_k, their reflected state"),

@@ -8,7 +8,8 @@ import os
 
 import numpy as np
 import pytest
-from planted_list import Case, Federation, outcome, planted_cases, report_on, right_cases
+from planted_list import Federation, outcome, planted_cases, report_on
+from right_cases import Right, right_cases
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -30,6 +31,7 @@ def test_planted_faults_are_detected_and_their_cures_make_the_check_pass() -> No
     outcomes = {str(case): outcome(case) for case in CASES[:: len(CASES) // 4]}
     assert [name for name, found in outcomes.items() if not found["detected"]] == []
     assert [name for name, found in outcomes.items() if found["named"] and not found["passes when cured"]] == []
+    assert [name for name, found in outcomes.items() if found["wrong"]] == []
     assert sum(found["named"] for found in outcomes.values()) >= 0.75 * len(outcomes)
 
 
@@ -42,14 +44,14 @@ def test_more_planted_faults_are_named() -> None:
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("case", list(right_cases(8)), ids=str)
-def test_right_implementations_pass(case: Case) -> None:
-    report = report_on(case.one, case.clients_known)
+def test_right_implementations_pass(case: Right) -> None:
+    report = case.report()
     assert report.passed, report.report()
 
 
 @pytest.mark.exhaustive
 def test_more_right_implementations_pass() -> None:
-    alarms = [str(case.one) for case in right_cases(RIGHT) if not report_on(case.one, case.clients_known).passed]
+    alarms = [str(case) for case in right_cases(RIGHT) if not case.report().passed]
     assert alarms == []
 
 

@@ -74,7 +74,7 @@ def test_a_whole_run(form: str) -> None:
 
     report = check(fc.FedGD(stepsize=0.1, local_steps=2), run=run)
     assert report.passed, report.report()
-    assert "clients that come late" in {run.scenario.name for run in report.runs}
+    assert "stragglers" in {run.scenario.name for run in report.runs}
     if "last" not in form:
         assert len(calls) == len(report.runs) + 2  # one call a run, and two runs for reproducibility
 
@@ -165,7 +165,7 @@ def test_the_clients_fault_is_named(fault: str, name: str) -> None:
 
     report = check(fc.Scaffold(stepsize=0.1, local_steps=3), client=client)
     assert name in any_name(report), report.report()
-    assert "the kit played the server" in report.report()
+    assert "the kit simulated the server" in report.report()
     assert "server memory is summed" not in report.report()  # the server's faults are not this part's
 
 
@@ -309,7 +309,7 @@ def test_right_servers_pass() -> None:
 def test_the_servers_fault_is_named(method: Any, functions: dict[str, Any], name: str) -> None:
     report = check(method, **functions)
     assert report.diagnosis[0].name == name, report.report()
-    assert "the kit played the clients" in report.report()
+    assert "the kit simulated the clients" in report.report()
     assert "clients take one local step too many" not in report.report()
 
 

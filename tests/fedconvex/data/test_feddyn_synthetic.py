@@ -67,6 +67,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     assert data.problem().dim == 5 * 31
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("gamma", [0, 0.25, 4])
 def test_gamma2_is_the_variance_or_the_deviation_of_the_centres(gamma: float) -> None:
     def fits(reading: str, variance: float) -> bool:
@@ -82,6 +83,7 @@ def test_gamma2_is_the_variance_or_the_deviation_of_the_centres(gamma: float) ->
         assert not fits("released", gamma)
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_gamma3_is_the_variance_or_the_deviation_of_the_logarithm_of_sizes() -> None:
     def sizes(reading: str) -> np.ndarray:
         return feddyn_synthetic(sizes=0.25, clients=4000, dimension=1, classes=2, average=300, reading=reading).sizes

@@ -57,6 +57,7 @@ def test_features_have_the_stated_covariance_within_a_client() -> None:
     assert not has_covariance(data.features, decay(6) ** 0.5)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("beta", [0, 0.5, 4])
 def test_centres_are_normal_around_b_k(beta: float) -> None:
     paper, released = (synthetic(0, beta, reading=reading, **MANY).features for reading in ("paper", "released"))

@@ -64,6 +64,7 @@ def fitted(problem: Logistic) -> tuple[np.ndarray, np.ndarray]:
     return x, information
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_logistic_labels_have_the_stated_odds() -> None:
     shape = {"clients": 5, "samples": 4000, "features": 6, "seed": 2}
     # the same seed gives the same x_0, so signal 2 must fit twice the parameter of signal 1

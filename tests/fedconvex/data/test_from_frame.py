@@ -196,3 +196,35 @@ def test_an_error_in_python_names_no_option_of_the_command_line() -> None:
         fc.data.from_frame(frame())
     assert "site" in str(error.value)
     assert "--" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("clients", "says"),
+    [
+        ([{"a": 1}] * 12, "column 'site': holds dict, so the clients' names are neither numbers nor texts"),
+        ([None] * 12, "column 'site': every value is missing"),
+        (
+            [1.0, np.inf] * 6,
+            "row 2, column 'site': inf is not finite; repair or remove the row, or name another client",
+        ),
+    ],
+)
+def test_columns_that_name_no_client_are_refused(clients: list[Any], says: str) -> None:
+    with pytest.raises(UntidyTable, match=says):
+        fc.data.from_frame(frame(site=clients), client="site", target="label")
+
+
+class Query:
+    """A table that is still to be computed, as a LazyFrame of polars."""
+
+    def collect(self) -> pd.DataFrame:
+        return frame()
+
+    def collect_schema(self) -> dict[str, str]:
+        return {}
+
+
+@pytest.mark.parametrize("read", [fc.data.from_frame, fc.data.load])
+def test_a_query_gets_the_call_that_computes_it(read: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"give the table that its collect\(\) returns"):
+        read(Query())

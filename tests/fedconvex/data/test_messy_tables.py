@@ -90,6 +90,7 @@ def test_decimal_commas_are_the_numbers_that_they_write(tmp_path: Path) -> None:
     assert targets.tolist() == expected["readmitted"].tolist()
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("form", ["file", "frame"])
 @pytest.mark.parametrize("way", ["median", "mean", "most_frequent", "drop"])
 def test_missing_values_become_what_scikit_learn_makes_of_them(way: str, form: str, tmp_path: Path) -> None:

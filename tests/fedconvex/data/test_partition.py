@@ -119,6 +119,7 @@ def test_feddyn_priors_of_0_6_and_0_3_are_alpha_6_and_3() -> None:
     assert labels_that_hold_most("dirichlet:0.6") < 2  # a prior of 0.06 for each label
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_lognormal_sizes_have_their_spread_and_samples_are_iid() -> None:
     labels = np.random.default_rng(0).integers(0, 2, 10**6)
     parts = partition(labels, 400, "lognormal:0.3", seed=0)

@@ -63,6 +63,7 @@ def test_labels_with_more_samples_have_more_holders() -> None:
     assert [sum((labels[part] == c).all() for part in parts) for c in (0, 1, 2)] == [60, 30, 10]
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_a_deal_that_can_come_out_in_one_way_only_does() -> None:
     # 4 clients with 2 labels each and 2 samples each of b and c: a must go to everyone, b and c to two clients each
     labels = np.array(["a"] * 100 + ["b", "b", "c", "c"])

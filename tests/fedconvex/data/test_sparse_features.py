@@ -100,6 +100,7 @@ class TestNames:
 
 
 class TestProblems:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("model", ["least-squares", "logistic", "multinomial"])
     def test_agree_with_the_dense_ones(
         self, model: str, federated: FederatedData, monkeypatch: pytest.MonkeyPatch

@@ -45,6 +45,7 @@ def test_counts_by_hand() -> None:
     assert train_test_split(data, 0.99)[1].sizes.tolist() == [1, 2, 9, 11, 12, 99]
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_every_sample_is_as_likely_to_be_held_out() -> None:
     times = np.zeros(10)
     for seed in range(2000):

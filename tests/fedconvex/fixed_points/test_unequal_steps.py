@@ -106,6 +106,7 @@ def test_others_rest_where_these_do(kind, like, options):
     assert (point == fc.fixed_point(like(stepsize=S, local_steps=STEPS), WEIGHTED, "exact").point).all()
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", [fc.FedGD, fc.FedNova, fc.FedLin, fc.Scaffold, partial(fc.Scaffold, option=1)])
 def test_all_arithmetics_agree_and_runs_arrive(kind):
     method = kind(stepsize=S, local_steps=STEPS)
@@ -118,6 +119,7 @@ def test_all_arithmetics_agree_and_runs_arrive(kind):
     assert np.allclose(fc.simulate(method, WEIGHTED, 1500).points[-1], floats(exact.point), rtol=1e-9)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", [fc.FedGD, fc.FedNova, fc.FedLin, fc.Scaffold])
 def test_on_logistic_losses(kind):
     """Newton's method needs the derivative of a round, the balls its enclosure: both against a long run."""

@@ -128,6 +128,7 @@ def agree(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(np.all(np.abs(x - y) <= 1e-12 * np.abs(y).max(axis=1, keepdims=True)))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.sample(11)
 @pytest.mark.parametrize("p", [1, 7, 8, 61])
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def most_steps(kappa: int) -> int:
 
 
 class TestAcceleration:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("kappa", [400, 1600, 25600])
     def test_takes_the_square_root_of_the_steps(self, kappa) -> None:
         """Gradient descent's are bounded from below: its slowest coordinate shrinks by 1 − 1/κ in each."""
@@ -133,6 +134,7 @@ class TestMaxSteps:
         solve = partial_solver(problem, start, lambda n: fc.AcceleratedGradient(tolerance=tolerance, max_steps=n))
         assert self.steps_needed(solve) == needed
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("gamma", [Fraction(9, 10), Fraction(1, 41), Fraction(1, 10**4)])
     def test_as_many_gradient_steps(self, gamma) -> None:
         """Of size 1/L; the slow coordinate shrinks by 1 − 1/40, the fast one is 0 after one."""

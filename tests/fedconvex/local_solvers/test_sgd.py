@@ -52,6 +52,7 @@ class TestAgainstLoops:
         """Those of methods with and without memory, whose factors are 4·weights[k] or 1."""
         assert agree(method, kind, EPOCHS, arithmetic, THREE)
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("arithmetic", FLOATS)
     @pytest.mark.parametrize("kind", PROBLEMS)
     @pytest.mark.parametrize("clip", [0.25, 2, Fraction(1, 3), 1e6])
@@ -65,6 +66,7 @@ class TestAgainstLoops:
             assert not agree(fc.FedProx(mu=1), kind, solver, arithmetic, THREE, decay_is_clipped=True)
             assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, only_loss_is_clipped=True)
 
+    @pytest.mark.beyond_core  # takes seconds
     @KINDS
     @pytest.mark.parametrize(
         "fault",
@@ -76,6 +78,7 @@ class TestAgainstLoops:
         assert agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE)
         assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, **fault)
 
+    @pytest.mark.beyond_core  # takes seconds
     @KINDS
     @pytest.mark.parametrize(
         "fault", [{"shared": True}, {"kept": True}, {"dampening": True}, {"nesterov": True}], ids=repr

@@ -107,6 +107,7 @@ class TestAnyMethodWithAnySolver:
             one, other = (points(name, "least squares", SOLVERS["SGD"], seed=seed) for seed in (3, 4))
             assert not near(one, other)
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("kind", ["least squares", "quadratic"])
     @pytest.mark.parametrize("name", RATIONAL)
     def test_in_rationals(self, name, kind, monkeypatch) -> None:
@@ -122,6 +123,7 @@ class TestAnyMethodWithAnySolver:
                 with pytest.raises(InvalidInput, match=solver):
                     points(name, kind, SOLVERS[solver], scheme, "exact")
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("kind", ["least squares", "quadratic"])
     @pytest.mark.parametrize("name", RATIONAL)
     def test_in_balls(self, name, kind, monkeypatch) -> None:
@@ -156,6 +158,7 @@ class TestAnyMethodWithAnySolver:
             assert all(near(points(name, kind, solver, scheme), right, 1e-8) for solver in ways)
             assert not near(wrong, right, 1e-8)  # two steps are not enough
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.sample(12)
     @pytest.mark.parametrize("arithmetic", ["exact", *FLOATS])
     @pytest.mark.parametrize("name", METHODS)
@@ -176,6 +179,7 @@ class TestAnyMethodWithAnySolver:
                     assert np.array_equal(found, right) if arithmetic == "exact" else near(found, right, 1e-13)
                     assert not near(found, wrong, 1e-6)
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("name", [name for name in METHODS if name not in DIVIDE_BY_PATHS])
     def test_of_equal_clients_all_are_one(self, name) -> None:
         """Uniform(m) is everyone where weights are equal."""

@@ -96,6 +96,7 @@ class TestPFedMe:
         found = fc.simulate(method, PROBLEM, 1, x0=START, arithmetic="exact").state.memory["personal"]
         assert np.array_equal(rationals(found), np.stack(proximal_points(PROBLEM, START, LAM)))
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("solver", [None, fc.GradientDescent(steps=2, stepsize=F(1, 64))])
     @pytest.mark.parametrize("R", [2, 3])
     def test_rounds_lead_to_the_fixed_point(self, R, solver) -> None:

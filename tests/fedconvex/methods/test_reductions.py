@@ -288,6 +288,7 @@ def test_fedsplit_with_inexact_work_from_the_server_or_warm_stops_at_the_minimis
     assert abs(at_rest - fc.ground_truth(SPREAD).point).max() < 1e-9
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("e", [1, 3])
 def test_fedsplit_with_inexact_work_from_the_centre_stops_elsewhere(e) -> None:
     """At rest the centre is x + s∇F_k(x), not x, and a few steps do not lead from there to x."""

@@ -81,6 +81,7 @@ class TestAgainstThePapers:
         for other in ADAPTIVE:
             assert encloses(balls, transcribed(other, UNEQUAL, [EVERYBODY] * 4, F(1, 9), 2)) == (other == kind)
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("kind", ADAPTIVE)
     def test_many_random_runs(self, kind) -> None:
         for seed in range(60):

@@ -138,6 +138,7 @@ def torch_that_warns() -> Iterator[None]:
 @pytest.mark.usefixtures("torch_that_warns")
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 class TestArithmetics:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("arithmetic", ["float", "torch"])
     def test_floats_do_what_rationals_do(self, scheme, arithmetic) -> None:
         for name in METHODS:
@@ -149,6 +150,7 @@ class TestArithmetics:
             expected = [float(entry) for entry in entries_of(exact.state)]
             assert entries_of(found.state) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.sample(3)
     def test_torch_does_what_floats_do(self, scheme) -> None:
         problem = fc.Logistic(make.A, [[1, -1], [1], [-1, 1], [-1]], ridge=QUARTER, weights=[1, 2, 3, 2])

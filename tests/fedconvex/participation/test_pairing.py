@@ -81,6 +81,7 @@ SOLVERS = {
 
 
 class TestPairing:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("scheme", [who.Full(), who.Uniform(2), who.Weighted(3), who.Bernoulli(QUARTER)], ids=repr)
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_all_methods_see_the_same(self, recorded, scheme, solver) -> None:
@@ -226,6 +227,7 @@ class TestMinibatches:
         assert [[i % 7 for i in batch] for batch in different] != most[:8]
         assert most[:4] != most[4:8]  # every epoch has an order of its own
 
+    @pytest.mark.beyond_core  # takes seconds
     def test_orders_are_uniform_and_independent(self) -> None:
         orders = {order: Fraction(1, 6) for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))}
         dealt = [self.dealt([3, 3], 1, [2, 2], None, [0, 1], round=t).order.tolist() for t in range(N)]

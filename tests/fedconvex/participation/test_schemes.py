@@ -131,6 +131,7 @@ class Neighbours(who.Participation):
 
 
 class TestFrequencies:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("scheme", [who.Uniform(2), who.UniformThenWeighted(2)])
     def test_every_set_is_equally_likely(self, scheme) -> None:
         assert misfit(members_of(rounds_drawn(scheme, FIVE)), SETS) < 1
@@ -142,6 +143,7 @@ class TestFrequencies:
         assert misfit(members_of(rounds_drawn(who.Uniform(2), FIVE)), {cell: p for cell, p in SETS.items() if 0 in cell}
                       | {(0, 1): Fraction(7, 10)}) == float("inf")  # fmt: skip
 
+    @pytest.mark.beyond_core  # takes seconds
     def test_a_round_says_nothing_about_the_next(self) -> None:
         """Nor the participants about those whose gradients are asked for, or about the stragglers."""
         scheme, cells = who.Uniform(1), {pair: Fraction(1, 9) for pair in product(range(3), repeat=2)}
@@ -159,6 +161,7 @@ class TestFrequencies:
         assert misfit(((first(1, t), late(1, t)) for t in range(N)), cells) < 1
         assert misfit(((first(1, t), first(1, t)) for t in range(N)), cells) > 2  # rejected
 
+    @pytest.mark.beyond_core  # takes seconds
     def test_weighted_is_multinomial(self) -> None:
         """The whole vector of multiplicities of K = 3 draws with probabilities 1/6, 2/6, 3/6."""
         p = [Fraction(1, 6), Fraction(2, 6), Fraction(3, 6)]

@@ -90,6 +90,7 @@ class TestWhoIsLate:
         assert everyone.shares is None
         assert Stragglers(0).slow(Draw(), 6, E).members is None
 
+    @pytest.mark.beyond_core  # takes seconds
     def test_every_set_is_equally_likely(self) -> None:
         sets = {chosen: Fraction(1, 6) for chosen in combinations((0, 2, 4, 6), 2)}
         assert misfit((tuple(sorted(dropped(HALF, asked(4, round=t)))) for t in range(N)), sets) < 1

@@ -37,6 +37,7 @@ def wide_pair(
 
 
 class TestDataThatAreKept:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.sample(6)
     @pytest.mark.parametrize("arithmetic", FLOATS)
     @pytest.mark.parametrize(
@@ -87,6 +88,7 @@ class TestDataThatAreKept:
         assert isinstance(wide.clients("float"), WideLeastSquaresClients)
         return wide, formed
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("name", METHODS)
     def test_runs(self, name, kept) -> None:
         for arithmetic in FLOATS:

@@ -127,6 +127,7 @@ def allowed(name: str) -> float:
     return 1e-13 if name in FLOATS else 1e-35  # of the differentiation in mpmath
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize(("kind", "name"), PAIRS)
 @DIGITS
@@ -149,6 +150,7 @@ def test_values_and_derivatives(kind: str, name: str, sizes: str) -> None:
     assert off(name, problem.gradient(same), [v + 1e-9 for v in mean]) > allowed(name)  # a wrong one is noticed
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", KINDS)
 @DIGITS
 def test_hessians(kind: str) -> None:
@@ -190,6 +192,7 @@ def test_clients_of_similar_size_share_an_array() -> None:
     assert size_groups([5, 5, 4]) == [[0, 1, 2]]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("apart", [1e-9, 1e-4, 1.0, 8.0, 30.0, 1e3])
 @pytest.mark.parametrize("at", [1.0, 24.0])
 @pytest.mark.parametrize("kind", KINDS)
@@ -208,6 +211,7 @@ def test_differences_do_not_cancel(kind: str, at: float, apart: float) -> None:
         assert max(abs(to_mp(c) / e - 1) for c, e in zip(plain, expected, strict=True)) > 1e-10
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("weight", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("far", [1.0, 1e3])
 @pytest.mark.parametrize(("kind", "name"), PAIRS)
@@ -237,6 +241,7 @@ def test_subproblems_are_minimised(kind: str, name: str, far: float, weight: flo
         assert not (abs(numbers.to_float(wrong)) <= rounding * scale).all()
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", ["logistic", "multinomial"])
 @pytest.mark.parametrize("weight", [0.0, 0.25, 1e4])
 @DIGITS

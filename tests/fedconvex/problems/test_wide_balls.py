@@ -104,6 +104,7 @@ def gradient(problem: fc.Logistic, x: np.ndarray) -> list:
     return total
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("solver", ["cvxpy", "newton"])
 @pytest.mark.parametrize("problem", HUGE, ids=["1e30", "1e39", "1e45"])
 def test_huge_scores_are_not_certified_as_stationary(problem, solver) -> None:

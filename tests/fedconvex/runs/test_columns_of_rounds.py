@@ -180,6 +180,7 @@ class TestControlErrors:
     def slopes(weights: np.ndarray = WEIGHTS) -> np.ndarray:
         return np.array([4 * weights[k] * least_gradient(k, least_minimizer()) for k in range(4)])
 
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("arithmetic", ARITHMETICS)
     @pytest.mark.parametrize("scheme", [who.Full(), who.Uniform(2), who.Schedule([[0, 1], [], [3]])], ids=repr)
     @pytest.mark.parametrize(

@@ -227,6 +227,7 @@ def test_one_local_step_is_gradient_descent_and_the_frame_says_so() -> None:
     assert frame["gap"].iloc[1] != pytest.approx(frame["gap"].iloc[0], rel=1e-3)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("seed", range(4))
 def test_gaps_stay_positive_down_to_rounding(seed: int) -> None:
     rng = np.random.default_rng(seed)

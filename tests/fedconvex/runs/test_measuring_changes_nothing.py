@@ -14,6 +14,7 @@ from fedconvex.runs.measurements import POINT_COLUMNS
 
 
 class TestMeasuringChangesNothing:
+    @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ARITHMETICS)
     def test_bit_for_bit(self, name, arithmetic) -> None:

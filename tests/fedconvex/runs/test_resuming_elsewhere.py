@@ -91,7 +91,7 @@ class TestTheFilesWords:
         path = tmp_path / "run.npz"
         run(METHOD, 2, path)
         edited(path, None)
-        with pytest.raises(InvalidInput, match="does not say which processor computed it"):
+        with pytest.raises(InvalidInput, match="does not record the processor that computed it"):
             run(METHOD, 4, path, exactly=True)
         with pytest.warns(ResumedElsewhere, match="does not say which processor"):
             run(METHOD, 4, path)

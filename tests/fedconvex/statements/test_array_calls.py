@@ -257,6 +257,7 @@ def test_the_first_axis_of_vectors() -> None:
 # Floats that leave their range.
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("place", [0, 3, CHUNK - 1, CHUNK, 2 * CHUNK + 5])
 def test_overflow_is_no_silent_infinity(place: int) -> None:
     total = np.full(3 * CHUNK, 1.0)

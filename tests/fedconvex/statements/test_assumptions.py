@@ -1,6 +1,8 @@
 """Assumptions are PROVED only where they hold and REFUTED only where they fail, decided exactly by other algorithms."""
 
+from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import flint
@@ -215,6 +217,38 @@ PLAIN = Instance(PAIR, fc.FedProx(mu=1))
 )
 def test_what_runs(assumption: Assumption, method: Any, verdict: Verdict) -> None:
     assert judge(assumption, Instance(PAIR, method)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("fixed", "says"),
+    [
+        (
+            (("server_stepsze", 1),),
+            "fixed = server_stepsze: is no parameter of Scaffold; did you mean server_stepsize?",
+        ),
+        ((("option", 2), ("momentum", 0)), "fixed = momentum: is no parameter of Scaffold; give one of"),
+        (
+            ("option", 2),
+            r"'option' is no pair of a name and a value; give pairs, such as \(\('server_stepsize', 1\),\)",
+        ),
+        ("option", "fixed = option: is no collection"),
+    ],
+)
+def test_a_parameter_that_the_method_does_not_have_is_refused_at_once(fixed: Any, says: str) -> None:
+    with pytest.raises(fc.InvalidInput, match=says):
+        known.Runs("Scaffold", fixed=fixed)
+
+
+def test_a_parameter_that_an_own_method_does_not_have_is_refused_when_it_is_checked() -> None:
+    @dataclass(frozen=True)
+    class OwnMethod:
+        rho: int = 1
+
+    setting: Any = SimpleNamespace(method=OwnMethod())
+    assert known.Runs("OwnMethod", fixed=(("rho", 1),)).check(setting, {}).verdict is PROVED
+    assert known.Runs("OwnMethod", fixed=(("rho", 2),)).check(setting, {}).verdict is REFUTED
+    with pytest.raises(fc.InvalidInput, match="fixed = rhoo: is no parameter of OwnMethod; did you mean rho"):
+        known.Runs("OwnMethod", fixed=(("rhoo", 1),)).check(setting, {})
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_every_calculator_is_an_attribute_of_its_paper() -> None:
 
 
 def test_signature_is_that_of_the_formula() -> None:
-    assert str(inspect.signature(fedprox.rho)).startswith("(*, mu: Any, L: Any")
+    assert str(inspect.signature(fedprox.rho)).startswith("(*, mu: fedconvex.types.Real, L: fedconvex.types.Real,")
     assert fedprox.rho.__doc__ == f"{inspect.getdoc(fedprox.rho.calculator)}\n\n{fedprox.rho.phrases}"
     with pytest.raises(TypeError, match="'K'"):
         fedprox.rho(mu=1, L=1, L_minus=0, B=1, gamma=0)

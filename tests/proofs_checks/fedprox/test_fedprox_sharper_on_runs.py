@@ -66,6 +66,7 @@ class Exactly:
         return F(int(float(exact) ** 0.5 * 10**6) + 1, 10**6)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("seed", SEEDS)
 def test_convex_clients_decrease_as_promised(seed: int) -> None:
     clients = Exactly(seed, convex=True)
@@ -85,6 +86,7 @@ def test_convex_clients_decrease_as_promised(seed: int) -> None:
     assert clients.decrease(chosen.mu, enough) >= chosen.rho * slope
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("seed", SEEDS)
 def test_any_clients_decrease_as_promised(seed: int) -> None:
     clients = Exactly(seed, convex=False)

@@ -28,6 +28,7 @@ def test_the_claim_is_false_in_its_setting(statement: Statement) -> None:
     assert statement.claim.on(federation).holds is False
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", ["equation17", "equation19"])
 def test_random_federations_break_it_and_not_the_corrected_one(name: str) -> None:
     printed, corrected = getattr(fedsplit, name), getattr(fedsplit, f"{name}corrected")
@@ -54,6 +55,7 @@ def test_what_holds_holds_there_too() -> None:
 # ---- Corollary 1 and Theorem 1 in one run
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_the_two_in_one_run_are_false() -> None:
     federation = counterexamples.diverging()
     assert offences(one_run.SETTING, federation) == []

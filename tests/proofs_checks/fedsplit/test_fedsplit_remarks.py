@@ -37,6 +37,7 @@ def test_bounds_that_are_nearly_reached() -> None:
     assert quotients[2].overlaps(rounds.quotient)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", REFUTED)
 def test_the_witness_does_not_refute_what_is_corrected(name: str) -> None:
     """With the misprint corrected, the same program gives what the statement says."""

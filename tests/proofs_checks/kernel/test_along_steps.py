@@ -159,6 +159,7 @@ def test_the_last_step_begins_where_it_says(steps: int) -> None:
     refused(SETTING, claim, proof, "vectors differ")
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("method", ["FedGD", "Scaffold"])
 def test_the_last_step_of_runs_begins_there_too(method: str) -> None:
     setting = replace(SETTING, method=method)

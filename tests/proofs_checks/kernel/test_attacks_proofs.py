@@ -147,6 +147,7 @@ def doubled(of: Any, times: int) -> Any:
     return of
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_a_term_with_many_shared_parts_is_refused_at_once() -> None:
     many = doubled(ONE, 80)
     for claim, setting in ((at_most(many, many), NOTHING), (UP, ClaimSetting(curvature=(None, many)))):
@@ -178,6 +179,7 @@ SIZES = {
 }  # fmt: skip
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(("number_", "reason"), SIZES.values(), ids=list(SIZES))
 def test_a_number_that_would_fill_the_memory_is_refused(number_, reason) -> None:
     claim = equal(number_, 0 * ONE)

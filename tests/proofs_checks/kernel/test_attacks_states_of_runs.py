@@ -100,6 +100,7 @@ def test_an_expectation_over_one_round_is_none_over_all(potential: Number) -> No
         refused(DRAWN, STAYS, Derivation((made,)), "an expectation inside")
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_it_would_prove_what_runs_refute() -> None:
     assert is_false(DRAWN, STAYS)
     everyone = setting()

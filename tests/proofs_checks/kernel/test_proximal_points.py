@@ -45,6 +45,7 @@ def test_it_is_stationary_and_minimises() -> None:
     theorem(of_objective, LEAST, LEAST_PROOF)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("claim", [STATIONARY, LEAST], ids=["stationary", "least"])
 def test_it_is_so_on_federations(claim: Claim) -> None:
     federations = random_federations(SETTING, claim)

@@ -128,11 +128,13 @@ def test_distinct_draws_in_turn_favour_the_light_devices() -> None:
 # the page
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_the_page_is_up_to_date() -> None:
     message = "run `python -m fedconvex.proofs_checks.sentences > docs/sentences.md`"
     assert PAGE.read_text("utf-8") == as_markdown(), message
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_the_page_has_every_sentence() -> None:
     text = as_markdown()
     for one in sentences():

@@ -77,6 +77,7 @@ def test_numbers_of_fedsplit(problem: Any, s: Fraction, t: int) -> None:
     assert close(reference_fedsplit.contraction(number(kappa)), 1 - 2 / (sqrt(kappa) + 1))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("problem", [EQUAL, UNEQUAL, TWINS])
 @pytest.mark.parametrize("P", [1, 2, 3])
 @pytest.mark.parametrize("T", [1, 9])

@@ -85,6 +85,7 @@ def letters_of(text: str) -> str:
     return re.sub(r"[\s(){}^_·]", "", unicodedata.normalize("NFKC", text))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("statement", BESIDE, ids=lambda s: s.identifier)
 def test_marks_of_the_catalogue_read_back_to_both_sources(statement: Statement) -> None:
     both, sides = printed_and_here(statement), printed_beside(statement)

@@ -12,6 +12,7 @@ from fedconvex.commands.bounds.formulas import entries, find
 from fedconvex.theory import fedprox
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_all_statements_are_listed_by_paper():
     printed = invoke()
     for paper in theory.papers().values():
@@ -45,6 +46,7 @@ def test_latex_is_printed_alone():
     assert invoke("fedprox.rho_terms", "--latex").startswith(r"\frac{1}{\mu},\qquad")
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_every_formula_can_be_shown_and_no_parameter_is_called_like_an_option():
     for paper in theory.papers().values():
         for entry in entries(paper):
@@ -54,13 +56,14 @@ def test_every_formula_can_be_shown_and_no_parameter_is_called_like_an_option():
             assert not {"sweep", "out", "plot", "json", "latex", "help"} & entry.parameters.keys()
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_help_is_written_for_humans(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "--help")
     words = " ".join(out.split())
     assert code == 0
     assert "List, show, compute, sweep and draw" in words
     assert "--sweep mu=5:80:200" in words
-    assert "1 the statement promises nothing at these values" in words
+    assert "1 the statement guarantees nothing at these values" in words
 
 
 @pytest.mark.beyond_core  # starts a process

@@ -80,6 +80,7 @@ def with_line(proof: Derivation, **changes: Any) -> Derivation:
     return replace(proof, lines=(replace(proof.lines[0], **changes),))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_kernel_replays_a_certificate_and_refuses_changed_ones(name: str) -> None:

@@ -53,6 +53,7 @@ def test_one_client_by_hand():
     assert found.lower == found.upper == d - d * d / 2
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     ("m", "clients", "mu", "B", "gamma"),
     [(2, SmoothConvex(1), 2, F(3, 2), F(1, 5)), (3, SmoothConvex(1), 4, F(5, 4), F(1, 2)),
@@ -139,6 +140,7 @@ def test_residuals_that_are_too_long_are_shortened():
     assert F(11, 20) - F(1, 10**10) < run.points[1][0] <= F(11, 20)  # (1 + 1/10)/2, not (1 + 5)/2
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_several_rounds_and_other_methods():
     for method in (fc.FedProx(mu=2), fc.FedDyn(alpha=2), fc.FedSplit(stepsize=F(1, 2))):
         exact, rough = (
@@ -221,6 +223,7 @@ def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
         assert -sum(slope * d + curvature / 2 * d * d for d in moved) / 4 >= found.lower * slope**2
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_kinds_of_clients_that_are_alike():
     """Every kind has residuals of its own."""
     alike = ClientGroups(ClientGroup(SmoothConvex(1), 1), ClientGroup(SmoothConvex(1), 3))
@@ -239,6 +242,7 @@ def test_the_command_asks_about_inexact_answers(monkeypatch, capsys):
     assert "inexactness 1" in out
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_many_composed_rounds_with_inexact_answers():
     """One round is certified; the simulation plays all, with residuals in the first only."""
     clients, gamma = SmoothStronglyConvex(1, 4), fc.ToInexactness(F(1, 10))

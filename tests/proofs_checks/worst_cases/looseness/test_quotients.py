@@ -114,6 +114,7 @@ def lemma10(line: Line) -> tuple[F, F] | None:
     return kappa0 * line.gradient_square, line.value(line.average) + kappa * (spread - left) - line.value(after)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     ("name", "alpha", "lowest", "one_gradient", "sides"),
     [

@@ -32,6 +32,7 @@ def feddyn_points(prox, w, alpha, rounds, m):
     return points
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(("m", "rounds"), [(2, 2), (2, 3), (3, 2)])
 def test_feddyn_against_the_program_without_symmetry(metric, m, rounds):
@@ -91,6 +92,7 @@ def test_no_run_of_feddyn_is_above_the_proved_end(metric, m, rounds, data):
         assert gaps[metric] <= found.upper * size
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("method", [fc.FedDyn(alpha=3), fc.FedDynOneGD(alpha=3), fc.FedProx(mu=2)])
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_attained_end_is_what_simulate_finds(method, metric):

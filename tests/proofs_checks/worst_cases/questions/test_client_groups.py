@@ -42,6 +42,7 @@ def truth_of(weights, curvatures, method, metric, G):
     return c.worst(measured, measure)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("metric", ["distance", "gap"])
 @pytest.mark.parametrize(
     ("weights", "curvatures", "kinds"),
@@ -113,6 +114,7 @@ METHODS = (
 )  # fmt: skip
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("metric", ["distance", "gap", "descent"])
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_the_attained_end_is_what_simulate_finds(method, metric):

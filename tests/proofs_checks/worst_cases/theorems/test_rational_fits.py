@@ -35,6 +35,7 @@ def test_a_function_is_found_again(expression: Any) -> None:
     assert fitted(FIELD, at_points, few) == function
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_values_of_no_rational_function_are_not_fitted() -> None:
     at_points = points(60)
     assert fitted(FIELD, at_points, [abs(a - b) for a, b in at_points]) is None

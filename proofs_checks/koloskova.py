@@ -1,0 +1,67 @@
+"""Proofs of the statements on two local steps of clients that need not be convex.
+
+With g = ∇f(x) the round is −s(2g + r), ‖r‖² ≤ s²L² mean‖∇F_k(x)‖², and s⟨g, 2g + r⟩ = s‖g‖² + (s/4)(‖2g + r‖² − ‖r‖²).
+"""
+
+from fractions import Fraction as F
+from typing import Any
+
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.terms import gradient, infimum, local_step, mean, parameter, server, square, value
+from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.kernel.proofs import Derivation, During, Hypothesis, Infimum, Telescope, Upper
+from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, lipschitz, squared
+from fedconvex.proofs_checks.line_clients import remarks_of_instances
+from fedconvex.proofs_checks.remarks import Remarks, remarks_on
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import koloskova
+
+s, L, T, sigma2 = map(parameter, ("stepsize", "L", "T", "sigma2"))
+w, after = server(0), server(1)
+SMALL = s**2 * L**2 / 4
+
+
+def descent() -> Parts:
+    """f(x⁺) ≤ f(x) − s‖∇f(x)‖² + (s³L²/4) mean‖∇F_k(x)‖²."""
+    first = local_step(w)
+    moved, change = mean(gradient(w)) + mean(gradient(first)), gradient(first) - gradient(w)
+    parts = by(Upper(after, w)) + (s / 4 - s**2 * L / 2) * squared(moved)
+    return parts + s / 4 * (lipschitz(first, w, L) + jensen(change))
+
+
+@proof_of(koloskova.one_round)
+def one_round(claim: Claim) -> Derivation:
+    """mean‖∇F_k(x)‖² is ‖∇f(x)‖² and the variance."""
+    return Derivation((concluding(claim, descent() + s * SMALL * by(Hypothesis("variance"))),))
+
+
+@proof_of(koloskova.dissimilar_round)
+def dissimilar_round(claim: Claim) -> Derivation:
+    """mean‖∇F_k(x)‖² ≤ B²‖∇f(x)‖²."""
+    return Derivation((concluding(claim, descent() + s * SMALL * by(Hypothesis("dissimilarity"))),))
+
+
+@proof_of(koloskova.rate)
+def rate(claim: Claim) -> Derivation:
+    """The decreases of all rounds add up to at most the initial suboptimality."""
+    parts, slope = descent() + s * SMALL * by(Hypothesis("variance")), square(mean(gradient(w)))
+    rounds = Telescope(
+        value(w) - infimum, s * (1 - SMALL) * slope, error=s * SMALL * sigma2, facts=parts.facts, squares=parts.squares,
+        name="all rounds",
+    )  # fmt: skip
+    start, end = (by(During(when, by(fact).facts)) for when, fact in (("start", Hypothesis("initial gap")),
+                                                                      ("end", Infimum(w))))  # fmt: skip
+    return Derivation((rounds, concluding(claim, 1 / (s * (1 - SMALL) * T) * (cited("all rounds") + start + end))))
+
+
+INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
+    "oneround": ((1,), (0,), 2, (1, F(1, 10), F(1, 2)), ()),
+    "onerounddissimilarclients": ((F(2, 3),), (1,), 2, (1, F(2, 3), F(2, 3)), ()),
+    "trounds": ((1,), (1,), 0, (1, 2, F(1, 2), F(2, 3), F(1, 2)), ()),
+}  # fmt: skip
+
+
+@remarks_on(*(koloskova.PAPER.find(key) for key in INSTANCES))
+def remarks(statement: Statement) -> Remarks:
+    """The worst instances that are known."""
+    return remarks_of_instances(statement, INSTANCES, frozenset())

@@ -1,0 +1,150 @@
+r"""Li, Huang, Yang, Wang, Zhang: *On the convergence of FedAvg on non-IID data* (ICLR 2020).
+
+Main statements
+---------------
+* `drift`: bounded gradients keep the clients' answers together, for any number of local steps.
+* `noise_iid`, `noise_uniform`: what the draw of the clients adds to that, in expectation.
+* `gamma_at_most`, `gamma_at_least`: the paper's heterogeneity Γ lies between σ*²/(2L) and σ*²/(2μ).
+
+The paper's analysis needs bounded gradients, and Γ = f(x*) − mean_k min F_k. The statements here are in that setting,
+without stochastic gradients. G² is the mean square of what a client descends by on average in the round, so that it is
+at most the paper's bound of all gradients; Γ is compared with σ*² = mean‖∇F_k(x*)‖², of which other papers' bounds are
+made.
+
+Notation: `stepsize` s and `local_steps` e of the local gradient steps; `mu`, `L` curvatures of every client.
+"""
+
+from typing import Any
+
+from fedconvex.claims.claim import at_most, equal
+from fedconvex.claims.terms import (
+    answers,
+    expected,
+    family,
+    gradient,
+    local_gradients,
+    mean,
+    minimiser,
+    parameter,
+    server,
+    square,
+    value,
+)
+from fedconvex.statements.assumptions import Runs, SampledIID, SampledUniformly, Smooth, StronglyConvex
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
+from fedconvex.statements.notation import (
+    CURVATURE,
+    LENGTH,
+    SQUARED_GRADIENT,
+    SQUARED_LENGTH,
+    STEPSIZE,
+    VALUE,
+    Parameter,
+)
+from fedconvex.statements.statement import ClaimType, Paper, Statement
+
+ANSWERED = mean(answers)
+SPREAD = square(answers - ANSWERED)
+NOISE = expected(square(server(1) - ANSWERED))
+
+PAPER = Paper(
+    name="li_fedavg",
+    short="FedAvg, non-IID",
+    reference="Li, Huang, Yang, Wang, Zhang: On the convergence of FedAvg on non-IID data (ICLR 2020)",
+    convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",
+    letters=Letters(server="w^@", minimiser="w^*", answers="w_k^@", expectation="E"),
+    restated=True,
+    notation={
+        "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
+        "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, measured="local_steps"),
+        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
+        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "K": Parameter("K", "clients drawn in a round", least=1, integer=True, measured="num_drawn"),
+        "num_clients": Parameter("m", "clients", least=2, integer=True, measured="num_clients"),
+        "num_active": Parameter("P", "clients that take part in a round", least=1, integer=True,
+                                measured="num_active"),
+        "G2": Parameter("G^2", "mean square of the clients' mean gradient over their local steps", SQUARED_GRADIENT,
+                        least=0, means=square(local_gradients / parameter("local_steps"))),
+        "spread": Parameter("V", "mean squared distance of the clients' answers from their mean", SQUARED_LENGTH,
+                            least=0, means=SPREAD),
+        "answers_mean": Parameter(r"\mathbb{E}_k w_k^{t+1}", "the mean of all clients' answers", LENGTH,
+                                  means=ANSWERED),
+        "sigma_star2": Parameter(
+            r"\sigma_*^2", "mean squared gradient of the clients at the minimiser", SQUARED_GRADIENT, least=0,
+            measured="sigma_star2", means=square(gradient(minimiser)),
+        ),
+    },
+)  # fmt: skip
+FEDAVG = Runs("FedGD")
+UNIFORM = (FEDAVG, SampledUniformly(), Condition("num_active", "<=", "num_clients"))
+
+
+@PAPER.statement(
+    "Drift", ClaimType.UPPER, symbol=r"\mathbb{E}_k\|w_k^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", units=SQUARED_LENGTH,
+    assumes=(FEDAVG,), states=SPREAD,
+)  # fmt: skip
+def drift(*, stepsize: Any, local_steps: Any, G2: Any) -> Any:
+    """The answers' mean squared distance from their mean is at most s²e²G², for any differentiable functions."""
+    return stepsize**2 * local_steps**2 * G2
+
+
+@PAPER.statement(
+    "Unbiased average", ClaimType.IDENTITY, symbol="E w^{t+1}", relation="=", units=LENGTH,
+    assumes=UNIFORM, states=lambda right: equal(expected(server(1)), right),
+)  # fmt: skip
+def unbiased(*, answers_mean: Any) -> Any:
+    """The server's average over P of m clients has the mean of all clients' answers as its expectation."""
+    return answers_mean
+
+
+@PAPER.statement(
+    "Noise, independent draws", ClaimType.IDENTITY, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", relation="=",
+    units=SQUARED_LENGTH, assumes=(FEDAVG, SampledIID()), states=lambda right: equal(NOISE, right),
+)  # fmt: skip
+def noise_iid(*, K: Any, spread: Any) -> Any:
+    """The variance of the average over K independent draws: V/K, V the variance of the answers."""
+    return spread / K
+
+
+@PAPER.statement(
+    "Noise, P of m clients", ClaimType.IDENTITY, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", relation="=",
+    units=SQUARED_LENGTH, assumes=UNIFORM, states=lambda right: equal(NOISE, right),
+)  # fmt: skip
+def noise_uniform(*, num_clients: Any, num_active: Any, spread: Any) -> Any:
+    """The variance of the average over P of m clients: (m − P)/(P(m − 1))·V; 0 where everyone takes part."""
+    return (num_clients - num_active) / (num_active * (num_clients - 1)) * spread
+
+
+@PAPER.statement(
+    "Noise and drift", ClaimType.UPPER, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", units=SQUARED_LENGTH,
+    assumes=(FEDAVG, SampledIID()), states=lambda right: at_most(NOISE, right),
+)  # fmt: skip
+def noise_of_drift(*, stepsize: Any, local_steps: Any, K: Any, G2: Any) -> Any:
+    """K independent draws of clients with e local steps add at most s²e²G²/K to the squared distance."""
+    return stepsize**2 * local_steps**2 * G2 / K
+
+
+@PAPER.statement(
+    "Heterogeneity, upper bound", ClaimType.TIGHT, symbol=r"\Gamma", units=VALUE, assumes=(StronglyConvex(),),
+    states=lambda bound: at_most(value(minimiser) - value(family("v")), bound),
+)  # fmt: skip
+def gamma_at_most(*, mu: Any, sigma_star2: Any) -> Any:
+    """Γ = f(x*) − mean_k min F_k is at most σ*²/(2μ): so is f(x*) − mean_k F_k(v_k) for all points v_k."""
+    return sigma_star2 / (2 * mu)
+
+
+@PAPER.statement(
+    "Heterogeneity, lower bound", ClaimType.TIGHT, symbol=r"\mathbb{E}_k F_k(v_k) - f(x^*)", units=VALUE,
+    assumes=(Smooth(),),
+    states=lambda bound: at_most(
+        value(minimiser - gradient(minimiser) / parameter("L")) - value(minimiser), bound
+    ),
+)  # fmt: skip
+def gamma_at_least(*, L: Any, sigma_star2: Any) -> Any:
+    """Γ is at least σ*²/(2L): with v_k = x* − ∇F_k(x*)/L, mean_k F_k(v_k) − f(x*) ≤ −σ*²/(2L)."""
+    return -sigma_star2 / (2 * L)
+
+
+def __getattr__(name: str) -> Statement:
+    return PAPER.find(name)
