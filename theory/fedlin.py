@@ -50,8 +50,7 @@ STEPPED = server(0) - parameter("stepsize") * SLOPE  # one step of gradient desc
 PAPER = Paper(
     name="fedlin",
     short="FedLin",
-    reference="Mitra, Jaafar, Pappas, Hassani: Linear convergence in federated learning: tackling client heterogeneity "
-    "and sparse gradients (NeurIPS 2021)",
+    reference="Mitra, Jaafar, Pappas, Hassani: Linear convergence in federated learning (NeurIPS 2021)",
     convention="f = (1/m) sum_k F_k, a plain mean",
     letters=Letters(server="x^@", minimiser="x^*", answers="y_k^@", mean=r"\frac{1}{m}\sum_k", expectation=""),
     restated=True,

@@ -21,8 +21,7 @@ from fedconvex.types import Real, Reals
 PAPER = Paper(
     name="fednova",
     short="FedNova",
-    reference="Wang, Liu, Liang, Joshi, Poor: Tackling the objective inconsistency problem in heterogeneous federated "
-    "optimization (NeurIPS 2020)",
+    reference="Wang, Liu, Liang, Joshi, Poor: Tackling the objective inconsistency problem (NeurIPS 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     restated=True,
     notation={

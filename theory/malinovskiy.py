@@ -25,8 +25,8 @@ from fedconvex.types import Real
 PAPER = Paper(
     name="malinovskiy",
     short="Local fixed points",
-    reference="Malinovskiy, Kovalev, Gasanov, Condat, Richtárik: From local SGD to local fixed-point methods for "
-    "federated learning (ICML 2020)",
+    reference="Malinovskiy, Kovalev, Gasanov, Condat, Richtárik: From local SGD to local fixed-point methods "
+    "(ICML 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     letters=Letters(server="x^@", minimiser="x^*", answers="y_k^@", local_step="G_k", expectation=""),
     restated=True,

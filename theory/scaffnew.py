@@ -45,8 +45,7 @@ PULLED = MODELS - minimiser - s * (gradient(MODELS) - gradient(minimiser))
 PAPER = Paper(
     name="scaffnew",
     short="Scaffnew",
-    reference="Mishchenko, Malinovsky, Stich, Richtárik: ProxSkip: Yes! Local gradient steps provably lead to "
-    "communication acceleration! Finally! (ICML 2022)",
+    reference="Mishchenko, Malinovsky, Stich, Richtárik: ProxSkip: Yes! Local gradient steps (ICML 2022)",
     convention="f = (1/m) sum_k F_k, a plain mean",
     letters=Letters(minimiser="x^*", mean=r"\frac{1}{m}\sum_k"),
     restated=True,

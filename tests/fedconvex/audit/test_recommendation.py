@@ -340,6 +340,18 @@ def test_a_method_that_passes_the_tolerance_and_rises_again_is_not_confirmed(mon
     assert "no run reached it" in found.why
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_local_steps_are_designed_and_not_run() -> None:
+    found = fc.recommend(logistic(), 1e-3, local_steps=100_000)
+    assert all(not entry.checked for entry in found.ranked if "100000" in entry.local_work)
+    assert found.best.measured_rounds is not None
+
+
+def test_features_that_are_all_0_have_their_minimiser_at_0() -> None:
+    with pytest.raises(InvalidInput, match="has its minimiser at 0"):
+        fc.recommend(fc.LeastSquares(A=[np.zeros((5, 2))] * 2, b=[np.ones(5)] * 2))
+
+
 def test_a_check_that_fails_is_reported() -> None:
     problem = least_squares(1)
     truth = fc.ground_truth(problem)
