@@ -177,7 +177,7 @@ class DeepCheckpoint:
                 problem = f"was written with {library} {there.get(library)}, this is {here}"
                 raise self._refused(f"{problem}: the last digits of a run depend on it")
         if len(rows) - 1 > rounds:
-            cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
+            cure = f"request {len(rows) - 1} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
         require_same("checkpoint", self.path, computed_with, self.here, self.exactly)
         self.computed_with[:] = computed_with or []

@@ -179,8 +179,8 @@ class ClaimOnDeepRun:
         number = self.run.task.arithmetic.to_float
         apart = np.linalg.norm(number(here) - number(there))
         if not apart <= self.run.rounding * np.linalg.norm(number(there)):
-            raise InvalidInput("run", "its rounds, played again", f"lead to a model {apart:.3g} away from the run's",
-                               "play them on the device on which they were run")  # fmt: skip
+            raise InvalidInput("run", "its rounds, computed again", f"lead to a model {apart:.3g} away from the run's",
+                               "compute them on the device of the run")  # fmt: skip
 
     def _with_room(self, work: Callable[..., T], *arguments: Any) -> T:
         return with_room(partial(work, *arguments), budget_of(self.run.task.problem))

@@ -284,9 +284,7 @@ class Stragglers:
 
     def __post_init__(self) -> None:
         if not 0 <= to_fraction(self.fraction, "fraction") <= 1:
-            raise InvalidInput(
-                "fraction", self.fraction, "is not in [0, 1]", "give the part of the clients that is late"
-            )
+            raise InvalidInput("fraction", self.fraction, "is not in [0, 1]", "give the fraction of stragglers")
         if not is_choice(self.policy, ("drop", "use")):
             cure = f"{suggestion(self.policy, ('drop', 'use'))}give 'drop' or 'use'"
             raise InvalidInput("policy", self.policy, "is unknown", cure)

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.pickled import register_flint, without_caches
 from fedconvex.safe_text import one_line, printable
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class ShownResult(ABC):
         super().__init_subclass__(**options)
         if "__repr__" not in vars(cls):  # `dataclass` does not replace a class's own, and its own prints whole arrays
             cls.__repr__ = _short_repr  # type: ignore[method-assign, assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        register_flint()  # before the fields, which are pickled next, and may be balls
+        return without_caches(self)
 
     @abstractmethod
     def summary(self) -> Summary:

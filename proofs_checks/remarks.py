@@ -22,7 +22,7 @@ class Remarks:
 
     Attributes:
         notes: misprints, readings and remarks, for the reader.
-        vacuous: the parameters for which the statement promises nothing.
+        vacuous: the parameters for which the statement guarantees nothing.
         tightness: the worst known instance (`tightness.Tightness`).
         reading: how what is proved differs from what the paper prints, where it does.
         breaks: makes an exact federation of the statement's setting in which its claim is false.

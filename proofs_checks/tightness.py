@@ -78,7 +78,9 @@ class Tightness:
             raise InvalidInput("instance", self.instance, "is not admissible", "give one that meets the assumptions")
         happens, promised = found
         if not promised > 0:
-            raise InvalidInput("instance", self.instance, "is promised nothing", "give one with a positive bound")
+            raise InvalidInput(
+                "instance", self.instance, "has a bound that guarantees nothing", "give one with a positive bound"
+            )
         return happens / promised
 
 

@@ -41,7 +41,7 @@ class Result:
         evidence: the lines of the proof, comparisons with the running code, and printed lines that fail.
         witness, replayed: the counterexample to a refuted statement, and what running it gave.
         corrected: for a refuted statement, the statement that holds instead.
-        vacuous: where the statement promises nothing.
+        vacuous: where the statement guarantees nothing.
         tightness: an instance that shows how much of the bound is attained; None where there is none.
         seconds: the time that the proof and the comparisons took.
         theorem: what the kernel proved of the statement's claim, with all that it assumes; None without such a proof.

@@ -11,11 +11,11 @@ ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lem
 HEAD = """# Every statement
 
 Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the statement's claim, or
-what the calculator computes, in the paper's letters and in the order in which it is written. "Up to constants" marks
+what the calculator computes, in the paper's notation and in the order in which it is written. "Up to constants" marks
 what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. Where a paper prints another formula, both are
-given, and what differs is underlined. How to use the calculators is said in [bounds.md](bounds.md).
+given, and the difference is underlined. [bounds.md](bounds.md) explains the calculators.
 
-A statement is called by its calculator's name or by its number:
+Call a statement by its calculator's name or by its number:
 
 ```python
 from fedconvex.theory import fedprox

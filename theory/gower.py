@@ -72,7 +72,7 @@ PAPER = Paper(
 )  # fmt: skip
 
 
-def variance(num_clients: Any, num_active: Any) -> Any:
+def variance(num_clients: Real, num_active: Real) -> Any:
     """c of P of m clients: (m − P)/(P(m − 1))."""
     return (num_clients - num_active) / (num_active * (num_clients - 1))
 
@@ -98,18 +98,18 @@ def is_suboptimal(bound: Any) -> Claim:
     return at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T")
 
 
-def one_round(s: Any, mu: Any, D: Any, noise: Any) -> Any:
+def one_round(s: Any, mu: Real, D: Real, noise: Any) -> Any:
     """(1 − sμ)D + 2s²·noise."""
     return (1 - s * mu) * D + 2 * s**2 * noise
 
 
-def rate(T: Any, s: Any, mu: Any, D0: Any, noise: Any) -> Any:
+def rate(T: Real, s: Any, mu: Real, D0: Real, noise: Any) -> Any:
     """(1 − sμ)^T D₀ + (1 − (1 − sμ)^T)·2s·noise/μ."""
     rest = power(1 - s * mu, T)
     return rest * D0 + (1 - rest) * 2 * s * noise / mu
 
 
-def convex_rate(T: Any, s: Any, D0: Any, noise: Any) -> Any:
+def convex_rate(T: Real, s: Any, D0: Real, noise: Any) -> Any:
     """D₀/(sT) + 2s·noise."""
     return D0 / (s * T) + 2 * s * noise
 

@@ -40,6 +40,6 @@ def windows(numbers: np.ndarray, length: int, first: int = 0, count: int | None 
     there = len(numbers) - length
     count = max(there - first, 0) if count is None else count
     if first < 0 or first + count > there or count == 0:
-        raise InvalidInput("count", count, f"there are {max(there, 0)} windows of {length} characters", "ask for fewer")
+        raise InvalidInput("count", count, f"there are {max(there, 0)} windows of {length} characters", "request fewer")
     every = np.lib.stride_tricks.sliding_window_view(numbers, length)
     return every[first : first + count], numbers[first + length : first + length + count]

@@ -60,7 +60,7 @@ def require_same(argument: str, value: Any, there: Any, here: Sequence[Mapping[s
         ResumedElsewhere: they differ.
     """
     if there is None:
-        problem = "does not say which processor computed it"
+        problem = "does not record the processor that computed it"
     elif not _is_list_of_texts(there):
         cure = "delete it to start anew, or give another path"
         raise InvalidInput(argument, value, "is no checkpoint of a run, or is damaged", cure)

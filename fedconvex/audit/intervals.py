@@ -1,7 +1,7 @@
 """Numbers with their certainty, the arithmetic that computes them, and suboptimality gaps."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.certainty import Certainty
 from fedconvex.methods.base import Method
-from fedconvex.problems.base import Problem
+from fedconvex.pickled import without_caches
+from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 
 BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
@@ -46,7 +47,25 @@ def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
     return gaps_to(problem, minimizer)(x)
 
 
-def gaps_to(problem: Problem, minimizer: np.ndarray) -> Callable[[np.ndarray], float]:
+def gaps_to(problem: Problem, minimizer: np.ndarray) -> "GapsTo":
     """The function x ↦ `gap(problem, x, minimizer)`, for many x: looking the clients up takes longer than the gap."""
-    weights, clients = problem.weights, problem.clients("float")
-    return lambda x: float(weights @ clients.differences(x, minimizer))
+    return GapsTo(problem, minimizer)
+
+
+@dataclass(frozen=True, eq=False)
+class GapsTo:
+    """The suboptimality as a function of the point, which can be pickled."""
+
+    problem: Problem
+    minimizer: np.ndarray
+
+    def __call__(self, x: np.ndarray) -> float:
+        weights, clients = self._weights_and_clients
+        return float(weights @ clients.differences(x, self.minimizer))
+
+    @cached_property
+    def _weights_and_clients(self) -> tuple[np.ndarray, Clients]:
+        return self.problem.weights, self.problem.clients("float")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_caches(self)

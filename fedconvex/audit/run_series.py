@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
         if (finite < 0).any():
             raise InvalidInput("losses", finite.min(), "is no norm", "give kind='loss' for losses")
         with np.errstate(over="ignore"):
-            return _series(recorded**2, lambda x: float(np.sum(problem.gradient(x) ** 2)), "‖∇f(x_t)‖²", 0.0)
+            return _series(recorded**2, partial(_squared_gradient_norm, problem), "‖∇f(x_t)‖²", 0.0)
     gap = gaps_to(problem, truth.point)
     values = recorded - truth.value
     scale = max(abs(truth.value), abs(gap(np.zeros(problem.dim))))
@@ -83,6 +84,10 @@ def of_losses(losses: Any, problem: Problem, truth: GroundTruth, kind: str = "lo
             "give the losses of the same objective: same data, ridge, weights, and mean or sum over samples",
         )  # fmt: skip
     return _series(np.maximum(values, 0.0), gap, LOSSES, resolution)
+
+
+def _squared_gradient_norm(problem: Problem, x: np.ndarray) -> float:
+    return float(np.sum(problem.gradient(x) ** 2))
 
 
 def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, str]:
@@ -120,7 +125,7 @@ def read_losses(path: str | Path, kind: str | None = None) -> tuple[np.ndarray, 
     for place, cell in enumerate(frame[column]):
         if not cell.strip():
             raise InvalidInput(
-                f"losses, row {place + 1}", cell, "is empty", "fill it, or cut the file before the first gap"
+                f"losses, row {place + 1}", cell, "is empty", "fill it, or cut the file before the first missing value"
             )
     try:
         return np.array([float(cell) for cell in frame[column]]), chosen
@@ -166,9 +171,9 @@ def _series(
 ) -> RunSeries:
     values = np.where(np.isfinite(values), values, np.inf)
     if len(values) < FEWEST:
-        raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few to tell anything", "run more rounds")
+        raise InvalidInput("run", f"{len(values) - 1} rounds", "are too few for a diagnosis", "run more rounds")
     if not values[0] > 0:
-        cure = "start the run elsewhere; nothing is stuck"
+        cure = "start the run at another point"
         raise InvalidInput("run", float(values[0]), "is the suboptimality before the first round", cure)
     if not values[0] < np.inf:
         cure = "start the run nearer to the minimiser, or rescale the objective"

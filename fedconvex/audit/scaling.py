@@ -101,7 +101,7 @@ def require_comparable_scales(problem: Problem, rounds: int, names: Sequence[str
     """Raises InvalidInput where the features' scales keep every method from getting anywhere in so many rounds."""
     scaling = scaling_of(problem, names)
     if scaling is not None and scaling.hides_progress(rounds):
-        reason = f"{scaling}; as they are, no method gets far in {rounds} rounds"
+        reason = f"{scaling}; unscaled, no method makes much progress in {rounds} rounds"
         cure = "give --no-standardize to audit them nevertheless, or give --standardize"
         raise InvalidInput("data", problem, reason, cure)
 

@@ -82,11 +82,14 @@ def diagnose(
         if method is not None and method != run.method:
             cure = "call diagnose(run): a trajectory knows its method"
             raise InvalidInput("method", method, f"is not the method of the run, {run.method!r}", cure)
+        if problem is not None and problem is not run.problem:
+            cure = "call diagnose(run): a trajectory knows its problem"
+            raise InvalidInput("problem", problem, "is not the problem of the run", cure)
         problem, method = run.problem, run.method
         if setup is not None:
             if setup.stragglers is not None and setup.stragglers.fraction > 0:
                 cure = "run without stragglers, whose work is unequal"
-                raise InvalidInput("run", setup.stragglers, "has no deterministic twin", cure)
+                raise InvalidInput("run", setup.stragglers, "has no deterministic counterpart", cure)
             local_solver, participation = setup.local_solver, setup.participation
     if problem is None or method is None:
         cure = "call diagnose(losses, method=…, problem=…)"
@@ -189,7 +192,7 @@ class _Investigation:
         words = (
             f"{self.series.name} went from {values[0]:.3g} to {values[-1]:.3g}; this method with these "
             f" parameters goes from {self.twin.model.first_gap:.3g} (at 0) to {reached:.3g} in {T:,} rounds, and "
-            f"multiplies the late error by {self.twin.contraction:.4g} per round"
+            f"multiplies the error in late rounds by {self.twin.contraction:.4g} per round"
         )
         cure = (
             "compare data, objective, method, parameters and start with the run's; fedconvex conform checks the "
@@ -236,7 +239,7 @@ class _Investigation:
 
     def _draws(self, expected: float) -> StuckCause:
         words = (
-            f"the run ended at {self.level:.3g}; with everyone in every round and no mini-batches the same method "
+            f"the run ended at {self.level:.3g}; with full participation and full batches the same method "
             f"reaches {expected:.3g} in {self.series.rounds:,} rounds"
         )
         partial = not self.participation.takes_everyone(self.twin.model.problem)
@@ -265,7 +268,9 @@ class _Investigation:
             if isfinite(predicted)
             else "its fixed point is off"
         )
-        words = f"one round multiplies the late error by {factor:.6f}; {when}, the run had {self.series.rounds:,}"
+        words = (
+            f"one round multiplies the error in late rounds by {factor:.6f}; {when}, the run had {self.series.rounds:,}"
+        )
         if self.series.recorded and self.series.of_losses and not self._starts_at_0:
             first = f"{self.series.values[0]:.4g}"
             words += (

@@ -57,7 +57,7 @@ class DeterministicTwin:
 
     @property
     def contraction(self) -> float:
-        """The factor per round of the late error (NUMERIC)."""
+        """The factor per round of the error in late rounds (NUMERIC)."""
         return self.map.contraction
 
     def exact(self) -> "DeterministicTwin":

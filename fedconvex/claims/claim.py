@@ -167,12 +167,12 @@ class ClaimSetting:
             if relation not in (">=", ">", "="):
                 raise IllFormed("conditions", relation, "is no relation of a condition", 'give ">=", ">" or "="')
         if self.single_client and self.draws.scheme != "everyone":
-            raise IllFormed("single_client", self.draws.scheme, "draws from one client", "let everyone take part")
+            raise IllFormed("single_client", self.draws.scheme, "draws from one client", "use full participation")
         if self.answers not in ("own", "inexact", "error"):
             raise IllFormed("answers", self.answers, "is no way to answer", 'give "own", "inexact" or "error"')
         if (self.answers == "own") != (self.inexactness is None):
             raise IllFormed("inexactness", self.inexactness, "does not fit the answers",
                             'give it with "inexact" or "error" alone')  # fmt: skip
         if self.gradient_steps and (set(self.gradient_steps) != {"steps", "stepsize"} or self.answers != "own"):
-            raise IllFormed("gradient_steps", self.gradient_steps, "do not say how clients answer",
+            raise IllFormed("gradient_steps", self.gradient_steps, "do not define the clients' local solutions",
                             'give "steps" and "stepsize", and no inexactness')  # fmt: skip

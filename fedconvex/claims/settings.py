@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -127,14 +128,18 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
     )
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
-    fields["method_parameters"] |= {name: number(value) for name, value in assumption.fixed}
+    for name, value in assumption.fixed:
+        if type(value) is int:
+            fields["method_parameters"][name] = number(value)
+        elif value != getattr(import_module("fedconvex.methods"), assumption.method).__dict__.get(name):
+            raise NotASetting(f"{name}={value!r}, which is not what {assumption.method} has by default")
 
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
     "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
-    "RegularizedFedSplit": ("stepsize", "regularization"), "Scaffold": ("stepsize", "local_steps"),
-    "FedLin": ("stepsize", "local_steps"),
+    "RegularizedFedSplit": ("stepsize", "regularization"), "FedPD": ("eta",),
+    "Scaffold": ("stepsize", "local_steps", "server_stepsize"), "FedLin": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names, or by these."""
 OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}

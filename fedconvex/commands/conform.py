@@ -18,8 +18,8 @@ stepsize=0.1)"[/bold]
 
 The file is run. NAME is a class, object, dict or function in it with the functions that docs/conformance.md \
 describes: init, round and server_model, or local_update. Where an option is left out, the attribute method, \
-local_solver, loss, weights or precision of NAME counts. The kit runs it on small problems whose exact trajectories are known. \
-Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
+local_solver, loss, weights or precision of NAME counts. The kit runs it on small problems whose exact trajectories \
+are known. Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
 
 
 def conform(

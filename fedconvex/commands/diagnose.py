@@ -37,7 +37,9 @@ def diagnose(
         typer.Option(help="Gradient steps of a client on its subproblem (default: the method's own local solution)."),
     ] = None,
     solver_stepsize: Annotated[float | None, typer.Option(help="Their stepsize.")] = None,
-    participation: Annotated[int | None, typer.Option(help="So many clients, drawn at random, took part.")] = None,
+    participation: Annotated[
+        int | None, typer.Option(help="The number of clients sampled in each round of the run.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     **options: Any,
 ) -> None:

@@ -32,7 +32,7 @@ def recommend(
         typer.Option(help="At most this many gradient steps of a client in a round.", rich_help_panel=LIMITS),
     ] = None,
     participation: Annotated[
-        int | None, typer.Option(help="So many clients, drawn at random, in a round.", rich_help_panel=LIMITS)
+        int | None, typer.Option(help="The number of clients sampled in each round.", rich_help_panel=LIMITS)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     **options: Any,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fedconvex.reproduce import Experiment
 
-REPRODUCE_HELP = """Run the papers' figures and tables again; compare published numbers, ours and the theory's.
+REPRODUCE_HELP = """Recompute the papers' figures and tables; compare published numbers, ours and the theory's.
 
 [bold]fedconvex reproduce list[/bold]               list experiments, their data files and run times
 [bold]fedconvex reproduce fedsplit.figure1[/bold]   run one, several, or all of a paper: fedsplit
@@ -39,7 +39,8 @@ def reproduce(
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            envvar="FEDCONVEX_DATA", help="Folder with those of mnist/, cifar10/, fedprox_logs/, … that you have."
+            envvar="FEDCONVEX_DATA",
+            help="Folder that contains mnist/, cifar10/, fedprox_logs/, … (those that you have).",
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes (default: one per core).")] = None,

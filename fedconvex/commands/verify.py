@@ -28,14 +28,14 @@ VERIFY_HELP = """Do the papers' statements hold? Proofs that a small kernel repl
 [bold]fedconvex verify mypaper --record[/bold]
 [bold]fedconvex verify ./mypaper.py[/bold]
 
-One statement is shown with all that is known of it. PROVED: the kernel has replayed a proof of its claim. "As \
-printed" says whether that is what the paper prints, "holds" what is proved where it is not. REFUTED: there is a \
-counterexample, a program of at most twenty lines, and a statement that holds instead. COMPARED: a definition, or a \
-formula about data, that agrees with the running code on exact instances; nothing is proved. UNKNOWN is counted, not \
-hidden. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is attained. --record \
-writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates writes it; it is \
-replayed, with those that it cites beside it. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a \
-verdict has changed or a proof is refused, 2 wrong input."""
+For one statement the command prints the verdict with all evidence. PROVED: the kernel has replayed a proof of its \
+claim. "As printed" states whether this is the paper's claim, "holds" gives the proved claim where it differs. \
+REFUTED: there is a counterexample, a program of at most twenty lines, and a corrected statement. COMPARED: a \
+definition, or a formula about data, that agrees with the running code on exact instances; nothing is proved. \
+UNKNOWN: none of these. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is \
+attained. --record writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates \
+writes it; the command replays it, with the proofs in the same folder that it cites. Exit status: 0 all verdicts are \
+as recorded (or now recorded), 1 a verdict has changed or a proof is refused, 2 wrong input."""
 
 
 def verify(
@@ -68,7 +68,7 @@ def verify(
         float | None,
         typer.Option(
             show_default=False,
-            help="How long to look for a federation that breaks each claim: 5 for lemmas of a file, else not at all.",
+            help="Seconds to search for a federation that violates each claim (5 for lemmas of a file, else 0).",
         ),
     ] = None,
     record: Annotated[

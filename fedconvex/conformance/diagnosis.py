@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from fedconvex.conformance.one_round_ahead import excluded
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.search import MOST_FAULTS, FaultSearch
 from fedconvex.conformance.setup import Setup
+from fedconvex.pickled import without_caches
 
 CLEARLY = 8  # a fault whose distance is this many times smaller fits clearly better …
 ROUNDING = 1e-3  # … unless both distances are below this part of the tolerance
@@ -27,6 +29,9 @@ class Suspects:
     references: Sequence[Reference]
     bits: int
     part: Part = "both"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_caches(self)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:

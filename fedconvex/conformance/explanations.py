@@ -6,6 +6,7 @@ from decimal import Decimal
 from fedconvex.conformance.faults import Fault
 
 ROUND = 6  # significant digits of a round number
+PER_CONVENTION, NOT_ROUND = 2, 10  # places in the order of the ways to extend a set
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,10 @@ class Explanation:
         return (sum(fault.convention for fault in self.faults), len(numbered), sum(self._digits))
 
     @property
-    def is_round(self) -> bool:
-        """Whether the fitted numbers are such as people choose."""
-        return max(self._digits, default=0) <= ROUND
+    def doubt(self) -> int:
+        """How late a search extends the set: by conventions, and by fitted numbers other than those people choose."""
+        is_round = max(self._digits, default=0) <= ROUND
+        return PER_CONVENTION * sum(fault.convention for fault in self.faults) + (0 if is_round else NOT_ROUND)
 
     @property
     def _digits(self) -> list[int]:

@@ -60,7 +60,7 @@ def check_file(target: str, method: Any = None, **options: Any) -> Report:
         chosen["local_solver"] = _solver(_first(solver, found, "local_solver"))
         method = _method(_first(method, found, "method"))
         if method is None:
-            raise InvalidInput("method", None, f"is given neither with {name} nor in it", "say --method METHOD(…)")
+            raise InvalidInput("method", None, f"is given neither with {name} nor in it", "pass --method METHOD(…)")
         return check(method, **functions, **chosen)
 
 
@@ -89,7 +89,7 @@ def _of_kind(value: Any, name: str) -> Any:
     """The option, refused unless it is of its kind: an implementation may have something else under this name."""
     if isinstance(value, KINDS.get(name, object)):
         return value
-    raise InvalidInput(name, value, "is no value of that option", f"rename that attribute, or say what {name} is")
+    raise InvalidInput(name, value, "is no value of that option", f"rename that attribute, or pass {name}")
 
 
 def _file_and_name(target: Any) -> tuple[Path, str]:

@@ -8,7 +8,7 @@ three faults may show for the first time in the same cell, so pairs and triples 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import combinations, count, product
+from itertools import chain, combinations, count, product
 
 import numpy as np
 
@@ -62,43 +62,51 @@ class FaultSearch:
         """Sets of two faults and more, best first.
 
         Whatever can extend any set by one fault comes before what extends one by two, the set with the farthest
-        frontier first: a fault that explains a cell to twelve digits is hardly ever wrong. A fitted number that is not
-        round may well be: those sets come last.
+        frontier first: a fault that explains a cell to twelve digits is hardly ever wrong. A convention may be, which
+        often does what two faults do in one cell, and so may a fitted number that is not round: these come later.
         """
-        agenda, numbers = list[tuple[tuple[int, ...], bool, Iterator[Explanation]]](), count()
+        agenda, numbers = list[tuple[tuple[int, ...], bool, Iterator[list[Explanation]]]](), count()
         reached = dict[frozenset[str], tuple[int, int]]()
 
         def extend(parent: Explanation) -> None:
             for cost, way in enumerate(self._ways(parent)):
-                key = (not parent.is_round, cost, -parent.run, -parent.cell, *parent.rank, next(numbers))
+                key = (cost + parent.doubt, -parent.run, -parent.cell, *parent.rank, next(numbers))
                 heappush(agenda, (key, cost < DEAR, way))
 
         extend(root)
         while agenda and self.comparison.spent <= MOST_ROUNDS:
             key, cheap, way = heappop(agenda)
             complete = list[Explanation]()
-            for one in way:
-                if len(one.faults) > most or reached.get(one.names, (-1, 0)) >= (one.run, one.cell):
-                    continue
-                reached[one.names] = (one.run, one.cell)
-                if self.is_complete(one):
-                    complete.append(one)
-                else:
+            for some in way:
+                new = [one for one in some if len(one.faults) <= most and self._goes_beyond(one, reached)]
+                complete += [one for one in new if self.is_complete(one)]
+                for one in new:
                     extend(one)
-                # the rest waits until this leads nowhere; a complete set may be followed by a plainer one as good
-                if not cheap and not complete:
+                if cheap:
+                    continue
+                if new and not complete:  # the rest waits until this leads nowhere
                     heappush(agenda, (key, cheap, way))
+                    break
+                if any(one.doubt == 0 for one in complete):  # else a plainer set may follow that explains as much
                     break
             found = self._complete(complete)
             if found:
                 return self._with_others(self._minimal(found[0]), found[1:])
         return []
 
-    def _ways(self, parent: Explanation) -> tuple[Iterator[Explanation], ...]:
-        """What extends a set, the cheap first."""
+    @staticmethod
+    def _goes_beyond(one: Explanation, reached: dict[frozenset[str], tuple[int, int]]) -> bool:
+        """Whether a set explains more than with other numbers before; `reached` is brought up to date."""
+        if reached.get(one.names, (-1, 0)) >= (one.run, one.cell):
+            return False
+        reached[one.names] = (one.run, one.cell)
+        return True
+
+    def _ways(self, parent: Explanation) -> tuple[Iterator[list[Explanation]], ...]:
+        """What extends a set, the cheap first; sets that explain the same so far come together."""
         return (
-            self._by_one(parent),
-            self._by_number(parent),
+            ([one] for one in self._by_one(parent)),
+            ([one] for one in self._by_number(parent)),
             self._by_two(parent),
             self._by_two_with_numbers(parent),
             self._by_three(parent),
@@ -161,34 +169,33 @@ class FaultSearch:
         for family in self._families_at(parent):
             yield from self._fitted(parent, besides, (family,))
 
-    def _by_two(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
         groups = self._effects(parent)
         advanced = False
         for some in combinations(groups, 2):
-            for one in self._variants(parent, some):
-                advanced = True
-                yield one
+            found = list(self._variants(parent, some))
+            advanced = advanced or bool(found)
+            yield found
         if not advanced:  # a fault may show only together with another: a wrong divisor of what is never used
             silent = set(self.faults) - {fault for group in groups for fault in group} - set(parent.faults)
             for group, fault in product(groups, self._sorted(silent)):
-                yield from self._variants(parent, (group, [fault]))
+                yield list(self._variants(parent, (group, [fault])))
 
-    def _by_two_with_numbers(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_two_with_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The same, where one or both have an unknown number."""
         for group in self._effects(parent):
             for one in self._by_number(parent, (group[0],)):
-                yield one
-                for other in group[1:VARIANTS]:  # the same at the frontier, but maybe not beyond it
-                    kept = [fault for fault in one.faults if fault is not group[0]]
-                    yield from self._advance(parent, (*kept, other))
+                kept = [fault for fault in one.faults if fault is not group[0]]  # the others may differ later
+                others = [self._advance(parent, (*kept, other)) for other in group[1:VARIANTS]]
+                yield [one, *chain.from_iterable(others)]
         for two in combinations(self._families_at(parent), 2):
-            yield from self._fitted(parent, (), two)
+            yield list(self._fitted(parent, (), two))
 
-    def _by_three(self, parent: Explanation) -> Iterator[Explanation]:
+    def _by_three(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with three faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 3):
-            yield from self._variants(parent, some)
+            yield list(self._variants(parent, some))
 
     def _variants(self, parent: Explanation, groups: Sequence[Sequence[Fault]]) -> Iterator[Explanation]:
         """The sets with one fault more of each group; the first ones decide, the others have the same effect so far."""

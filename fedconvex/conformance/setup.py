@@ -59,7 +59,7 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.Scaffold(stepsize=0.1)")
     if method.skip != 0:
-        problem = "tosses a coin in every round, so that no run is the right one"
+        problem = "communicates at random, so that there is no exact trajectory to compare with"
         raise InvalidInput(
             "method", method, problem, "check it with communication in all rounds (skip 0, probability 1)"
         )
@@ -97,7 +97,7 @@ def require_known_batches(setup: Setup, known: bool, loss: str) -> None:
         cure = "take an argument `batches` and visit these, or state shuffled=True where the code shuffles by itself"
         raise InvalidInput("batch_size", solver.batch_size, problem, cure)
     if loss in ("sum", "half_sum"):
-        problem = "is a sum over the client's samples, which says nothing about a batch's loss"
+        problem = "is a sum over the client's samples, which does not define a batch's loss"
         raise InvalidInput(
             "loss", loss, problem, "choose a mean, over a batch then: 'mean', 'half_mean', 'cross_entropy'"
         )

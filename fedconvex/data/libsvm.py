@@ -103,7 +103,7 @@ def _show(token: bytes) -> str:
 def _bad_label(path: Path, number: int, token: bytes) -> InvalidInput:
     if b":" in token:
         return bad_file(path, f"line {number}: starts with {_show(token)}, the label is missing", "put the label first")
-    cure = "start each line with a finite number; for another format, say which with format (--format)"
+    cure = "start each line with a finite number; for another format, name it with format (--format)"
     return bad_file(path, f"line {number}: the label {_show(token)} is not a finite number", cure)
 
 

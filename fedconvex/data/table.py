@@ -174,7 +174,7 @@ def _find(
         return columns.index(name)
     present = [default for default in defaults if default in columns]
     if len(present) > 1:
-        cure = f"say which one with {_with_option(option, argument)}"
+        cure = f"name it with {_with_option(option, argument)}"
         raise InvalidInput(argument, path, f"has the columns {' and '.join(present)}", cure)
     return columns.index(present[0]) if present else None
 

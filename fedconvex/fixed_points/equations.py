@@ -31,6 +31,7 @@ from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_rationals
+from fedconvex.pickled import without_caches
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
@@ -67,6 +68,9 @@ class QuadraticFixedPoints:
     method: Method
     problem: QuadraticProblem
     solver: SmoothSolver
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_caches(self)
 
     def point(self, arithmetic: Arithmetic, target_radius: float) -> Array:
         """The fixed point that rounds from the origin reach; the least-norm one where the method does not converge.
@@ -367,7 +371,7 @@ def _solve_in_balls(
                     if vectors:
                         continue
                 precision *= 2
-    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; ask for a larger one")
+    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; pass a larger radius")
 
 
 def _solve_singular(terms: Terms, arithmetic: Arithmetic, anchor: Any, kernel: list[Array]) -> Array:

@@ -208,8 +208,8 @@ class FixedPoint(ShownResult):
 
     def __repr__(self) -> str:
         floats = arithmetics.of(self.point).to_float(self.point)
-        shown = np.array2string(floats, precision=6, threshold=8)
-        return f"FixedPoint({self.method}, point≈{shown}, {self.certainty.value})"
+        shown = np.array2string(floats, precision=6, threshold=4, edgeitems=2, max_line_width=10**6)  # on one line
+        return f"FixedPoint({short_text(self.method)}, point≈{shown}, {self.certainty.value})"
 
 
 def _magnitude(value: Scalar) -> str:

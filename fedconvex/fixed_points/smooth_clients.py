@@ -31,6 +31,7 @@ from fedconvex.ground_truths import ground_truth
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.pickled import without_caches
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import Rounds, rounds_of
 
@@ -55,6 +56,9 @@ class SmoothFixedPoints:
     problem: Problem
     solver: SmoothSolver
     rounds: Rounds  # in floats
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_caches(self)
 
     @cached_property
     def point(self) -> np.ndarray:

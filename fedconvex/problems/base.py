@@ -21,6 +21,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.names import CheckedKeywords
 from fedconvex.once import Once
+from fedconvex.pickled import without_caches
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem as Subproblem
 from fedconvex.validation import from_torch, is_tensor, members_of, points, positive, read_only
@@ -151,6 +152,10 @@ class Problem(CheckedKeywords, ABC):
 
     exact_weights: tuple[Fraction, ...]
     has_samples: ClassVar[bool] = False  # whether the functions are means or sums over samples (for SGD)
+
+    def __getstate__(self) -> dict[str, Any]:
+        known = {name: found for name, found in vars(self).items() if name == "known_ground_truths"}
+        return without_caches(self) | known  # ground truths took long, and are data
 
     @property
     @abstractmethod

@@ -114,7 +114,7 @@ class Checkpoint:
         except Exception as error:  # on damaged bytes NumPy, zipfile and JSON raise nearly any exception
             raise self._refused("is no checkpoint of a run, or is damaged") from error
         if run.round > rounds:
-            cure = f"ask for {run.round} rounds or more, or give another path"
+            cure = f"request {run.round} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {run.round} of this run", cure)
         if self._is_rounded:
             there = about.get("computed_with")

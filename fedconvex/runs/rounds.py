@@ -80,6 +80,10 @@ class Rounds:
     arithmetic: Arithmetic
     share: Share | None = None  # with several processes: the clients that this one holds
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles: the problem builds its clients again."""
+        return _rounds_again, (self.method, self.solver, self.problem, self.arithmetic)
+
     def start(self, x0: Array) -> State:
         """The state before round 0, from the server's first point (d,)."""
         return self.method.initial_state(x0, partial(self.arithmetic.repeat, times=self.clients.num_clients))
@@ -334,6 +338,11 @@ def rounds_of(
             arithmetic=arithmetic,
             share=share,
         )
+
+
+def _rounds_again(method: Method, solver: LocalSolver, problem: Problem, arithmetic: Arithmetic) -> Rounds:
+    with arithmetic.context():
+        return Rounds(method, solver, problem, problem.clients(arithmetic, method.scale(problem)), arithmetic)
 
 
 def _nothing() -> None:

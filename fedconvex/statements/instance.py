@@ -263,13 +263,6 @@ class Instance:
             return square_root_upper((difference * difference).sum())
 
     @cached_property
-    def gradients_at_minimizer(self) -> Any:
-        """(1/m) Σ_k‖∇F_k(x*)‖²."""
-        with self._balls.context():
-            at_minimizer = self._functions.gradients(self.minimizer)
-            return ((at_minimizer * at_minimizer).sum() / self.problem.num_clients).nonnegative_part()
-
-    @cached_property
     def sigma_star2(self) -> Any:
         """σ*² = mean_k‖∇F_k(x*)‖², with the weights of the server's average: the heterogeneity at the minimiser."""
         with self._balls.context():
@@ -310,6 +303,11 @@ class Instance:
     def probability(self) -> Any:
         """The method's probability p of a communication."""
         return self._of_method("probability")
+
+    @cached_property
+    def server_stepsize(self) -> Any:
+        """The method's `server_stepsize`."""
+        return self._of_method("server_stepsize")
 
     @cached_property
     def local_steps(self) -> Any:

@@ -39,10 +39,10 @@ def sign(calculator: CheckedFormula, given: Mapping[str, Any], *, precision: int
             balls (more precision does not make those narrower); or arrays of them.
     """
     if any(parameter.shape is Shape.MATRICES for parameter in calculator.parameters.values()):
-        raise InvalidInput("formula", calculator.name, "is made of matrices", "ask for the sign of one of numbers")
+        raise InvalidInput("formula", calculator.name, "is made of matrices", "request the sign of one of numbers")
     arguments = calculator.arguments(given)
     if isinstance(calculator.units[0], tuple):
-        raise InvalidInput("formula", calculator.name, "has several parts", "ask for the sign of a formula of one part")
+        raise InvalidInput("formula", calculator.name, "has several parts", "request the sign of a formula of one part")
     if arguments.kind in (NumberType.SYMBOL, NumberType.TENSOR):
         raise InvalidInput("arguments", given, "have no certified sign", "give numbers or NumPy arrays")
     if not any(is_array(value) for value in arguments.values.values()):

@@ -39,7 +39,7 @@ def connected(client: Any) -> Iterator[Any]:
         try:
             own = distributed.Client(client, timeout=SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise InvalidInput("client", client, f"no scheduler answers there ({error})", CURE) from None
+            raise InvalidInput("client", client, f"no scheduler responds there ({error})", CURE) from None
         with own:
             yield own
     elif not isinstance(client, distributed.Client):

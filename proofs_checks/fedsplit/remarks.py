@@ -83,9 +83,9 @@ SAID: Mapping[str, Remarks] = {
         ),
     ),
     "equation10": Remarks(
-        notes="The footnote asks for ‖I − sA_jᵀA_j‖ < 1, which no s satisfies for an A_j without full column rank: "
+        notes="The footnote requires ‖I − sA_jᵀA_j‖ < 1, which no s satisfies for an A_j without full column rank: "
         "with v in its kernel (I − sA_jᵀA_j)v = v. The formula needs only that the matrix in it is invertible; the "
-        "norm is asked for so that the iterates converge, for which less is enough."
+        "norm condition makes the iterates converge, for which less suffices."
         + NO_CLAIM.format("(5), and (7) for FedProx's display between (9) and (10)"),
     ),
     "equation12": Remarks(
@@ -174,7 +174,7 @@ SAID: Mapping[str, Remarks] = {
         "any problem with condition number at most κ”, no number of rounds is enough: F and c·F have the same κ, and "
         "the gap is multiplied by c; see the refuted line. The claim is FedSplit's half; FedGD's, with one local step "
         "of size 2/(ℓ_* + L^*), is the lemma `claimed_complexity.FEDGD_ROUNDS`, which the kernel proves, too.",
-        vacuous="ε = 1: no round is promised to be enough",
+        vacuous="ε = 1: no number of rounds is guaranteed to suffice",
         reading=Reading("true for a relative, false for an absolute ε", "for ε relative to the initial gap"),
         tightness=Tightness(
             tightness.rounds_to_gap,

@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
 MOST_STEPS = 20  # local gradient steps, and next rounds, that are played
-INTEGERS = ("local_steps", "option")  # parameters of methods
+INTEGERS = ("local_steps", "option", "skip")  # parameters of methods; the only probability here is 0
 
 
 @final

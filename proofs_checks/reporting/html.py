@@ -77,9 +77,9 @@ def what_holds(record: Record, on_page: Container[str]) -> list[Html]:
 
 
 def remarks(record: Record) -> list[Html]:
-    """Notes, where the statement promises nothing, and the part of the bound that is used."""
+    """Notes, where the statement guarantees nothing, and the part of the bound that is used."""
     parts = []
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous)):
+    for label, text in (("Note", record.notes), ("Guarantees nothing", record.vacuous)):
         parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
     return [*parts, *used(record)]
 

@@ -57,7 +57,7 @@ def _statement(record: Record) -> str:
             f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {words(record.corrected['words'])}",
             displayed(record.corrected["formula"]),
         ]
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous)):
+    for label, text in (("Note", record.notes), ("Guarantees nothing", record.vacuous)):
         lines += [f"{label}: {words(text)}"] if text else []
     if record.tightness:
         how = f" ({plain(record.tightness['how'])})" if record.tightness["how"] else ""

@@ -9,10 +9,10 @@ from fedconvex.verdicts import Verdict
 
 HEAD = """# Every verdict
 
-Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs that run; what the verdicts mean, and how
-to look at a proof, is said in [verify.md](verify.md). "As printed" is said of the paper's words, "holds" of what is
-proved: the two differ where the paper has a misprint or can be read in two ways. "Lines" are those of the proof that
-the kernel replays. "Used" is the largest part of a bound that an exact search has found to be used; 1 is attained.
+Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs that run; [verify.md](verify.md) explains
+the verdicts and how to inspect a proof. "As printed" is about the paper's words, "holds" about the proved claim: they
+differ where the paper has a misprint or is ambiguous. "Lines" are those of the proof that the kernel replays. "Used" is
+the largest ratio of the bounded quantity to its bound that an exact search has found; 1 is attained.
 "Compared" is no proof: a definition, or a formula about data, that agrees with the running code on exact instances.
 
 ```python
@@ -61,7 +61,7 @@ def _remarks(record: Record) -> list[str]:
     lines += [f"A counterexample to the other reading: {record.other_reading}\n"] if record.other_reading else []
     lines += [line for step in record.failing for line in _failing(step)]
     lines += [f"{record.notes}\n"] if record.notes else []
-    lines += [f"Promises nothing: {record.vacuous}\n"] if record.vacuous else []
+    lines += [f"Guarantees nothing: {record.vacuous}\n"] if record.vacuous else []
     return lines
 
 

@@ -67,7 +67,7 @@ def find_rocq() -> Rocq:
         run = subprocess.run([path, *command[1:], "--version"], capture_output=True, text=True, timeout=60)
         found = re.search(r"version (\d+)\.(\d+)(\.\d+)?", run.stdout)
         if found is None:
-            raise InvalidInput("--kernel", "rocq", f"{path} does not say its version", CURE)
+            raise InvalidInput("--kernel", "rocq", f"{path} does not report its version", CURE)
         if (int(found[1]), int(found[2])) < OLDEST:
             raise InvalidInput("--kernel", "rocq", f"{path} is version {found[0][8:]}; 8.16 is the oldest", CURE)
         return Rocq((path, *command[1:]), found[0][8:])

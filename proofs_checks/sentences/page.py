@@ -11,19 +11,19 @@ from fedconvex.theory.sentences import sentences
 HEAD = """# Unnumbered sentences
 
 Made by `python -m fedconvex.proofs_checks.sentences` from the checks that run. Papers also assert things in running
-text, footnotes and captions, with no number and no proof. Each entry quotes such a sentence, says precisely what it
-means, and gives the verdict of a check with its evidence: numbers without rounding, and lemmas that
-[the kernel](verify.md#the-kernel) proves. `fedconvex verify --sentences` prints the same, of one paper with its name.
+text, footnotes and captions, with no number and no proof. Each entry quotes such a sentence, states its precise
+meaning, and gives the verdict of a check with its evidence: numbers without rounding, and lemmas that
+[the kernel](verify.md#the-kernel) proves. `fedconvex verify --sentences PAPER` prints those of one paper.
 
 | verdict | meaning |
 |---|---|
 | proved | the kernel proves it |
-| shown by an instance | it says that something can happen, and an exact instance has it |
-| refuted | an exact instance, or the kernel, contradicts it; what holds instead is said |
-| holds on these instances | checked without rounding where it was tried, and proved nowhere |
+| shown by an instance | the sentence asserts a possibility, and an exact instance shows it |
+| refuted | an exact instance, or the kernel, contradicts it; the entry gives a corrected sentence |
+| holds on these instances | checked without rounding on these instances, and not proved |
 | not decidable as said | the reason is given, with what can be computed |
 
-Each check is also run on a changed sentence, which it must reject.
+Each check also runs on a changed sentence, which it must reject.
 
 ```python
 from fedconvex.proofs_checks.sentences import finding

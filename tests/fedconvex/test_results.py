@@ -38,6 +38,7 @@ RNG = np.random.default_rng(0)
 WIDE = fc.LeastSquares(A=[RNG.normal(size=(60, 80)) for _ in range(3)], b=[RNG.normal(size=60) for _ in range(3)])
 FALLING = fc.Quadratic(H=[[[1, 0], [0, 0]], [[1, 0], [0, 1]]], c=[[0, 1], [0, 1]])  # every client has a fixed point
 LOGISTIC = fc.Logistic(A=[[[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.5]]], y=[[1, -1], [1]], ridge=0.1)
+MANY = fc.Quadratic([np.eye(8) * (k + 1) for k in range(300)], [np.arange(8.0) * k * 1e140 for k in range(300)])
 DIVERGING = fc.FedGD(stepsize=1)
 
 
@@ -88,6 +89,10 @@ MAKERS: dict[str, Any] = {
     "recommendation": lambda: fc.recommend(PAIR),
     "diagnosis": lambda: fc.diagnose(fc.simulate(fc.FedProx(mu=1), PAIR, 300)),
     "diagnosis of a diverging run": lambda: fc.diagnose(fc.simulate(DIVERGING, PAIR, 60)),
+    "run of many clients with huge numbers": lambda: fc.simulate(fc.FedProx(mu=Fraction(1, 10**60)), MANY, 30),
+    "fixed point of many clients": lambda: fc.fixed_point(fc.FedGD(stepsize=1e-3, local_steps=2), MANY),
+    "ground truth of many clients": lambda: fc.ground_truth(MANY),
+    "recommendation for many clients": lambda: fc.recommend(MANY, check=False),
     "report": wrong_fedsgd,
     "deep run": deep_run,
 }  # fmt: skip

@@ -14,6 +14,7 @@ LACKING = {
     "fedconvex/conformance/adapters/test_frameworks.py": "other frameworks, in the version that findings are about",
     "fedconvex/data/test_fedprox_synthetic.py": "the authors' data beside the checkout",
     "fedconvex/data/test_load.py": "real data sets beside the checkout",
+    "fedconvex/data/test_polars.py": "polars, which no part of the package needs",
     "fedconvex/problems/test_problems.py": "long doubles that are longer than doubles",
     "fedconvex/report/test_browser.py": "a browser",
     "fuzzing/test_memory.py": "Linux's limits of memory",

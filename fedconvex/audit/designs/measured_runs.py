@@ -26,6 +26,7 @@ from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 
 OFF = 0.1  # relative difference of predicted and measured rounds from which on other parameters are run
+SHORT = 10  # rounds of a run up to which others are made in any case: one round is more than a tenth of it
 TUNED = 500  # rounds of a run up to which others are made
 WIDEST, NARROWEST, RUNS = 1.5, 1.02, 20  # factors between a parameter and the next one that is run; the most runs
 FREE = ("stepsize", "alpha", "mu")  # a designed method has one of them
@@ -70,7 +71,7 @@ class MeasuredRuns:
         own = self.reached((design.method, design.solver), longest)
         rounds = ceil(own.rounds) if isfinite(own.rounds) else None
         assert design.rounds is not None
-        is_off = rounds is None or abs(rounds - design.rounds) > OFF * rounds
+        is_off = rounds is None or abs(rounds - design.rounds) > OFF * rounds or 1 < rounds <= SHORT
         exact = isinstance(self.truth.problem, QuadraticProblem) or self.participation is not None
         if exact or design.solver is not None or not is_off or min(longest, own.rounds) > TUNED:
             return design.method, rounds

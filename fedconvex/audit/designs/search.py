@@ -17,6 +17,7 @@ from fedconvex.methods.base import Method
 PER_DECADE, FEW = 5, 3  # trials of a parameter; FEW where a trial takes long
 REFINED, FEW_REFINED = 6, 4  # between two neighbours: even, since the middle one is tried already
 LEADING = 3  # families that are refined
+REFINEMENTS = 3  # of the grid
 NEAR = 1.02  # neighbours this near are not refined
 SAME = 1.01  # an earlier family is preferred if it needs at most this multiple of the rounds
 
@@ -44,7 +45,7 @@ class DesignedMethod:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class MethodFamily:
     """Methods with one free parameter in [low, high]."""
 
     make: Callable[[float], Candidate]
@@ -61,7 +62,7 @@ def designed(trials: Trials, candidates: Sequence[Candidate], limit: int | None 
     ]
 
 
-def search(trials: Trials, families: Sequence[Family], few: bool, bound: float) -> DesignedMethod:
+def search(trials: Trials, families: Sequence[MethodFamily], few: bool, bound: float) -> DesignedMethod:
     """The parameter in three digits, and the family, with the fewest rounds; without rounds the least last gap.
 
     Args:
@@ -84,7 +85,7 @@ def search(trials: Trials, families: Sequence[Family], few: bool, bound: float) 
     attempt([(i, point) for i, grid in enumerate(grids) for point in grid])
     # the rounds of a family that does not reach the target first are unknown: its gap then tells how near it is
     leading = sorted(range(len(families)), key=lambda i: min(map(order(i), found[i])))[:LEADING]
-    for _ in range(2):
+    for _ in range(REFINEMENTS):
         points: list[tuple[int, float]] = []
         for i in leading:
             points += [(i, point) for point in _between_neighbours(found[i], order(i), FEW_REFINED if few else REFINED)]

@@ -55,7 +55,7 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     if setting.single_client:
         yield "there is a single client"
     if setting.rests:
-        yield "the state rests: a round leaves it as it is"
+        yield "the state is a fixed point: a round leaves it as it is"
     if setting.first_round:
         yield "the round is the method's first one"
     for left, relation, right in setting.conditions:

@@ -73,7 +73,9 @@ class ExactFederation:
 
     def __post_init__(self) -> None:
         if self.answers != "own" and (self.inexactness is None or not self.deviations):
-            raise InvalidInput("deviations", self.deviations, "do not say how clients answer", "give one row a round")
+            raise InvalidInput(
+                "deviations", self.deviations, "do not define the clients' local solutions", "give one row a round"
+            )
         if any(abs(d.size) > 1 for row in self.deviations for d in row):
             raise InvalidInput("deviations", "a size", "is more than what is allowed", "give sizes in [-1, 1]")
 

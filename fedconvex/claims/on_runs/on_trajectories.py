@@ -34,7 +34,7 @@ MEASURED = {"L": "smoothness", "mu": "mu", "L_minus": "weak_convexity", "kappa":
 def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]) -> Iterator[Found]:
     """The claim's sides in every round of the run, or once for a claim about the whole run."""
     if run.setup is None:
-        raise InvalidInput("run", "a trajectory", "does not say how it was simulated", "give the result of simulate")
+        raise InvalidInput("run", "a trajectory", "has no record of its simulation", "give the result of simulate")
     setup, T = run.setup, len(run.points) - 1
     name = "float" if setup.arithmetic == "torch" else setup.arithmetic
     numbers = arithmetics.get(name, precision=setup.precision)

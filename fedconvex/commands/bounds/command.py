@@ -29,9 +29,9 @@ BOUNDS_HELP = """List, show, compute, sweep and draw the bounds in the papers' n
 
 Without a statement it lists all; without values it shows the statement and its parameters. Numbers are exact \
 (1/3, 0.1, 1e-20), sequences are written 0.1,0.2,0. Every printed digit is proved, except in sweeps, which are \
-floating point. Exit status: 0 done, 1 the statement promises nothing at these values (ρ is not positive), 2 wrong \
+floating point. Exit status: 0 done, 1 the statement guarantees nothing at these values (ρ is not positive), 2 wrong \
 input. With --worst-case: 0 the bound holds at these values, proved by the exact worst case; 1 it does not, this is \
-not decided, or the statement promises nothing there."""
+not decided, or the statement guarantees nothing there."""
 
 
 class BoundsCommand(TyperCommand):
@@ -225,7 +225,7 @@ def _print(
         lacking = ", ".join(map(option, missing(entry.left, values)))
         say(f"The left side needs {lacking} too.")
     if entry.positive and next(iter(found.values())).sign is not Sign.POSITIVE:
-        say(f"{entry.identifier} promises nothing here: it needs {entry.calculator.name} > 0.")
+        say(f"{entry.identifier} guarantees nothing here: it needs {entry.calculator.name} > 0.")
 
 
 def _sign_text(sign: Any) -> str:

@@ -83,7 +83,7 @@ def _show_positive(axes: "Axes", values: np.ndarray) -> None:
     top, bottom = np.nanmax(values), np.nanmin(values)
     if top > 0 and bottom < -BELOW * top:
         axes.set_ylim(-BELOW * top, 1.15 * top)
-    says = "below: nothing is promised" if top > 0 else "nowhere positive: nothing is promised"
+    says = "below: no guarantee" if top > 0 else "nowhere positive: no guarantee"
     axes.annotate(says, (1, 0), (-4, -4), xycoords=("axes fraction", "data"), textcoords="offset points",
                   ha="right", va="top", fontsize=8, color="0.3")  # fmt: skip
 
@@ -104,7 +104,7 @@ def _contours(sweep: Sweep, axes: "Axes") -> None:
     )
     if sweep.entry.positive:
         axes.contourf(x.values, y.values, values, levels=[min(bottom, 0) - 1, 0], colors=["0.88"])
-        label += ", grey: nothing is promised"
+        label += ", grey: no guarantee"
         # logarithmic levels over two decades and a third: near a pole linear ones would all lie beside it
         levels = np.array([0, *np.geomspace(max(bottom, top / 200), top, LEVELS - 1)]) if top > 0 else np.zeros(2)
     label += ", white: refused" if sweep.refusals else ""
@@ -115,7 +115,7 @@ def _contours(sweep: Sweep, axes: "Axes") -> None:
         if levels[0] == 0 > bottom:
             axes.contour(x.values, y.values, values, levels=[0], colors=["#D55E00"], linewidths=1.5)
     else:
-        says = "nowhere positive: nothing is promised" if sweep.entry.positive else f"everywhere {top:.6g}"
+        says = "nowhere positive: no guarantee" if sweep.entry.positive else f"everywhere {top:.6g}"
         axes.annotate(says, (0.5, 0.5), xycoords="axes fraction", ha="center")
     for axis, set_scale in ((x, axes.set_xscale), (y, axes.set_yscale)):
         if axis.logarithmic:

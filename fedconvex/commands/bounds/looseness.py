@@ -44,9 +44,9 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     except InvalidInput as error:
         if error.argument != entry.calculator.name:
             raise
-        # the options are valid: the statement just promises nothing there, which is an answer, not wrong input
+        # the options are valid: the statement just guarantees nothing there, which is an answer, not wrong input
         needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
-        raise FedconvexError(f"{entry.identifier} promises nothing here: {needs}") from None
+        raise FedconvexError(f"{entry.identifier} guarantees nothing here: {needs}") from None
     if as_json:
         say(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
     else:
@@ -73,7 +73,7 @@ def lines(found: "Looseness") -> list[str]:
         written += [f"{root}{meaning(found.worst.question.spec)}", f"bound: {float(found.bound):.12g}"]
     else:
         squares = "squares of " * (found.power == 2)
-        written.append(f"quotient: {squares}what happens / what is promised")
+        written.append(f"quotient: {squares}left side / right side")
     return [*written, *interval_lines(found, found.metric), found.says]
 
 

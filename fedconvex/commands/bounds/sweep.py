@@ -150,7 +150,7 @@ def notes(sweep: Sweep) -> Iterable[str]:
     if sweep.signs is None:
         return
     if not sweep.is_positive.any():
-        yield f"{sweep.entry.identifier} promises nothing here: {name} > 0 in none of {rows} rows"
+        yield f"{sweep.entry.identifier} guarantees nothing here: {name} > 0 in none of {rows} rows"
         return
     best = int(np.nanargmax(sweep.numbers[name]))
     place = ", ".join(f"{parameter} = {_shown(values[best])}" for parameter, values in sweep.columns.items())

@@ -76,7 +76,8 @@ class FaultySteps(FaultySolver):
     momentum: Any = 0
     nesterov: bool = False
     weight_decay: Any = 0
-    clip: Any = None  # gradients longer than this are scaled to it
+    clip: Any = None  # gradients longer than this are scaled to it …
+    normalised: bool = False  # … and so are shorter ones
     count: Callable[[int], int] = lambda amount: amount  # of steps or epochs taken, given the prescribed number
     batches: Callable[[Work], Batches] | None = None  # the mini-batches that a client visits; None: full batches
     factor: Callable[[int, int], Any] = lambda round, step: 1  # of the stepsize
@@ -148,7 +149,8 @@ class FaultySteps(FaultySolver):
             return gradient
         sizes = np.linalg.norm(gradient, axis=1)[:, None]
         limit = float(self.clip)
-        return gradient * np.where(sizes > limit, limit / np.where(sizes > 0, sizes, 1), 1.0)
+        scaled = (sizes > 0) if self.normalised else (sizes > limit)
+        return gradient * np.where(scaled, limit / np.where(sizes > 0, sizes, 1), 1.0)
 
     def _first_velocity(self, theta: Array, draw: Draw) -> Array:
         """torch.optim.SGD's rule: the first velocity of all is 0."""

@@ -106,6 +106,15 @@ FAMILIES = (
         neutral=float("inf"),
     ),
     FaultFamily(
+        name="local gradients are scaled to a norm of {}",
+        cure="take steps along the gradients as they are",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(1), without("clip")),
+        changes=lambda number: {"solver": on_steps(clip=number, normalised=True), "rational": False},
+        starts=(1.0,),
+        neutral=float("nan"),
+    ),
+    FaultFamily(
         name="the local stepsize is multiplied by {} every round",
         cure="use the same stepsize in every round, or state the decay: local_solver=SGD(…, decay=…)",
         breaks=LOCAL_WORK,

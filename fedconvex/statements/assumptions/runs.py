@@ -36,7 +36,7 @@ class Runs(Assumption):
 
     method: str
     local_steps: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()  # of parameters: their names and values
+    fixed: tuple[tuple[str, int | str], ...] = ()  # of parameters: their names and values
 
     def __post_init__(self) -> None:
         if not self.fixed:  # most statements: they need no method's module
@@ -130,7 +130,7 @@ class AtFixedPoint(Assumption):
     """The method's state is a fixed point: a round leaves it as it is."""
 
     def in_words(self, written: Written) -> str:
-        return "the state rests: a round leaves it as it is"
+        return "the state is a fixed point: a round leaves it as it is"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return AssumptionFinding(Verdict.UNKNOWN, "a run need not have reached a fixed point")

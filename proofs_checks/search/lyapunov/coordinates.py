@@ -168,7 +168,7 @@ def resting(board: Board, after: Any, mine: list[str], unknown: list[str], metho
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
     if found is None and board.clients > 1:
         raise InvalidInput(
-            "method", method, "does not rest at the minimiser where the clients' gradients there are not 0",
+            "method", method, "has a biased fixed point unless the clients' gradients vanish at the minimiser",
             "give one that removes the bias (Scaffold, FedDyn, FedSplit, DANE), or one client; fedconvex.fixed_point "
             "computes the bias",
         )  # fmt: skip

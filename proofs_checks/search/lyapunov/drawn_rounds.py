@@ -116,7 +116,8 @@ def expected_squares(found: Coordinates, state: State, following: State, draws: 
 def coordinates_when_drawn(method: Method, solver: LocalSolver, functions: FunctionClass, draws: Draws) -> Coordinates:
     """Coordinates of all that runs reach, whoever is drawn.
 
-    Raises InvalidInput where the drawn clients' new memories depend on who else is drawn, and as `coordinates` does.
+    Raises InvalidInput where the drawn clients' new memories depend on which other clients are sampled, and as
+    `coordinates` does.
     """
     free = functions
     if functions.lowest == functions.highest:  # such functions' gradients are not free
@@ -127,8 +128,9 @@ def coordinates_when_drawn(method: Method, solver: LocalSolver, functions: Funct
     begun = {name: shared(name) if name in server else family(name, 2) for name in names}
     after = vectors_of(answered(method, solver, board, state_of(method, begun), draws)[0])
     if any(part == DRAWN for name in memories for part, _ in after[name].parts):
-        problem = f"makes the memory of {type(method).__name__} depend on who else is drawn, which is not analysed"
-        raise InvalidInput("participation", f"Uniform({draws.K})", problem, "let everyone take part")
+        dependence = f"makes the memory of {type(method).__name__} depend on which other clients are sampled"
+        problem = f"{dependence}, which is not analysed"
+        raise InvalidInput("participation", f"Uniform({draws.K})", problem, "use full participation")
     unknown = sorted({name for u in after.values() for _, name in u.parts} - {*names})
     evaluated = [u for e in board.evaluations for u in (e.point, e.gradient)]
     unknown = sorted({*unknown, *(name for u in evaluated for _, name in u.parts if name not in names)})

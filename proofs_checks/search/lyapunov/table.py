@@ -11,6 +11,7 @@ import fedconvex as fc
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
+from fedconvex.proofs_checks.exact_rates import table as theorems
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex, SmoothStronglyConvex
 
@@ -21,7 +22,7 @@ Made by `python -m fedconvex.proofs_checks.search.lyapunov.table` from the runni
 a squared error decreases in every round: an error of the whole state (server, control variates, duals), measured by a
 Lyapunov function. It is proved in rationals, for any number of clients, all of them 1-strongly convex and κ-smooth; and
 quadratic clients attain it, over many rounds. Local solutions are exact or gradient steps. Where K of m clients are
-drawn, it is the expected square that decreases.
+sampled, it is the expected square that decreases.
 
 ```python
 from fractions import Fraction
@@ -36,9 +37,9 @@ print(found.function)  # V = ‖server‖² + …·mean‖c_k − mean‖²
 print(found.federation())  # clients on which no Lyapunov function proves less
 ```
 
-Distances decrease by the square roots. A rate of 1 means that some errors never shrink, a larger one that they grow:
-`found.federation()` shows it. Methods that do not rest at the minimiser of heterogeneous clients (FedAvg with several
-local steps, FedProx) are refused; `fedconvex.fixed_point` computes where they end.
+Distances decrease by the square roots. A rate of 1 means that some errors never decrease, a larger one that they grow:
+`found.federation()` shows it. For methods whose fixed point is biased on heterogeneous clients (FedAvg with several
+local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` computes their fixed points.
 
 * "exact": the proved and the attained rate are the same rational number. "tight": they differ by at most one part in a
   million, which the rounding to rationals takes where the rate is irrational. Else both numbers are shown.
@@ -81,7 +82,7 @@ def as_markdown() -> str:
     lines = ["| method | κ | clients | rate per round | known | attained by |", "|---|---|---|---|---|---|"]
     lines += [_row(*row) for row in rows()]
     convex = lyapunov(fc.FedSplit(stepsize=1), SmoothConvex(1))
-    return HEAD + "\n".join(lines) + f"\n\nWithout strong convexity: {convex.says}.\n"
+    return HEAD + "\n".join(lines) + f"\n\nWithout strong convexity: {convex.says}.\n" + theorems.as_markdown()
 
 
 def _row(method: Method, kappa: int, K: int, m: int) -> str:

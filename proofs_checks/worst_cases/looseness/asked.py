@@ -154,7 +154,7 @@ def _check_of_claim(setting: ClaimSetting, numbers: Mapping[str, Any]) -> None:
         if value is None:
             continue
         if name in setting.counts and (value.denominator != 1 or value < 1):
-            raise InvalidInput(name, value, "is no number of things", "give 1, 2, …")
+            raise InvalidInput(name, value, "is not a count", "give 1, 2, …")
         if (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0):
             raise InvalidInput(name, value, f"is not {sign}", f"give a {sign} number")
     for left, relation, right in setting.conditions:

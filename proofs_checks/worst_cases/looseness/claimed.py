@@ -217,7 +217,7 @@ def _compared(
         clients = draws.clients
         if not clients or clients * draws.number > MOST:
             raise InvalidInput("num_clients", clients or None, f"leaves too many ways to draw {draws.K} of them",
-                               "give few clients, or let everyone take part") from None  # fmt: skip
+                               "give few clients, or use full participation") from None  # fmt: skip
         board = EnumeratedBoard.of(clients, at.clients, at.setting.minimiser)
         return _on(board, claim, at, ratio, draws, given)
 

@@ -159,8 +159,8 @@ def _played(asked: Asked, numbers: dict[str, Any], played: Played) -> Looseness:
     low, high = _interval(played.bound)
     if worst.question.spec.metric == "descent":
         if not low > 0:
-            raise InvalidInput(asked.bound, played.bound, f"is not positive: {asked.identifier} promises nothing there",
-                               "give other numbers")  # fmt: skip
+            problem = f"is not positive: {asked.identifier} guarantees nothing there"
+            raise InvalidInput(asked.bound, played.bound, problem, "give other numbers")
         # A decrease that holds for any number of clients holds for two, so what these attain bounds it from above.
         few = _few(played, worst)
         upper = worst.upper if few is None else few.upper

@@ -23,12 +23,12 @@ HEAD = """# How loose are the bounds?
 
 Made by `python -m fedconvex.proofs_checks.worst_cases.looseness.table` from the running code. The looseness of a bound
 at given numbers is the bound divided by the exact worst case: over all clients of the class, all starts and, for
-γ-inexact solutions, all γ-inexact answers. For a guaranteed decrease it is the least decrease divided by the guaranteed
+γ-inexact solutions, all of these. For a guaranteed decrease it is the least decrease divided by the guaranteed
 one. 1 is a bound that is attained. Both bounds on every worst case are proved ([worst-cases.md](worst-cases.md)).
 
 ```sh
 fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case
-fedconvex bounds feddyn.lemma4 --worst-case    # lists the numbers that it takes
+fedconvex bounds feddyn.lemma4 --worst-case    # lists its parameters
 ```
 
 ```python

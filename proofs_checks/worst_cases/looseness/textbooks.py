@@ -60,7 +60,7 @@ def smooth_functions(statement: Statement, *, T: Any, stepsize: Any, L: Any) -> 
 def _without_noise(statement: Statement, sigma2: Any, **numbers: Any) -> Any:
     """The bound for exact gradients, in which D has no part."""
     if sigma2 != 0:
-        raise InvalidInput("sigma2", sigma2, "is not 0: steps with noise are not played", "give sigma2 = 0")
+        raise InvalidInput("sigma2", sigma2, "is not 0: noisy steps are not simulated", "give sigma2 = 0")
     return statement(sigma2=sigma2, D=ONE, **numbers)
 
 

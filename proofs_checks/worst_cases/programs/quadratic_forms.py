@@ -146,7 +146,7 @@ def _require_no_draw(u: Family) -> None:
                 "participation",
                 "drawn clients",
                 "decide where functions are evaluated, or remain in what is averaged again",
-                "let everyone take part, or take a method and metric without that",
+                "use full participation, or take a method and metric without that",
             )
 
 

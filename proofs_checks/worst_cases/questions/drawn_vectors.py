@@ -39,7 +39,7 @@ class WhenDrawn:
         assert isinstance(after, Family)
         if any(key[0] == DRAWN for key in after.parts):
             raise InvalidInput("method", "memory", "takes up averages of the draw, of which more than two moments "
-                               "would matter", "let everyone take part")  # fmt: skip
+                               "would matter", "use full participation")  # fmt: skip
         return cls(before, after - before)
 
     def __add__(self, other: "WhenDrawn | Family") -> "WhenDrawn":

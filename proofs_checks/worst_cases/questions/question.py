@@ -53,6 +53,10 @@ class Question:
     played: int
     terms: TermsOnBoard
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles: the specification is posed again."""
+        return pose, (self.spec,)
+
     @property
     def enumerated(self) -> bool:
         """Whether all possible draws are enumerated, with a function for each client."""
@@ -101,7 +105,7 @@ def pose(spec: Specification) -> Question:
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, or let everyone take part"
+    cure = "give fewer clients or fewer rounds, or use full participation"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 

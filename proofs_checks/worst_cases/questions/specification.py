@@ -169,7 +169,7 @@ def specify(
 def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneity: Any, spread: Any) -> None:
     """Refuses a minimiser that need not exist, and the arguments that named metrics have for their divisors."""
     if clients.lowest < 0 and ratio.speaks_of("minimiser"):
-        raise InvalidInput("clients", clients, "may have no minimiser, of which the terms speak",
+        raise InvalidInput("clients", clients, "may have no minimiser, to which the terms refer",
                            "give convex clients, or terms with infimum")  # fmt: skip
     if rounds != 1 and ratio.sums and any(is_about_the_end(side) for side in ratio.sides):
         raise NotPosed("metric", ratio.text, "speaks of time 1 beside sums over the rounds, where it is after a "

@@ -247,4 +247,6 @@ def replaced(stack: Vectors, members: Sequence[int], new: Vectors, clients: int)
 
 def _unknown_objective() -> Any:
     """Raises InvalidInput: the objective's value is unknown; only methods that change from round to round use it."""
-    raise InvalidInput("method", "adaptive", "looks at values while it runs", "give a method with fixed parameters")
+    raise InvalidInput(
+        "method", "adaptive", "depends on function values during the run", "give a method with fixed parameters"
+    )

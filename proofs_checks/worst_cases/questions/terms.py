@@ -217,7 +217,7 @@ class TermsOnBoard:
         found = self._of(at, history, t)
         if is_random(found):
             raise DecidesWhere("term", at, "depends on the draw, and functions are evaluated there: all draws "
-                               "must be enumerated", "give few clients, or let everyone take part")  # fmt: skip
+                               "must be enumerated", "give few clients, or use full participation")  # fmt: skip
         return found
 
     def _drawn(self, u: Any, draw: Draw | None, term: Term) -> Any:

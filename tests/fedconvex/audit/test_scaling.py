@@ -124,7 +124,9 @@ def test_the_features_are_named() -> None:
 
 def test_a_hopeless_audit_is_refused_with_both_ways_out() -> None:
     posed = problem("least squares", (1, 1e4, 1))
-    with pytest.raises(fc.InvalidInput, match=r"data = LeastSquares.*κ = .*scales.*no method gets far in 300 rounds.*"):
+    with pytest.raises(
+        fc.InvalidInput, match=r"data = LeastSquares.*κ = .*scales.*no method makes much progress in 300 rounds.*"
+    ):
         require_comparable_scales(posed, 300)
     require_comparable_scales(problem("least squares", (1, 30, 1)), 300)
 

@@ -141,7 +141,7 @@ CSV_FILES = [
         b"client,a\n0,1\n",
         ("no column is named target or label or y", "'client', 'a'", "--target-column"),
     ),
-    Bad("two.csv", b"client,a,y,label\n0,1,1,1\n", ("has the columns label and y", "say which one with target_column")),
+    Bad("two.csv", b"client,a,y,label\n0,1,1,1\n", ("has the columns label and y", "name it with target_column")),
     Bad("twice.csv", b"client,a,a,y\n0,1,1,1\n", ("column 'a' comes more than once", "its own name")),
     Bad("bare.csv", b"client,y\n0,1\n", ("has no features beside client and y", "at least one feature column")),
     Bad("separators.csv", b"client;a;y\n0,1,2\n", ("line 2: has 3 fields, the header has 1", "repair the line")),

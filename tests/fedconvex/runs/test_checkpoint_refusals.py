@@ -304,7 +304,7 @@ class TestOtherRuns:
         before = path.read_bytes()
         text = refused(path, "already holds round 5 of this run", argument="rounds", rounds=T)
         assert text.startswith("rounds = 4: ")
-        assert "ask for 5 rounds or more, or give another path" in text
+        assert "request 5 rounds or more, or give another path" in text
         assert played == []
         assert path.read_bytes() == before
 

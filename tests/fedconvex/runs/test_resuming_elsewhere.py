@@ -91,9 +91,9 @@ class TestTheFilesWords:
         path = tmp_path / "run.npz"
         run(METHOD, 2, path)
         edited(path, None)
-        with pytest.raises(InvalidInput, match="does not say which processor computed it"):
+        with pytest.raises(InvalidInput, match="does not record the processor that computed it"):
             run(METHOD, 4, path, exactly=True)
-        with pytest.warns(ResumedElsewhere, match="does not say which processor"):
+        with pytest.warns(ResumedElsewhere, match="does not record the processor"):
             run(METHOD, 4, path)
 
     @pytest.mark.parametrize("wrong", [3, "x", {"numpy": "AVX2"}, ["x"], [{"numpy": 3}], [[]]], ids=str)

@@ -180,7 +180,7 @@ def test_a_problem_of_some_size_is_sent_without_complaint(client: Any) -> None:
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "ftp://127.0.0.1:1"])
 def test_an_address_where_nobody_answers_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", "0.2s")
-    with pytest.raises(InvalidInput, match=f"client = {address}: no scheduler answers there .*; give a running"):
+    with pytest.raises(InvalidInput, match=f"client = {address}: no scheduler responds there .*; give a running"):
         sweep(**make.grid(), client=address)
 
 

@@ -18,7 +18,8 @@ from fedconvex.proofs_checks.kernel.proofs import Cases, Derivation, Nonnegative
 from fedconvex.theory import statement as statement_of
 from tests.proofs_checks.kernel.attacks import ONE, ZERO, a, one_line, some
 
-EVERY = sorted(_BUILDERS)
+PAPERS = ("feddyn", "fedprox", "fedsplit")  # other tests may have registered more
+EVERY = sorted(name for name in _BUILDERS if name.partition(".")[0] in PAPERS)
 SOME = EVERY[::5]
 MOST_CALLS = 200_000  # of functions, for a hostile text
 
@@ -54,7 +55,7 @@ def test_every_proof_comes_back_and_is_proved(identifier: str) -> None:
 
 def test_the_sample_has_proofs_of_every_paper() -> None:
     assert len(SOME) >= 15
-    assert {name.partition(".")[0] for name in SOME} == {"feddyn", "fedprox", "fedsplit"}
+    assert {name.partition(".")[0] for name in SOME} == set(PAPERS)
 
 
 def test_a_proof_by_cases_comes_back() -> None:

@@ -63,7 +63,7 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
     assert code == 0
     assert "List, show, compute, sweep and draw" in words
     assert "--sweep mu=5:80:200" in words
-    assert "1 the statement promises nothing at these values" in words
+    assert "1 the statement guarantees nothing at these values" in words
 
 
 @pytest.mark.beyond_core  # starts a process

@@ -60,7 +60,7 @@ def test_two_parameters_are_lines_or_contours():
     contours = draw_sweep(swept("fedprox.rho", ["mu=-9:100:50", "L=1:3:20"], **fixed))
     assert contours.get_ylabel().startswith("$L$")
     (colours,) = [axes for axes in contours.figure.axes if axes is not contours]
-    assert colours.get_ylabel() == r"$\rho$, grey: nothing is promised, white: refused"
+    assert colours.get_ylabel() == r"$\rho$, grey: no guarantee, white: refused"
 
 
 @pytest.mark.sample(3)

@@ -127,7 +127,7 @@ def test_sweep_that_promises_nothing_has_exit_status_1(monkeypatch, capsys):
     code, out, err = run(monkeypatch, capsys, "fedprox.rho", "--sweep", "mu=1:5:7", *GIVEN)
     assert code == 1
     assert len(table(out)) == 7
-    assert err == "fedprox.theorem4 promises nothing here: rho > 0 in none of 7 rows\n"
+    assert err == "fedprox.theorem4 guarantees nothing here: rho > 0 in none of 7 rows\n"
 
 
 def test_the_sign_column_is_certified():

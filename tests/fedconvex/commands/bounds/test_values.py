@@ -130,7 +130,7 @@ def test_where_nothing_is_promised_the_exit_status_is_1(monkeypatch, capsys, mu,
     code, out, err = run(monkeypatch, capsys, *arguments)
     assert (code, err) == (1, "")
     assert f"({sign}, proved)" in out
-    assert "fedprox.theorem4 promises nothing here: it needs rho > 0." in out
+    assert "fedprox.theorem4 guarantees nothing here: it needs rho > 0." in out
     code, out, _ = run(monkeypatch, capsys, *arguments, "--json")
     assert code == 1
     assert json.loads(out)["sign"] == sign

@@ -265,7 +265,7 @@ def test_inequalities_that_no_proof_can_use() -> None:
         ("feddyn.equation18", {"alpha": 2, "L": 1, "mu": F(1, 10), **EVERYONE, "T": 1}, "alpha >="),
         ("feddyn.lemma5", {"alpha": -1, "L": 1, **EVERYONE}, "alpha > 0"),
         ("feddyn.lemma11", {"alpha": F(1, 2), "L": 1}, "minimisers"),
-        ("fedprox.theorem4", {"mu": 5, "L": 1, "L_minus": 0, "B": 2, "gamma": 0, "K": 1}, "promises nothing"),
+        ("fedprox.theorem4", {"mu": 5, "L": 1, "L_minus": 0, "B": 2, "gamma": 0, "K": 1}, "guarantees nothing"),
         (
             "fedprox.theorem11",
             {"mu": 50, "L": 1, "L_minus": 0, "sigma2": 1, "epsilon": 1, "gamma": 0, "K": 9},

@@ -120,7 +120,7 @@ def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[A
     numbers = ["--L", "1", "--L-minus", "0", "--B", "2", "--gamma", "0", "--K", "1"]
     status, out, err = run("fedprox.theorem4", "--mu", "1", *numbers)
     assert (status, out) == (1, "")
-    assert "fedprox.theorem4 promises nothing here: it needs rho > 0, and that is -" in err
+    assert "fedprox.theorem4 guarantees nothing here: it needs rho > 0, and that is -" in err
     status, _, err = run("fedprox.theorem4", "--mu", "-1", *numbers)
     assert status == 2
     assert "mu" in err
