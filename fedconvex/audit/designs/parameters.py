@@ -19,7 +19,7 @@ from typing import Literal
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import FORMED, RoundMap
-from fedconvex.audit.designs.search import DesignedMethod, CandidateFamily, designed, search
+from fedconvex.audit.designs.search import CandidateFamily, DesignedMethod, designed, search
 from fedconvex.audit.designs.trials import LEAST_FLOOR, NO_LIMITS, Candidate, FederationLimits, Trials
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
