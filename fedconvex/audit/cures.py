@@ -18,6 +18,7 @@ from fedconvex.methods.scaffold import Scaffold
 from fedconvex.participation import Participation
 
 DESIGNED = (FedGD, FedProx, FedSplit, FedDyn, Scaffold)
+WITHOUT_BIAS = "run a method without bias: FedSplit, FedDyn or SCAFFOLD"  # where a run from 0 has nothing to do
 MOST_STEPS = 1 << 14  # local gradient steps that are tried
 
 
@@ -30,6 +31,8 @@ class Cures:
 
     def redesign(self, method: Method) -> str:
         """The same method with designed parameters, and the one that needs the fewest rounds."""
+        if self.designer.model.first_gap <= 0:
+            return WITHOUT_BIAS
         found = [self.designer.fedsplit(), self.designer.feddyn()]
         best = min(found, key=lambda design: design.reached.rounds)
         if not isinstance(method, DESIGNED) or isinstance(method, type(best.method)):
@@ -67,16 +70,21 @@ class Cures:
         """A method without sampling noise at the minimiser, or larger samples."""
         if not partial or self.participation is None:
             return "enlarge the mini-batches, or lower the stepsize over the rounds (decay < 1)"
-        drawn = replace(self.designer, limits=FederationLimits(participation=self.participation))
-        alpha = float(self.designer.feddyn().method.alpha)  # type: ignore[attr-defined]
-        return f"run {_predicted(drawn.drawn(alpha))}, which has no such noise; or draw more clients"
+        return f"{self._drawn}, which has no such noise; or draw more clients"
 
     def fresher_memory(self, method: Method) -> str:
         """More participants, or parameters for this participation."""
+        return f"{self._drawn}; or draw more clients, so that their memories are renewed sooner"
+
+    @property
+    def _drawn(self) -> str:
+        """FedDyn for this participation."""
         assert self.participation is not None
+        if self.designer.model.first_gap <= 0:
+            return "run FedDyn"
         drawn = replace(self.designer, limits=FederationLimits(participation=self.participation))
         alpha = float(self.designer.feddyn().method.alpha)  # type: ignore[attr-defined]
-        return f"run {_predicted(drawn.drawn(alpha))}; or draw more clients, so that their memories are renewed sooner"
+        return f"run {_predicted(drawn.drawn(alpha))}"
 
     def _at(self, method: Method) -> DesignedMethod:
         from fedconvex.audit.designs.round_maps import ReachedTarget

@@ -33,7 +33,11 @@ from fedconvex.validation import in_floats, instance_of, integer_at_least, posit
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LEAST_CURVATURE = 1e-140  # squares of smaller ones, and of the inverses of larger ones, leave float64
-LONGEST_CHECK = 5000  # predicted rounds up to which a run checks them
+LONGEST_CHECK, MOST_STEPS_OF_CHECK = (
+    5000,
+    100_000,
+)  # predicted rounds, and gradient steps, up to which a run checks them
+ENCLOSED_STEPS, MOST_STEPS_OF_BIAS = 1000, 10_000  # local steps up to which a bias is enclosed, and computed at all
 SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
 MOST_LOCAL_STEPS = 100_000
 QUICK = ("FedSplit", "FedDyn")  # designed in an audit of a large problem
@@ -101,12 +105,12 @@ def recommend_at(
     needed = FORMED_COPIES * problem.num_clients * problem.dim**2 * memory.NUMBER
     memory.require(needed, "problem", problem, "the clients' Hessians", "give fewer features or clients")
     model = QuadraticModel.of(problem, truth)
+    if model.first_gap <= 0:
+        raise InvalidInput("problem", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     largest = float(abs(model.hessians).max())
     if not (LEAST_CURVATURE < largest < 1 / LEAST_CURVATURE and model.first_gap < inf):
         words = "has squares beyond the range of float64"
         raise InvalidInput("problem", problem, words, "rescale features and targets")
-    if model.first_gap <= 0:
-        raise InvalidInput("problem", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     designer = MethodDesigner(model, tolerance, limits)
     designs = []
     for name, design in designer.designs():
@@ -207,7 +211,7 @@ def _measured(
 ) -> tuple[RecommendedMethod, DesignedMethod]:
     """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
     model, limits, measured, checked = designer.model, designer.limits, None, False
-    if check and design.rounds is not None and design.rounds <= LONGEST_CHECK:
+    if check and _is_short(design) and design.rounds is not None:
         longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
         method, measured = runs.tuned(design, longest)
         checked, design = True, design if method is design.method else designer.at(method)
@@ -221,12 +225,22 @@ def _measured(
     return replace(entry, bias=bias, floor=floor), design
 
 
+def _is_short(design: DesignedMethod) -> bool:
+    """Whether a run takes seconds."""
+    rounds, steps = design.rounds, design.local_steps or 1
+    return rounds is not None and rounds <= LONGEST_CHECK and rounds * steps <= MOST_STEPS_OF_CHECK
+
+
 def _relative_bias(
     design: DesignedMethod, model: QuadraticModel, truth: GroundTruth
 ) -> tuple[Interval | None, Interval | None]:
     """The bias relative to ‖x*‖ and the error floor relative to the first gap, enclosed where that takes seconds."""
     problem = model.problem
-    for arithmetic in dict.fromkeys((arithmetic_for(design.method, problem), "float")):
+    steps = design.local_steps or 1
+    if steps > MOST_STEPS_OF_BIAS:
+        return None, None
+    wanted = arithmetic_for(design.method, problem) if steps <= ENCLOSED_STEPS else "float"
+    for arithmetic in dict.fromkeys((wanted, "float")):
         try:
             stop = fixed_point(design.method, problem, arithmetic, design.solver)
             bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)

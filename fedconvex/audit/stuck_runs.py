@@ -82,6 +82,9 @@ def diagnose(
         if method is not None and method != run.method:
             cure = "call diagnose(run): a trajectory knows its method"
             raise InvalidInput("method", method, f"is not the method of the run, {run.method!r}", cure)
+        if problem is not None and problem is not run.problem:
+            cure = "call diagnose(run): a trajectory knows its problem"
+            raise InvalidInput("problem", problem, "is not the problem of the run", cure)
         problem, method = run.problem, run.method
         if setup is not None:
             if setup.stragglers is not None and setup.stragglers.fraction > 0:

@@ -204,7 +204,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"tolerance": 1}, "tolerance = 1", "before the first round"),
     ({"tolerance": 1e-30}, "tolerance = 1e-30", "float64"),
     ({"rounds": 0}, "rounds = 0", "integer >= 1"),
-    ({"local_steps": 10**400}, "local_steps = ", "as good as no limit"),
+    ({"local_steps": 10**400}, "local_steps = ", "too large to limit the solver"),
     ({"local_steps": 1.5}, "local_steps = 1.5", "integer >= 1"),
     ({"participation": 3}, "participation = 3", "participation scheme"),
     ({"participation": fc.participation.Uniform(9)}, "K = 9", "4 clients"),
@@ -338,6 +338,18 @@ def test_a_method_that_passes_the_tolerance_and_rises_again_is_not_confirmed(mon
     found = fc.recommend(least_squares(1), 0.1)
     assert not any(entry.is_confirmed for entry in found.ranked if entry.predicted_rounds is not None)
     assert "no run reached it" in found.why
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_local_steps_are_designed_and_not_run() -> None:
+    found = fc.recommend(logistic(), 1e-3, local_steps=100_000)
+    assert all(not entry.checked for entry in found.ranked if "100000" in entry.local_work)
+    assert found.best.measured_rounds is not None
+
+
+def test_features_that_are_all_0_have_their_minimiser_at_0() -> None:
+    with pytest.raises(InvalidInput, match="has its minimiser at 0"):
+        fc.recommend(fc.LeastSquares(A=[np.zeros((5, 2))] * 2, b=[np.ones(5)] * 2))
 
 
 def test_a_check_that_fails_is_reported() -> None:

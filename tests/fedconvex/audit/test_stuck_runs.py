@@ -274,3 +274,17 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert read_losses(file)[1] == "gradient_norm"
     with pytest.raises(InvalidInput, match="is no file"):
         read_losses(tmp_path / "other.csv")
+
+
+def test_another_problem_than_the_run_s_is_refused() -> None:
+    run = fc.simulate(fc.FedProx(mu=1), PROBLEM, 20, progress=False)
+    assert fc.diagnose(run, problem=PROBLEM).cause == fc.diagnose(run).cause
+    with pytest.raises(InvalidInput, match="is not the problem of the run; call diagnose"):
+        fc.diagnose(run, problem=fc.LeastSquares(A=A[:2], b=[[1] * 8, [2] * 8]))
+
+
+@pytest.mark.parametrize("method", [fc.FedProx(mu=1), fc.FedGD(stepsize=10)])
+def test_a_minimiser_at_0_leaves_a_cure_without_parameters(method: Method) -> None:
+    problem = fc.LeastSquares(A=[np.eye(2), np.diag([1.0, 3.0])], b=[np.zeros(2)] * 2)
+    found = fc.diagnose([1.0] * 9 if isinstance(method, fc.FedProx) else np.geomspace(1, 1e9, 9), method, problem)
+    assert "run a method without bias" in found.cure

@@ -258,7 +258,7 @@ def test_heterogeneity_has_the_weights_of_the_average() -> None:
     from fedconvex.statements.instance import Instance
 
     problem = fc.Quadratic([[[F(1)]], [[F(1)]]], [[F(1)], [F(0)]], weights=[F(1, 4), F(3, 4)])
-    assert float(Instance(problem, fc.FedProx(mu=1)).gradients_at_minimizer) == pytest.approx(3 / 16)
+    assert float(Instance(problem, fc.FedProx(mu=1)).sigma_star2) == pytest.approx(3 / 16)
 
 
 def test_fedsplit_with_the_mean_of_those_who_are_drawn_is_another_method() -> None:
