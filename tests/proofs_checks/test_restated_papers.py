@@ -92,24 +92,6 @@ def test_more_wrong_claims_are_refused(of: Statement) -> None:
     assert sum(is_refused(of, wrong) for wrong in tried) >= len(tried) / 3
 
 
-def holds(of: Statement, number: int) -> None:
-    claim = of.claim
-    assert claim is not None
-    for one in islice(random_federations(of.setting, claim, of.identifier), number):
-        assert claim.on(one).holds is not False, one  # None: equal lengths that are irrational
-
-
-@pytest.mark.parametrize("of", STATEMENTS.values(), ids=STATEMENTS)
-def test_it_is_true_of_random_federations(of: Statement) -> None:
-    holds(of, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("of", STATEMENTS.values(), ids=STATEMENTS)
-def test_it_is_true_of_many_random_federations(of: Statement) -> None:
-    holds(of, 10)
-
-
 def test_a_counterexample_to_a_restatement_is_none_to_the_paper() -> None:
     of = khaled.two_steps
     instance = ((1, 1), (0, 0), 1, (F(1), F(1), F(1, 4)), ())
