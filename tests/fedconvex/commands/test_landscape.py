@@ -37,8 +37,9 @@ def test_options_keep_the_results_of_a_setting(run: Run) -> None:
     for entry in found:
         assert (entry["clients"], entry["participation"]) == ("strongly convex", "some clients")
         assert entry["heterogeneity"] == ""
-        assert entry["verdict"] == "proved, restated"
-        assert 0 < float(entry["used"]) <= 1
+        assert entry["verdict"].startswith("proved, ")
+    of_gower = [entry for entry in found if entry["identifier"].startswith("gower.")]
+    assert all(entry["verdict"] == "proved, restated" and 0 < float(entry["used"]) <= 1 for entry in of_gower)
 
 
 def test_text_and_json_are_about_the_same_results(run: Run) -> None:
