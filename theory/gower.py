@@ -40,7 +40,7 @@ SLOPE = square(mean(gradient(server(0))))
 
 PAPER = Paper(
     name="gower",
-    short="SGD, any sampling",
+    short="SGD with any sampling",
     reference="Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik: SGD: General analysis and improved rates "
     "(ICML 2019)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",

@@ -34,7 +34,7 @@ SLOPE = square(mean(gradient(server(0))))
 
 PAPER = Paper(
     name="koloskova",
-    short="Local GD, nonconvex",
+    short="Nonconvex local GD",
     reference="Koloskova, Loizou, Boreiri, Jaggi, Stich: A unified theory of decentralized SGD (ICML 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     letters=Letters(server="x^@", answers="y_k^@", expectation=""),

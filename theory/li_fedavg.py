@@ -51,7 +51,7 @@ NOISE = expected(square(server(1) - ANSWERED))
 
 PAPER = Paper(
     name="li_fedavg",
-    short="FedAvg, non-IID",
+    short="FedAvg on non-IID data",
     reference="Li, Huang, Yang, Wang, Zhang: On the convergence of FedAvg on non-IID data (ICLR 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",
     letters=Letters(server="w^@", minimiser="w^*", answers="w_k^@", expectation="E"),

@@ -15,7 +15,7 @@ Notation: `stepsize` s, `probability` p; `mu`, `L` curvatures of every client.
 from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most, equal
-from fedconvex.claims.terms import Number, Vector, family, gradient, mean, minimiser, parameter, square
+from fedconvex.claims.terms import Number, Vector, family, gradient, mean, minimiser, named, parameter, square
 from fedconvex.statements.assumptions import Smooth, StepOf, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum
@@ -26,9 +26,9 @@ from fedconvex.types import Real
 
 s, p = parameter("stepsize"), parameter("probability")
 MODELS = family("x")
-CONTROLS = family("c") - mean(family("c"))  # any vectors of the clients with the mean 0
-HATS = MODELS - s * (gradient(MODELS) - CONTROLS)
-AVERAGE = mean(HATS)
+CONTROLS = named("h_k", family("c") - mean(family("c")))  # any vectors of the clients with the mean 0
+HATS = named(r"\hat x_k", MODELS - s * (gradient(MODELS) - CONTROLS))
+AVERAGE = named(r"\bar x", mean(HATS))
 
 
 def energy(models: Vector, controls: Vector) -> Number:

@@ -19,7 +19,7 @@ from typing import Literal
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import FORMED, RoundMap
-from fedconvex.audit.designs.search import DesignedMethod, MethodFamily, designed, search
+from fedconvex.audit.designs.search import CandidateFamily, DesignedMethod, designed, search
 from fedconvex.audit.designs.trials import LEAST_FLOOR, NO_LIMITS, Candidate, FederationLimits, Trials
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
@@ -68,14 +68,14 @@ class MethodDesigner:
     def fedgd(self) -> DesignedMethod:
         """FedGD's (stepsize, local steps) with the fewest rounds and an error floor below the tolerance."""
 
-        def family(e: int) -> MethodFamily:
+        def family(e: int) -> CandidateFamily:
             def make(s: float) -> Candidate:
                 return FedGD(stepsize=s, local_steps=e), None
 
             high = 2 / self.model.curvatures[1]
             if e > 1 and self.trials.floor_counts:
                 high = self._admissible(make, high, 0.5)
-            return MethodFamily(make, high / (50 if e == 1 else 5), high)
+            return CandidateFamily(make, high / (50 if e == 1 else 5), high)
 
         # each error floor of several local steps needs a linear system of the size of the unknowns
         numbers = self._numbers_of_steps[:2] if self._is_long else self._numbers_of_steps
@@ -85,8 +85,8 @@ class MethodDesigner:
         """SCAFFOLD's (stepsize, local steps) with the fewest rounds, if it needs at most `bound`."""
         high = 2 / self.model.curvatures[1]
 
-        def family(e: int) -> MethodFamily:
-            return MethodFamily(lambda s: (Scaffold(stepsize=s, local_steps=e), None), high / (40 * e), high)
+        def family(e: int) -> CandidateFamily:
+            return CandidateFamily(lambda s: (Scaffold(stepsize=s, local_steps=e), None), high / (40 * e), high)
 
         return search(self.trials, [family(e) for e in self._numbers_of_steps], self._is_long, bound)
 
@@ -163,7 +163,7 @@ class MethodDesigner:
         return make
 
     def _best(self, make: Make, low: float, high: float, bound: float = inf) -> DesignedMethod:
-        return search(self.trials, [MethodFamily(make, low, high)], self._is_long, bound)
+        return search(self.trials, [CandidateFamily(make, low, high)], self._is_long, bound)
 
     @property
     def _numbers_of_steps(self) -> list[int]:

@@ -45,7 +45,7 @@ class DesignedMethod:
 
 
 @dataclass(frozen=True, eq=False)
-class MethodFamily:
+class CandidateFamily:
     """Methods with one free parameter in [low, high]."""
 
     make: Callable[[float], Candidate]
@@ -62,7 +62,7 @@ def designed(trials: Trials, candidates: Sequence[Candidate], limit: int | None 
     ]
 
 
-def search(trials: Trials, families: Sequence[MethodFamily], few: bool, bound: float) -> DesignedMethod:
+def search(trials: Trials, families: Sequence[CandidateFamily], few: bool, bound: float) -> DesignedMethod:
     """The parameter in three digits, and the family, with the fewest rounds; without rounds the least last gap.
 
     Args:
