@@ -204,7 +204,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"tolerance": 1}, "tolerance = 1", "before the first round"),
     ({"tolerance": 1e-30}, "tolerance = 1e-30", "float64"),
     ({"rounds": 0}, "rounds = 0", "integer >= 1"),
-    ({"local_steps": 10**400}, "local_steps = ", "as good as no limit"),
+    ({"local_steps": 10**400}, "local_steps = ", "too large to limit the solver"),
     ({"local_steps": 1.5}, "local_steps = 1.5", "integer >= 1"),
     ({"participation": 3}, "participation = 3", "participation scheme"),
     ({"participation": fc.participation.Uniform(9)}, "K = 9", "4 clients"),
