@@ -19,6 +19,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.notation import CURVATURE, LENGTH, STEPSIZE, Parameter, Shape
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real, Reals
 
 PAPER = Paper(
     name="charles_konecny",
@@ -43,7 +44,7 @@ PAPER = Paper(
 @PAPER.statement(
     "Surrogate curvature", ClaimType.DEFINITION, symbol="q(a)", relation="=", units=CURVATURE,
 )  # fmt: skip
-def surrogate_curvature(*, stepsize: Any, local_steps: Any, curvature: Any) -> Any:
+def surrogate_curvature(*, stepsize: Real, local_steps: Real, curvature: Real) -> Any:
     """A client ½a(x − c)² moves x by s·q(a)(c − x) in e local steps: q(a) = (1 − (1 − sa)^e)/s.
 
     It is ea for small s, and 1/s for many steps: then all clients count alike, however curved they are.
@@ -54,7 +55,7 @@ def surrogate_curvature(*, stepsize: Any, local_steps: Any, curvature: Any) -> A
 @PAPER.statement(
     "Fixed point", ClaimType.IDENTITY, symbol="x", relation="=", units=LENGTH,
 )  # fmt: skip
-def fixed_point(*, stepsize: Any, local_steps: Any, weights: Any, curvatures: Any, minimisers: Any) -> Any:
+def fixed_point(*, stepsize: Real, local_steps: Real, weights: Reals, curvatures: Reals, minimisers: Reals) -> Any:
     """Local GD rests at the minimiser of the surrogates: Σ p_k q(a_k)c_k/Σ p_k q(a_k)."""
     above, below = 0, 0
     for p, a, c in zip(weights, curvatures, minimisers, strict=True):
@@ -67,7 +68,7 @@ def fixed_point(*, stepsize: Any, local_steps: Any, weights: Any, curvatures: An
     "Condition number", ClaimType.DEFINITION, symbol=r"\kappa_e", relation="=",
     assumes=(Condition("mu", "<=", "L"), Condition("stepsize", "<=", lambda L: 1 / L)),
 )  # fmt: skip
-def surrogate_condition(*, stepsize: Any, local_steps: Any, mu: Any, L: Any) -> Any:
+def surrogate_condition(*, stepsize: Real, local_steps: Real, mu: Real, L: Real) -> Any:
     """The condition number of the surrogate: (1 − (1 − sL)^e)/(1 − (1 − sμ)^e), between 1 and L/μ for s ≤ 1/L."""
     return (1 - power(1 - stepsize * L, local_steps)) / (1 - power(1 - stepsize * mu, local_steps))
 

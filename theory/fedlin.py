@@ -41,6 +41,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 START = server(0) - minimiser
 SLOPE = mean(gradient(server(0)))
@@ -49,8 +50,7 @@ STEPPED = server(0) - parameter("stepsize") * SLOPE  # one step of gradient desc
 PAPER = Paper(
     name="fedlin",
     short="FedLin",
-    reference="Mitra, Jaafar, Pappas, Hassani: Linear convergence in federated learning: tackling client heterogeneity "
-    "and sparse gradients (NeurIPS 2021)",
+    reference="Mitra, Jaafar, Pappas, Hassani: Linear convergence in federated learning (NeurIPS 2021)",
     convention="f = (1/m) sum_k F_k, a plain mean",
     letters=Letters(server="x^@", minimiser="x^*", answers="y_k^@", mean=r"\frac{1}{m}\sum_k", expectation=""),
     restated=True,
@@ -88,7 +88,7 @@ SHORT = Condition("stepsize", "<=", lambda L: 1 / (4 * L))
     "Two local steps", ClaimType.IDENTITY, symbol=r"x^t-x^{t+1}", relation="=", units=LENGTH, assumes=TWO,
     states=lambda moved: equal(server(0) - server(1), moved),
 )  # fmt: skip
-def two_steps(*, stepsize: Any, first: Any, second: Any) -> Any:
+def two_steps(*, stepsize: Real, first: Real, second: Real) -> Any:
     """A round of two local steps is two steps of gradient descent on f: s∇f(x) + s∇f(x − s∇f(x)).
 
     The first corrected gradient is ∇f(x) for all clients; the mean of the second ones is ∇f at their common point.
@@ -101,7 +101,7 @@ def two_steps(*, stepsize: Any, first: Any, second: Any) -> Any:
     assumes=(*TWO, *STRONGLY, Condition("stepsize", "<=", lambda mu, L: 2 / (mu + L))),
     states=norm(server(1) - minimiser),
 )  # fmt: skip
-def two_steps_distance(*, stepsize: Any, mu: Any, L: Any, distance: Any) -> Any:
+def two_steps_distance(*, stepsize: Real, mu: Real, L: Real, distance: Real) -> Any:
     """A round of two local steps: (1 − sμ)²‖x − x*‖, for any heterogeneity; attained by quadratics.
 
     (`L` occurs in the condition only.)
@@ -113,7 +113,7 @@ def two_steps_distance(*, stepsize: Any, mu: Any, L: Any, distance: Any) -> Any:
     "Two local steps, value", ClaimType.UPPER, symbol="f(x^{t+1})", units=VALUE,
     assumes=(*TWO, Condition("stepsize", "<=", lambda L: 2 / L)), states=value(server(1)),
 )  # fmt: skip
-def two_steps_value(*, stepsize: Any, L: Any, value: Any, slope: Any, next_slope: Any) -> Any:
+def two_steps_value(*, stepsize: Real, L: Real, value: Real, slope: Real, next_slope: Real) -> Any:
     """A round of two local steps on clients that need not be convex: f(x) − s(1 − sL/2)(‖∇f(x)‖² + ‖∇f(x')‖²).
 
     x' = x − s∇f(x).
@@ -125,7 +125,7 @@ def two_steps_value(*, stepsize: Any, L: Any, value: Any, slope: Any, next_slope
     "Three local steps", ClaimType.UPPER, symbol=r"\|x^{t+1}-x^*\|^2", units=SQUARED_LENGTH,
     assumes=(*THREE, *STRONGLY, SHORT), states=square(server(1) - minimiser),
 )  # fmt: skip
-def three_steps(*, stepsize: Any, mu: Any, L: Any, D: Any) -> Any:
+def three_steps(*, stepsize: Real, mu: Real, L: Real, D: Real) -> Any:
     """A round of three local steps: (1 − sμ)³‖x − x*‖², for any heterogeneity. (`L` occurs in the condition only.)"""
     return (1 - stepsize * mu) ** 3 * D
 
@@ -135,7 +135,7 @@ def three_steps(*, stepsize: Any, mu: Any, L: Any, D: Any) -> Any:
     assumes=(*TWO, *STRONGLY, Condition("stepsize", "<=", lambda mu, L: 2 / (mu + L))),
     states=lambda bound: at_most(after(norm(START)), bound, rounds="T"),
 )  # fmt: skip
-def rate(*, T: Any, stepsize: Any, mu: Any, L: Any, first_distance: Any) -> Any:
+def rate(*, T: Real, stepsize: Real, mu: Real, L: Real, first_distance: Real) -> Any:
     """T rounds of two local steps: (1 − sμ)^{2T}‖x⁰ − x*‖; attained by quadratics.
 
     (`L` occurs in the condition only.)
@@ -148,7 +148,7 @@ def rate(*, T: Any, stepsize: Any, mu: Any, L: Any, first_distance: Any) -> Any:
     units=SQUARED_GRADIENT, assumes=(*TWO, Condition("stepsize", "<", lambda L: 2 / L)),
     states=lambda bound: at_most(mean_of_rounds(square(SLOPE)), bound, rounds="T"),
 )  # fmt: skip
-def nonconvex_rate(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
+def nonconvex_rate(*, T: Real, stepsize: Real, L: Real, delta: Real) -> Any:
     """The mean squared gradient over T rounds on clients that need not be convex: Δ/(s(1 − sL/2)T), with no error."""
     return delta / (stepsize * (1 - stepsize * L / 2) * T)
 

@@ -16,12 +16,12 @@ from typing import Any
 from fedconvex.statements.functions import power
 from fedconvex.statements.notation import CURVATURE, LENGTH, STEPSIZE, Parameter, Shape
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real, Reals
 
 PAPER = Paper(
     name="fednova",
     short="FedNova",
-    reference="Wang, Liu, Liang, Joshi, Poor: Tackling the objective inconsistency problem in heterogeneous federated "
-    "optimization (NeurIPS 2020)",
+    reference="Wang, Liu, Liang, Joshi, Poor: Tackling the objective inconsistency problem (NeurIPS 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     restated=True,
     notation={
@@ -45,21 +45,21 @@ def _mean(parts: Any) -> Any:
 
 
 @PAPER.statement("Fixed point of FedAvg", ClaimType.IDENTITY, symbol="x", relation="=", units=LENGTH)
-def fedavg_fixed_point(*, stepsize: Any, steps: Any, weights: Any, curvatures: Any, minimisers: Any) -> Any:
+def fedavg_fixed_point(*, stepsize: Real, steps: Reals, weights: Reals, curvatures: Reals, minimisers: Reals) -> Any:
     """With τ_k local steps FedAvg rests at Σ w_k c_k/Σ w_k, w_k = p_k(1 − (1 − sa_k)^{τ_k}): more steps count more."""
     every = zip(weights, curvatures, steps, minimisers, strict=True)
     return _mean((p * (1 - power(1 - stepsize * a, tau)), c) for p, a, tau, c in every)
 
 
 @PAPER.statement("Fixed point of FedNova", ClaimType.IDENTITY, symbol="x", relation="=", units=LENGTH)
-def fednova_fixed_point(*, stepsize: Any, steps: Any, weights: Any, curvatures: Any, minimisers: Any) -> Any:
+def fednova_fixed_point(*, stepsize: Real, steps: Reals, weights: Reals, curvatures: Reals, minimisers: Reals) -> Any:
     """FedNova rests at Σ w_k c_k/Σ w_k, w_k = p_k(1 − (1 − sa_k)^{τ_k})/τ_k: p_k a_k for small s, as it should be."""
     every = zip(weights, curvatures, steps, minimisers, strict=True)
     return _mean((p * (1 - power(1 - stepsize * a, tau)) / tau, c) for p, a, tau, c in every)
 
 
 @PAPER.statement("Inconsistent objective", ClaimType.IDENTITY, symbol="x", relation="=", units=LENGTH)
-def inconsistent_minimiser(*, steps: Any, weights: Any, curvatures: Any, minimisers: Any) -> Any:
+def inconsistent_minimiser(*, steps: Reals, weights: Reals, curvatures: Reals, minimisers: Reals) -> Any:
     """The minimiser of Σ p_k τ_k F_k, where FedAvg rests for s → 0: Σ w_k c_k/Σ w_k, w_k = p_k τ_k a_k."""
     every = zip(weights, curvatures, steps, minimisers, strict=True)
     return _mean((p * tau * a, c) for p, a, tau, c in every)

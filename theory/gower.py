@@ -33,13 +33,14 @@ from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 START = square(server(0) - minimiser)
 SLOPE = square(mean(gradient(server(0))))
 
 PAPER = Paper(
     name="gower",
-    short="SGD, any sampling",
+    short="SGD with any sampling",
     reference="Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik: SGD: General analysis and improved rates "
     "(ICML 2019)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",
@@ -71,7 +72,7 @@ PAPER = Paper(
 )  # fmt: skip
 
 
-def variance(num_clients: Any, num_active: Any) -> Any:
+def variance(num_clients: Real, num_active: Real) -> Any:
     """c of P of m clients: (m − P)/(P(m − 1))."""
     return (num_clients - num_active) / (num_active * (num_clients - 1))
 
@@ -97,18 +98,18 @@ def is_suboptimal(bound: Any) -> Claim:
     return at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T")
 
 
-def one_round(s: Any, mu: Any, D: Any, noise: Any) -> Any:
+def one_round(s: Any, mu: Real, D: Real, noise: Any) -> Any:
     """(1 − sμ)D + 2s²·noise."""
     return (1 - s * mu) * D + 2 * s**2 * noise
 
 
-def rate(T: Any, s: Any, mu: Any, D0: Any, noise: Any) -> Any:
+def rate(T: Real, s: Any, mu: Real, D0: Real, noise: Any) -> Any:
     """(1 − sμ)^T D₀ + (1 − (1 − sμ)^T)·2s·noise/μ."""
     rest = power(1 - s * mu, T)
     return rest * D0 + (1 - rest) * 2 * s * noise / mu
 
 
-def convex_rate(T: Any, s: Any, D0: Any, noise: Any) -> Any:
+def convex_rate(T: Real, s: Any, D0: Real, noise: Any) -> Any:
     """D₀/(sT) + 2s·noise."""
     return D0 / (s * T) + 2 * s * noise
 
@@ -117,7 +118,7 @@ def convex_rate(T: Any, s: Any, D0: Any, noise: Any) -> Any:
     "One round, independent draws", ClaimType.UPPER, symbol=r"E\|x^{t+1}-x^*\|^2", units=SQUARED_LENGTH,
     assumes=(*IID, *STRONGLY, SHORT_IID), states=NEXT,
 )  # fmt: skip
-def one_round_iid(*, stepsize: Any, mu: Any, L: Any, K: Any, D: Any, sigma_star2: Any) -> Any:
+def one_round_iid(*, stepsize: Real, mu: Real, L: Real, K: Real, D: Real, sigma_star2: Real) -> Any:
     """One round with K independent draws: (1 − sμ)‖x − x*‖² + 2s²σ*²/K, for s ≤ 1/(L(1 + 1/K))."""
     return one_round(stepsize, mu, D, sigma_star2 / K)
 
@@ -126,7 +127,7 @@ def one_round_iid(*, stepsize: Any, mu: Any, L: Any, K: Any, D: Any, sigma_star2
     "T rounds, independent draws", ClaimType.UPPER, symbol=r"E\|x^T-x^*\|^2", units=SQUARED_LENGTH,
     assumes=(*IID, *STRONGLY, SHORT_IID), states=reaches,
 )  # fmt: skip
-def rate_iid(*, T: Any, stepsize: Any, mu: Any, L: Any, K: Any, D0: Any, sigma_star2: Any) -> Any:
+def rate_iid(*, T: Real, stepsize: Real, mu: Real, L: Real, K: Real, D0: Real, sigma_star2: Real) -> Any:
     """T rounds with K independent draws: q^T‖x⁰ − x*‖² + (1 − q^T)·2sσ*²/(Kμ), q = 1 − sμ."""
     return rate(T, stepsize, mu, D0, sigma_star2 / K)
 
@@ -135,7 +136,7 @@ def rate_iid(*, T: Any, stepsize: Any, mu: Any, L: Any, K: Any, D0: Any, sigma_s
     "Convex, independent draws", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T}E f(x^t)-f(x^*)", units=VALUE,
     assumes=(*IID, Convex(), HALF_IID), states=is_suboptimal,
 )  # fmt: skip
-def convex_rate_iid(*, T: Any, stepsize: Any, L: Any, K: Any, D0: Any, sigma_star2: Any) -> Any:
+def convex_rate_iid(*, T: Real, stepsize: Real, L: Real, K: Real, D0: Real, sigma_star2: Real) -> Any:
     """The mean suboptimality over T rounds with K independent draws: ‖x⁰ − x*‖²/(sT) + 2sσ*²/K."""
     return convex_rate(T, stepsize, D0, sigma_star2 / K)
 
@@ -145,7 +146,7 @@ def convex_rate_iid(*, T: Any, stepsize: Any, L: Any, K: Any, D0: Any, sigma_sta
     assumes=(*UNIFORM, *STRONGLY, SHORT_UNIFORM), states=NEXT,
 )  # fmt: skip
 def one_round_uniform(
-    *, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any, D: Any, sigma_star2: Any
+    *, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real, D: Real, sigma_star2: Real
 ) -> Any:
     """One round with P of m clients: (1 − sμ)‖x − x*‖² + 2s²cσ*², c = (m − P)/(P(m − 1)), for s ≤ 1/(2L)."""
     return one_round(stepsize, mu, D, variance(num_clients, num_active) * sigma_star2)
@@ -156,7 +157,7 @@ def one_round_uniform(
     assumes=(*UNIFORM, *STRONGLY, SHORT_UNIFORM), states=reaches,
 )  # fmt: skip
 def rate_uniform(
-    *, T: Any, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any, D0: Any, sigma_star2: Any
+    *, T: Real, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real, D0: Real, sigma_star2: Real
 ) -> Any:
     """T rounds with P of m clients: q^T‖x⁰ − x*‖² + (1 − q^T)·2scσ*²/μ, q = 1 − sμ, c = (m − P)/(P(m − 1))."""
     return rate(T, stepsize, mu, D0, variance(num_clients, num_active) * sigma_star2)
@@ -167,7 +168,7 @@ def rate_uniform(
     assumes=(*UNIFORM, Convex(), HALF_UNIFORM), states=is_suboptimal,
 )  # fmt: skip
 def convex_rate_uniform(
-    *, T: Any, stepsize: Any, L: Any, num_clients: Any, num_active: Any, D0: Any, sigma_star2: Any
+    *, T: Real, stepsize: Real, L: Real, num_clients: Real, num_active: Real, D0: Real, sigma_star2: Real
 ) -> Any:
     """The mean suboptimality over T rounds with P of m clients: ‖x⁰ − x*‖²/(sT) + 2scσ*², c = (m − P)/(P(m − 1))."""
     return convex_rate(T, stepsize, D0, variance(num_clients, num_active) * sigma_star2)
@@ -178,7 +179,7 @@ def convex_rate_uniform(
     assumes=(*UNIFORM, BoundedVariance()), states=expected(value(server(1))),
 )  # fmt: skip
 def one_round_nonconvex(
-    *, stepsize: Any, L: Any, num_clients: Any, num_active: Any, value: Any, slope: Any, sigma2: Any
+    *, stepsize: Real, L: Real, num_clients: Real, num_active: Real, value: Real, slope: Real, sigma2: Real
 ) -> Any:
     """One round with P of m smooth clients: f(x) − s(1 − sL/2)‖∇f(x)‖² + (s²L/2)cσ², c = (m − P)/(P(m − 1)).
 
@@ -193,7 +194,9 @@ def one_round_nonconvex(
     assumes=(*UNIFORM, BoundedVarianceEverywhere(), Condition("stepsize", "<=", lambda L: 1 / L)),
     states=lambda bound: at_most(mean_of_rounds(SLOPE), bound, rounds="T"),
 )  # fmt: skip
-def nonconvex_rate(*, T: Any, stepsize: Any, L: Any, num_clients: Any, num_active: Any, delta: Any, sigma2: Any) -> Any:
+def nonconvex_rate(
+    *, T: Real, stepsize: Real, L: Real, num_clients: Real, num_active: Real, delta: Real, sigma2: Real
+) -> Any:
     """The mean squared gradient over T rounds with P of m smooth clients: 2Δ/(sT) + sLcσ², for s ≤ 1/L."""
     return 2 * delta / (stepsize * T) + stepsize * L * variance(num_clients, num_active) * sigma2
 

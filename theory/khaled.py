@@ -43,6 +43,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 MODELS = family("y")  # any models of the clients
 CENTRE = mean(MODELS)
@@ -102,7 +103,7 @@ ANY_STEPS, TWO_STEPS = Runs("FedGD"), Runs("FedGD", local_steps=2)
     "Gradients", ClaimType.UPPER, symbol=r"\mathbb{E}_k\|\nabla F_k(x^t)\|^2", units=SQUARED_GRADIENT,
     assumes=(ANY_STEPS, *CLIENTS), states=square(gradient(server(0))),
 )  # fmt: skip
-def gradients(*, L: Any, gap: Any, sigma_star2: Any) -> Any:
+def gradients(*, L: Real, gap: Real, sigma_star2: Real) -> Any:
     """The clients' mean squared gradient is at most 4L(f(x) − f(x*)) + 2σ*² at every point x.
 
     Use it in the place of a bound of the gradients' dissimilarity at all points: only that at the minimiser is needed.
@@ -115,7 +116,7 @@ def gradients(*, L: Any, gap: Any, sigma_star2: Any) -> Any:
     assumes=(ANY_STEPS, *STRONGLY, Condition("stepsize", "<=", lambda L: 1 / (2 * L))),
     states=square(mean(STEPPED) - minimiser),
 )  # fmt: skip
-def one_local_step(*, stepsize: Any, mu: Any, L: Any, mean_distance: Any, mean_gap: Any, V: Any) -> Any:
+def one_local_step(*, stepsize: Real, mu: Real, L: Real, mean_distance: Real, mean_gap: Real, V: Real) -> Any:
     """A local step from any models y_k: (1 − sμ)‖ȳ − x*‖² − 2s(1 − 2sL)(f(ȳ) − f(x*)) + sL(1 + 2sL)V.
 
     V = mean‖y_k − ȳ‖². With all y_k alike it is a step of gradient descent on f.
@@ -129,7 +130,7 @@ def one_local_step(*, stepsize: Any, mu: Any, L: Any, mean_distance: Any, mean_g
     assumes=(ANY_STEPS, *CLIENTS, Condition("stepsize", "<=", lambda L: 1 / (2 * L))),
     states=square(mean(STEPPED) - minimiser),
 )  # fmt: skip
-def one_local_step_convex(*, stepsize: Any, L: Any, mean_distance: Any, mean_gap: Any, V: Any) -> Any:
+def one_local_step_convex(*, stepsize: Real, L: Real, mean_distance: Real, mean_gap: Real, V: Real) -> Any:
     """The same for convex clients: ‖ȳ − x*‖² − 2s(1 − 2sL)(f(ȳ) − f(x*)) + sL(1 + 2sL)V."""
     return one_local_step.calculator.formula(
         stepsize=stepsize, mu=0, L=L, mean_distance=mean_distance, mean_gap=mean_gap, V=V
@@ -141,7 +142,7 @@ def one_local_step_convex(*, stepsize: Any, L: Any, mean_distance: Any, mean_gap
     assumes=(ANY_STEPS, *CLIENTS, Condition("stepsize", "<=", lambda L: 2 / L)),
     states=norm(STEPPED - mean(STEPPED)),
 )  # fmt: skip
-def drift_after(*, stepsize: Any, L: Any, drift: Any, spread: Any) -> Any:
+def drift_after(*, stepsize: Real, L: Real, drift: Real, spread: Real) -> Any:
     """A local step moves the models apart by at most sζ: √V⁺ ≤ √V + sζ, ζ² = mean‖∇F_k(ȳ) − ∇f(ȳ)‖².
 
     (`L` occurs in the condition only.)
@@ -157,7 +158,9 @@ def drift_after(*, stepsize: Any, L: Any, drift: Any, spread: Any) -> Any:
     ),
     states=norm(server(1) - minimiser),
 )  # fmt: skip
-def distance_after_round(*, stepsize: Any, local_steps: Any, mu: Any, L: Any, distance: Any, sigma_star: Any) -> Any:
+def distance_after_round(
+    *, stepsize: Real, local_steps: Real, mu: Real, L: Real, distance: Real, sigma_star: Real
+) -> Any:
     """One round of e local steps: (1 − sμ)^e‖x − x*‖ + (1 − (1 − sμ)^e)σ*/μ.
 
     Where the clients share their minimiser (σ* = 0) there is no error, and e local steps are worth e rounds. (`L`
@@ -171,7 +174,7 @@ def distance_after_round(*, stepsize: Any, local_steps: Any, mu: Any, L: Any, di
     "Two local steps", ClaimType.UPPER, symbol=r"\|x^{t+1}-x^*\|^2", units=SQUARED_LENGTH,
     assumes=(TWO_STEPS, *STRONGLY, SHORT), states=square(server(1) - minimiser),
 )  # fmt: skip
-def two_steps(*, stepsize: Any, mu: Any, L: Any, D: Any, sigma_star2: Any) -> Any:
+def two_steps(*, stepsize: Real, mu: Real, L: Real, D: Real, sigma_star2: Real) -> Any:
     """One round of two local steps: (1 − sμ)²‖x − x*‖² + 3s³Lσ*²."""
     return (1 - stepsize * mu) ** 2 * D + 3 * stepsize**3 * L * sigma_star2
 
@@ -181,7 +184,7 @@ def two_steps(*, stepsize: Any, mu: Any, L: Any, D: Any, sigma_star2: Any) -> An
     assumes=(TWO_STEPS, *STRONGLY, SHORT),
     states=lambda bound: at_most(after(square(START)), bound, rounds="T"),
 )  # fmt: skip
-def strongly_convex_rate(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any, sigma_star2: Any) -> Any:
+def strongly_convex_rate(*, T: Real, stepsize: Real, mu: Real, L: Real, D0: Real, sigma_star2: Real) -> Any:
     """T rounds of two local steps: q^T‖x⁰ − x*‖² + (1 − q^T)/(1 − q)·3s³Lσ*², q = (1 − sμ)²."""
     q = (1 - stepsize * mu) ** 2
     rest = power(q, T)
@@ -192,7 +195,7 @@ def strongly_convex_rate(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any, sig
     "Two local steps, convex, one round", ClaimType.UPPER, symbol=r"\|x^{t+1}-x^*\|^2", units=SQUARED_LENGTH,
     assumes=(TWO_STEPS, *CLIENTS, SHORT), states=square(server(1) - minimiser),
 )  # fmt: skip
-def two_steps_convex(*, stepsize: Any, L: Any, D: Any, gap: Any, sigma_star2: Any) -> Any:
+def two_steps_convex(*, stepsize: Real, L: Real, D: Real, gap: Real, sigma_star2: Real) -> Any:
     """One round of two local steps: ‖x − x*‖² − (9/8)s(f(x) − f(x*)) + 3s³Lσ*²."""
     return D - 9 * stepsize * gap / 8 + 3 * stepsize**3 * L * sigma_star2
 
@@ -202,7 +205,7 @@ def two_steps_convex(*, stepsize: Any, L: Any, D: Any, gap: Any, sigma_star2: An
     assumes=(TWO_STEPS, *CLIENTS, SHORT),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def convex_rate(*, T: Any, stepsize: Any, L: Any, D0: Any, sigma_star2: Any) -> Any:
+def convex_rate(*, T: Real, stepsize: Real, L: Real, D0: Real, sigma_star2: Real) -> Any:
     """The mean suboptimality over T rounds of two local steps: 8‖x⁰ − x*‖²/(9sT) + (8/3)s²Lσ*²."""
     return 8 * D0 / (9 * stepsize * T) + 8 * stepsize**2 * L * sigma_star2 / 3
 

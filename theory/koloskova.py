@@ -28,14 +28,14 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 SLOPE = square(mean(gradient(server(0))))
 
 PAPER = Paper(
     name="koloskova",
-    short="Local GD, nonconvex",
-    reference="Koloskova, Loizou, Boreiri, Jaggi, Stich: A unified theory of decentralized SGD with changing topology "
-    "and local updates (ICML 2020)",
+    short="Nonconvex local GD",
+    reference="Koloskova, Loizou, Boreiri, Jaggi, Stich: A unified theory of decentralized SGD (ICML 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     letters=Letters(server="x^@", answers="y_k^@", expectation=""),
     restated=True,
@@ -59,7 +59,7 @@ TWO_STEPS = (Runs("FedGD", local_steps=2), Everyone(), Smooth(), Condition("step
     "One round", ClaimType.UPPER, symbol="f(x^{t+1})", units=VALUE, assumes=(*TWO_STEPS, BoundedVariance()),
     states=value(server(1)),
 )  # fmt: skip
-def one_round(*, stepsize: Any, L: Any, value: Any, slope: Any, sigma2: Any) -> Any:
+def one_round(*, stepsize: Real, L: Real, value: Real, slope: Real, sigma2: Real) -> Any:
     """A round of two local steps: f(x) − s(1 − s²L²/4)‖∇f(x)‖² + s³L²ζ²/4, for any smooth clients."""
     small = stepsize**2 * L**2 / 4
     return value - stepsize * (1 - small) * slope + stepsize * small * sigma2
@@ -69,7 +69,7 @@ def one_round(*, stepsize: Any, L: Any, value: Any, slope: Any, sigma2: Any) -> 
     "One round, dissimilar clients", ClaimType.UPPER, symbol="f(x^{t+1})", units=VALUE,
     assumes=(*TWO_STEPS, Dissimilarity()), states=value(server(1)),
 )  # fmt: skip
-def dissimilar_round(*, stepsize: Any, L: Any, B: Any, value: Any, slope: Any) -> Any:
+def dissimilar_round(*, stepsize: Real, L: Real, B: Real, value: Real, slope: Real) -> Any:
     """A round of two local steps: f(x) − s(1 − s²L²B²/4)‖∇f(x)‖², with no error where sLB < 2."""
     return value - stepsize * (1 - stepsize**2 * L**2 * B**2 / 4) * slope
 
@@ -79,7 +79,7 @@ def dissimilar_round(*, stepsize: Any, L: Any, B: Any, value: Any, slope: Any) -
     assumes=(*TWO_STEPS, BoundedVarianceEverywhere()),
     states=lambda bound: at_most(mean_of_rounds(SLOPE), bound, rounds="T"),
 )  # fmt: skip
-def rate(*, T: Any, stepsize: Any, L: Any, delta: Any, sigma2: Any) -> Any:
+def rate(*, T: Real, stepsize: Real, L: Real, delta: Real, sigma2: Real) -> Any:
     """The mean squared gradient over T rounds of two local steps: (Δ/(sT) + s²L²ζ²/4)/(1 − s²L²/4)."""
     small = stepsize**2 * L**2 / 4
     return (delta / (stepsize * T) + small * sigma2) / (1 - small)

@@ -43,6 +43,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 ANSWERED = mean(answers)
 SPREAD = square(answers - ANSWERED)
@@ -50,7 +51,7 @@ NOISE = expected(square(server(1) - ANSWERED))
 
 PAPER = Paper(
     name="li_fedavg",
-    short="FedAvg, non-IID",
+    short="FedAvg on non-IID data",
     reference="Li, Huang, Yang, Wang, Zhang: On the convergence of FedAvg on non-IID data (ICLR 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",
     letters=Letters(server="w^@", minimiser="w^*", answers="w_k^@", expectation="E"),
@@ -84,7 +85,7 @@ UNIFORM = (FEDAVG, SampledUniformly(), Condition("num_active", "<=", "num_client
     "Drift", ClaimType.UPPER, symbol=r"\mathbb{E}_k\|w_k^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", units=SQUARED_LENGTH,
     assumes=(FEDAVG,), states=SPREAD,
 )  # fmt: skip
-def drift(*, stepsize: Any, local_steps: Any, G2: Any) -> Any:
+def drift(*, stepsize: Real, local_steps: Real, G2: Real) -> Any:
     """The answers' mean squared distance from their mean is at most s²e²G², for any differentiable functions."""
     return stepsize**2 * local_steps**2 * G2
 
@@ -93,7 +94,7 @@ def drift(*, stepsize: Any, local_steps: Any, G2: Any) -> Any:
     "Unbiased average", ClaimType.IDENTITY, symbol="E w^{t+1}", relation="=", units=LENGTH,
     assumes=UNIFORM, states=lambda right: equal(expected(server(1)), right),
 )  # fmt: skip
-def unbiased(*, answers_mean: Any) -> Any:
+def unbiased(*, answers_mean: Real) -> Any:
     """The server's average over P of m clients has the mean of all clients' answers as its expectation."""
     return answers_mean
 
@@ -102,7 +103,7 @@ def unbiased(*, answers_mean: Any) -> Any:
     "Noise, independent draws", ClaimType.IDENTITY, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", relation="=",
     units=SQUARED_LENGTH, assumes=(FEDAVG, SampledIID()), states=lambda right: equal(NOISE, right),
 )  # fmt: skip
-def noise_iid(*, K: Any, spread: Any) -> Any:
+def noise_iid(*, K: Real, spread: Real) -> Any:
     """The variance of the average over K independent draws: V/K, V the variance of the answers."""
     return spread / K
 
@@ -111,7 +112,7 @@ def noise_iid(*, K: Any, spread: Any) -> Any:
     "Noise, P of m clients", ClaimType.IDENTITY, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", relation="=",
     units=SQUARED_LENGTH, assumes=UNIFORM, states=lambda right: equal(NOISE, right),
 )  # fmt: skip
-def noise_uniform(*, num_clients: Any, num_active: Any, spread: Any) -> Any:
+def noise_uniform(*, num_clients: Real, num_active: Real, spread: Real) -> Any:
     """The variance of the average over P of m clients: (m − P)/(P(m − 1))·V; 0 where everyone takes part."""
     return (num_clients - num_active) / (num_active * (num_clients - 1)) * spread
 
@@ -120,7 +121,7 @@ def noise_uniform(*, num_clients: Any, num_active: Any, spread: Any) -> Any:
     "Noise and drift", ClaimType.UPPER, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", units=SQUARED_LENGTH,
     assumes=(FEDAVG, SampledIID()), states=lambda right: at_most(NOISE, right),
 )  # fmt: skip
-def noise_of_drift(*, stepsize: Any, local_steps: Any, K: Any, G2: Any) -> Any:
+def noise_of_drift(*, stepsize: Real, local_steps: Real, K: Real, G2: Real) -> Any:
     """K independent draws of clients with e local steps add at most s²e²G²/K to the squared distance."""
     return stepsize**2 * local_steps**2 * G2 / K
 
@@ -129,7 +130,7 @@ def noise_of_drift(*, stepsize: Any, local_steps: Any, K: Any, G2: Any) -> Any:
     "Heterogeneity, upper bound", ClaimType.TIGHT, symbol=r"\Gamma", units=VALUE, assumes=(StronglyConvex(),),
     states=lambda bound: at_most(value(minimiser) - value(family("v")), bound),
 )  # fmt: skip
-def gamma_at_most(*, mu: Any, sigma_star2: Any) -> Any:
+def gamma_at_most(*, mu: Real, sigma_star2: Real) -> Any:
     """Γ = f(x*) − mean_k min F_k is at most σ*²/(2μ): so is f(x*) − mean_k F_k(v_k) for all points v_k."""
     return sigma_star2 / (2 * mu)
 
@@ -141,7 +142,7 @@ def gamma_at_most(*, mu: Any, sigma_star2: Any) -> Any:
         value(minimiser - gradient(minimiser) / parameter("L")) - value(minimiser), bound
     ),
 )  # fmt: skip
-def gamma_at_least(*, L: Any, sigma_star2: Any) -> Any:
+def gamma_at_least(*, L: Real, sigma_star2: Real) -> Any:
     """Γ is at least σ*²/(2L): with v_k = x* − ∇F_k(x*)/L, mean_k F_k(v_k) − f(x*) ≤ −σ*²/(2L)."""
     return -sigma_star2 / (2 * L)
 

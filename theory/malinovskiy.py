@@ -20,12 +20,13 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 PAPER = Paper(
     name="malinovskiy",
     short="Local fixed points",
-    reference="Malinovskiy, Kovalev, Gasanov, Condat, Richtárik: From local SGD to local fixed-point methods for "
-    "federated learning (ICML 2020)",
+    reference="Malinovskiy, Kovalev, Gasanov, Condat, Richtárik: From local SGD to local fixed-point methods "
+    "(ICML 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
     letters=Letters(server="x^@", minimiser="x^*", answers="y_k^@", local_step="G_k", expectation=""),
     restated=True,
@@ -61,7 +62,7 @@ SECOND = mean(local_step(local_step(free("z"))))  # what a round of two local st
     "Local step", ClaimType.TIGHT, symbol=r"(\mathbb{E}_k\|G_k(y_k)-G_k(z_k)\|^2)^{1/2}", units=LENGTH,
     assumes=(Runs("FedGD"), *STRONGLY), states=norm(local_step(family("y")) - local_step(family("z"))),
 )  # fmt: skip
-def step_contraction(*, stepsize: Any, mu: Any, L: Any, apart: Any) -> Any:
+def step_contraction(*, stepsize: Real, mu: Real, L: Real, apart: Real) -> Any:
     """Local steps of size s ≤ 2/(μ + L) bring any two models of each client nearer by the factor 1 − sμ."""
     return (1 - stepsize * mu) * apart
 
@@ -70,7 +71,7 @@ def step_contraction(*, stepsize: Any, mu: Any, L: Any, apart: Any) -> Any:
     "Round of two local steps", ClaimType.TIGHT, symbol=r"\|T(x)-T(z)\|", units=LENGTH,
     assumes=(Runs("FedGD", local_steps=2), *STRONGLY), states=norm(server(1) - SECOND),
 )  # fmt: skip
-def round_contraction(*, stepsize: Any, mu: Any, L: Any, distance: Any) -> Any:
+def round_contraction(*, stepsize: Real, mu: Real, L: Real, distance: Real) -> Any:
     """A round T of two local steps brings any two points nearer by (1 − sμ)²: so it has one fixed point."""
     return (1 - stepsize * mu) ** 2 * distance
 
@@ -80,7 +81,7 @@ def round_contraction(*, stepsize: Any, mu: Any, L: Any, distance: Any) -> Any:
     assumes=(Runs("FedGD"), *STRONGLY, Condition("stepsize", "<", lambda mu: 1 / mu), AtFixedPoint()),
     states=norm(server(0) - minimiser),
 )  # fmt: skip
-def fixed_point(*, stepsize: Any, mu: Any, L: Any, sigma_star: Any) -> Any:
+def fixed_point(*, stepsize: Real, mu: Real, L: Real, sigma_star: Real) -> Any:
     """The fixed point is at most σ*/μ from the minimiser, for every number of local steps and every stepsize."""
     return sigma_star / mu
 
@@ -90,7 +91,7 @@ def fixed_point(*, stepsize: Any, mu: Any, L: Any, sigma_star: Any) -> Any:
     assumes=(Runs("FedGD", local_steps=2), Everyone(), Smooth(), AtFixedPoint()),
     states=norm(mean(gradient(server(0)))),
 )  # fmt: skip
-def fixed_point_of_two_steps(*, stepsize: Any, L: Any, gradients: Any) -> Any:
+def fixed_point_of_two_steps(*, stepsize: Real, L: Real, gradients: Real) -> Any:
     """∇f at a fixed point of two local steps is at most (sL/2)(mean‖∇F_k(x)‖²)^{1/2}, for any smooth clients.
 
     So the bias of local GD vanishes with the stepsize, and where all clients are stationary.
@@ -102,7 +103,7 @@ def fixed_point_of_two_steps(*, stepsize: Any, L: Any, gradients: Any) -> Any:
     "Fixed point of two local steps, distance", ClaimType.UPPER, symbol=r"\|x-x^*\|", units=LENGTH,
     assumes=(Runs("FedGD", local_steps=2), *STRONGLY, AtFixedPoint()), states=norm(server(0) - minimiser),
 )  # fmt: skip
-def distance_of_two_steps(*, stepsize: Any, mu: Any, L: Any, gradients: Any) -> Any:
+def distance_of_two_steps(*, stepsize: Real, mu: Real, L: Real, gradients: Real) -> Any:
     """The fixed point of two local steps is at most (sL/(2μ))(mean‖∇F_k(x)‖²)^{1/2} from the minimiser."""
     return stepsize * L / (2 * mu) * gradients
 

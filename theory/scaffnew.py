@@ -15,19 +15,20 @@ Notation: `stepsize` s, `probability` p; `mu`, `L` curvatures of every client.
 from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most, equal
-from fedconvex.claims.terms import Number, Vector, family, gradient, mean, minimiser, parameter, square
+from fedconvex.claims.terms import Number, Vector, family, gradient, mean, minimiser, named, parameter, square
 from fedconvex.statements.assumptions import Smooth, StepOf, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, NUMBER, SQUARED_LENGTH, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 s, p = parameter("stepsize"), parameter("probability")
 MODELS = family("x")
-CONTROLS = family("c") - mean(family("c"))  # any vectors of the clients with the mean 0
-HATS = MODELS - s * (gradient(MODELS) - CONTROLS)
-AVERAGE = mean(HATS)
+CONTROLS = named("h_k", family("c") - mean(family("c")))  # any vectors of the clients with the mean 0
+HATS = named(r"\hat x_k", MODELS - s * (gradient(MODELS) - CONTROLS))
+AVERAGE = named(r"\bar x", mean(HATS))
 
 
 def energy(models: Vector, controls: Vector) -> Number:
@@ -44,8 +45,7 @@ PULLED = MODELS - minimiser - s * (gradient(MODELS) - gradient(minimiser))
 PAPER = Paper(
     name="scaffnew",
     short="Scaffnew",
-    reference="Mishchenko, Malinovsky, Stich, Richtárik: ProxSkip: Yes! Local gradient steps provably lead to "
-    "communication acceleration! Finally! (ICML 2022)",
+    reference="Mishchenko, Malinovsky, Stich, Richtárik: ProxSkip: Yes! Local gradient steps (ICML 2022)",
     convention="f = (1/m) sum_k F_k, a plain mean",
     letters=Letters(minimiser="x^*", mean=r"\frac{1}{m}\sum_k"),
     restated=True,
@@ -73,7 +73,7 @@ def contracts(rate: Number) -> Claim:
     "One step", ClaimType.IDENTITY, symbol=r"\mathbb{E} V^+", relation="=", units=SQUARED_LENGTH,
     assumes=(StepOf("Scaffnew"),), states=lambda right: equal(EXPECTED, right),
 )  # fmt: skip
-def one_step(*, probability: Any, stepped: Any, controls: Any) -> Any:
+def one_step(*, probability: Real, stepped: Real, controls: Real) -> Any:
     """The expectation of V after a step: A + (1 − p²)C, for any differentiable functions.
 
     A is what a gradient step makes of mean‖x_k − x*‖², C the part of V that the control variates have. So the coin pays
@@ -89,7 +89,7 @@ def one_step(*, probability: Any, stepped: Any, controls: Any) -> Any:
         Condition("stepsize", "<=", lambda mu, L: 2 / (mu + L)),
     ),
 )  # fmt: skip
-def acceleration(*, stepsize: Any, probability: Any, mu: Any, L: Any) -> Any:
+def acceleration(*, stepsize: Real, probability: Real, mu: Real, L: Real) -> Any:
     """A step contracts V in expectation by ρ = max((1 − sμ)², 1 − p²), for any heterogeneity and number of clients.
 
     Use it to choose p: with s = 1/L and p of the order of 1/√κ, of the order of κ ln(1/ε) steps suffice, of which about

@@ -39,6 +39,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.types import Real
 
 START = server(0) - minimiser
 
@@ -81,7 +82,7 @@ SHORT = Condition("stepsize", "<=", lambda L: 1 / (2 * L))
     "One round", ClaimType.UPPER, symbol=r"\|w^{t+1}-w^*\|", units=LENGTH, assumes=(*FEDPROX, StronglyConvex()),
     states=norm(server(1) - minimiser),
 )  # fmt: skip
-def one_round(*, stepsize: Any, mu: Any, distance: Any, sigma_star: Any) -> Any:
+def one_round(*, stepsize: Real, mu: Real, distance: Real, sigma_star: Real) -> Any:
     """One round: (‖w − w*‖ + sσ*)/(1 + sμ), for clients that need not be smooth.
 
     Where the clients share their minimiser (σ* = 0) it is the rate of the proximal point algorithm.
@@ -93,7 +94,7 @@ def one_round(*, stepsize: Any, mu: Any, distance: Any, sigma_star: Any) -> Any:
     "T rounds", ClaimType.UPPER, symbol=r"\|w^T-w^*\|^2", units=SQUARED_LENGTH, assumes=(*FEDPROX, StronglyConvex()),
     states=lambda bound: at_most(after(square(START)), bound, rounds="T"),
 )  # fmt: skip
-def rounds_bound(*, T: Any, stepsize: Any, mu: Any, D0: Any, sigma_star2: Any) -> Any:
+def rounds_bound(*, T: Real, stepsize: Real, mu: Real, D0: Real, sigma_star2: Real) -> Any:
     """T rounds: q^T‖w⁰ − w*‖² + (1 − q^T)σ*²/μ², q = 1/(1 + sμ), for clients that need not be smooth."""
     rest = 1 / power(1 + stepsize * mu, T)
     return rest * D0 + (1 - rest) * sigma_star2 / mu**2
@@ -103,7 +104,7 @@ def rounds_bound(*, T: Any, stepsize: Any, mu: Any, D0: Any, sigma_star2: Any) -
     "Fixed point, clients", ClaimType.TIGHT, symbol=r"(\mathbb{E}_k\|w_k-w\|^2)^{1/2}", units=LENGTH,
     assumes=(*FEDPROX, Convex(), AtFixedPoint()), states=norm(answers - server(0)),
 )  # fmt: skip
-def spread_at_fixed_point(*, stepsize: Any, sigma_star: Any) -> Any:
+def spread_at_fixed_point(*, stepsize: Real, sigma_star: Real) -> Any:
     """At a fixed point the clients' answers are at most sσ* away (root mean square); linear F_k attain it."""
     return stepsize * sigma_star
 
@@ -112,7 +113,7 @@ def spread_at_fixed_point(*, stepsize: Any, sigma_star: Any) -> Any:
     "Fixed point, gradient", ClaimType.UPPER, symbol=r"\|\nabla f(w)\|", units=GRADIENT,
     assumes=(*FEDPROX, Smooth(), Convex(), AtFixedPoint()), states=norm(mean(gradient(server(0)))),
 )  # fmt: skip
-def gradient_at_fixed_point(*, stepsize: Any, L: Any, sigma_star: Any) -> Any:
+def gradient_at_fixed_point(*, stepsize: Real, L: Real, sigma_star: Real) -> Any:
     """At a fixed point the objective's gradient is at most sLσ*: the bias vanishes with the stepsize."""
     return stepsize * L * sigma_star
 
@@ -121,7 +122,7 @@ def gradient_at_fixed_point(*, stepsize: Any, L: Any, sigma_star: Any) -> Any:
     "Fixed point, distance", ClaimType.UPPER, symbol=r"\|w-w^*\|", units=LENGTH,
     assumes=(*STRONGLY, AtFixedPoint()), states=norm(server(0) - minimiser),
 )  # fmt: skip
-def distance_at_fixed_point(*, stepsize: Any, mu: Any, L: Any, sigma_star: Any) -> Any:
+def distance_at_fixed_point(*, stepsize: Real, mu: Real, L: Real, sigma_star: Real) -> Any:
     """A fixed point is at most sLσ*/μ from the minimiser; by `rounds_bound` at most σ*/μ, however large s is."""
     return stepsize * L * sigma_star / mu
 
@@ -130,7 +131,7 @@ def distance_at_fixed_point(*, stepsize: Any, mu: Any, L: Any, sigma_star: Any) 
     "One round, short steps", ClaimType.UPPER, symbol=r"\|w^{t+1}-w^*\|^2", units=SQUARED_LENGTH,
     assumes=(*STRONGLY, SHORT), states=square(server(1) - minimiser),
 )  # fmt: skip
-def sharper_round(*, stepsize: Any, mu: Any, L: Any, D: Any, sigma_star2: Any) -> Any:
+def sharper_round(*, stepsize: Real, mu: Real, L: Real, D: Real, sigma_star2: Real) -> Any:
     """One round with s ≤ 1/(2L): (‖w − w*‖² + 2s³Lσ*²)/(1 + sμ/2)."""
     return (D + 2 * stepsize**3 * L * sigma_star2) / (1 + stepsize * mu / 2)
 
@@ -139,7 +140,7 @@ def sharper_round(*, stepsize: Any, mu: Any, L: Any, D: Any, sigma_star2: Any) -
     "T rounds, short steps", ClaimType.UPPER, symbol=r"\|w^T-w^*\|^2", units=SQUARED_LENGTH,
     assumes=(*STRONGLY, SHORT), states=lambda bound: at_most(after(square(START)), bound, rounds="T"),
 )  # fmt: skip
-def sharper_rounds(*, T: Any, stepsize: Any, mu: Any, L: Any, D0: Any, sigma_star2: Any) -> Any:
+def sharper_rounds(*, T: Real, stepsize: Real, mu: Real, L: Real, D0: Real, sigma_star2: Real) -> Any:
     """T rounds with s ≤ 1/(2L): q^T‖w⁰ − w*‖² + (1 − q^T)·4s²Lσ*²/μ, q = 1/(1 + sμ/2)."""
     rest = 1 / power(1 + stepsize * mu / 2, T)
     return rest * D0 + (1 - rest) * 4 * stepsize**2 * L * sigma_star2 / mu

@@ -171,13 +171,14 @@ def statements(identifiers: Iterable[str]) -> str:
 
 
 def _statement(identifier: str) -> Iterator[str]:
-    found, paper = statement(identifier), identifier.partition(".")[0]
+    found = statement(identifier)
+    heading = re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", found.paper.short).strip().lower())  # the guide's anchor
     link = f"../statements.md#{identifier.replace('.', '')}"
     known = recorded().get(identifier)
     verdict = "not proved here"
     if known is not None:
         corrected = f", what holds is `{known['corrected']}`" if "corrected" in known else ""
-        verdict = f"[{known['verdict']}](../verdicts.md#{paper}){corrected}"
+        verdict = f"[{known['verdict']}](../verdicts.md#{heading}){corrected}{', restated' * found.restated}"
     yield from (f"**[`{identifier}`]({link})** ({found.claim_type.value}; {verdict}). {found.words}", "")
     yield from formulas_in_markdown(found)
 

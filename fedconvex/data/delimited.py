@@ -28,7 +28,7 @@ from fedconvex.data.headers import (
     without_header,
 )
 from fedconvex.data.preparation import Preparation, prepare
-from fedconvex.data.table import TARGET_COLUMNS, Table, bad_file, check_size, roles
+from fedconvex.data.table import TARGET_COLUMNS, Table, bad_file, check_size, listed, roles
 from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.data.tidy_tables import completed
@@ -51,11 +51,11 @@ class _Rows(NamedTuple):
 
 
 class _Untidy(Exception):
-    """A file holds something else than numbers, at this line."""
+    """The columns must be prepared, or chosen: a file holds something else than numbers, or has no target column."""
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, line: int, problem: str = "holds something else than numbers") -> None:
         super().__init__(line)
-        self.line = line
+        self.problem = f"line {line}: {problem}"
 
 
 def read_delimited(
@@ -75,9 +75,7 @@ def read_delimited(
         table, lines, notes = _tidy(path, delimiter, target_column, client_column)
     except _Untidy as untidy:
         if not path.is_file():  # a pipe is gone once it is read
-            problem = (
-                f"line {untidy.line}: holds something else than numbers, and the file cannot be read a second time"
-            )
+            problem = f"{untidy.problem}, and the file cannot be read a second time"
             raise bad_file(path, problem, "save it as a file, whose columns can be prepared") from None
     else:
         return completed(table, TableSource.file(path, "line", lines), options, notes)
@@ -97,7 +95,7 @@ def _tidy(
     if named_here:
         require_made_names(names, {"target_column": target_column, "client_column": client_column}, path, named_here)
     if target_column is None and not set(names) & set(TARGET_COLUMNS):
-        raise _Untidy(1)
+        raise _Untidy(1, f"no column is named {' or '.join(TARGET_COLUMNS)}; the columns are {listed(names)}")
     target, client, chosen = roles(path, names, target_column, client_column)
     most, between_checks = (max(1, size // (NUMBER * len(chosen))) for size in (tables.MAX_BYTES, CHECKED))
     features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32

@@ -6,7 +6,7 @@ Published bounds are written here once more, from their sources; where the catal
 Sources: Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik: SGD: general analysis and improved rates (ICML 2019).
 Khaled, Jin: Faster federated optimization under second-order similarity (ICLR 2023). Zhang, Hong, Dhople, Yin, Liu:
 FedPD (2020). Pathak, Wainwright: FedSplit (NeurIPS 2020). Acar et al.: FedDyn (ICLR 2021). Karimireddy et al.: SCAFFOLD
-(ICML 2020).
+(ICML 2020). Yuan, Li: On convergence of FedProx (NeurIPS 2022).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from fractions import Fraction as F
 from math import log
 from typing import Any, final
 
-from fedconvex.theory import exact_rates, feddyn, scaffold
+from fedconvex.theory import exact_rates, feddyn, gower, scaffold, yuan_li
 
 NUMBERS: Mapping[str, Any] = {"mu": 1, "L": 100, "num_clients": 100, "num_active": 10}
 
@@ -49,8 +49,11 @@ class Published:
         return log(ours) / log(theirs) if self.rounds else theirs / ours
 
 
-def _spread(m: int, P: int) -> F:
-    return F(m - P, P * (m - 1))
+def _gower(name: str, stepsize: F, **more: Any) -> Callable[[], Any]:
+    """What the statement says of P = 10 of m = 100 clients."""
+    formula = getattr(gower, name).calculator
+    at = {**NUMBERS, "stepsize": float(stepsize), **more}
+    return lambda: formula.formula(**{n: at[n] for n in formula.names})
 
 
 def _proximal(price: Callable[[F], Any]) -> Callable[[], Any]:
@@ -92,15 +95,18 @@ PUBLISHED: Mapping[str, Published] = {
         lambda: feddyn.linear_rate(alpha=10, mu=1, L=100), True,
     ),
     "exact_rates.fedproxerrorfloor": Published(
-        "the contraction 1/(1 + sμ) of a round alone", "ζ_*/μ", lambda: 1, _fedprox("fedprox_floor"),
-        at="κ = 100, s = 1/L",
+        "Yuan and Li (2022), `yuan_li.fixedpointdistance`", "sLζ_*/μ, and ζ_*/μ",
+        lambda: yuan_li.distance_at_fixed_point(stepsize=F(1, 100), mu=1, L=100, sigma_star=1),
+        _fedprox("fedprox_floor"), at="κ = 100, s = 1/L",
     ),
     "exact_rates.fedproxround": Published(
         SPPM + ", for one client", "(‖w − w*‖² + s²ζ_*²)/(1 + sμ)²", _proximal(lambda s: s**2 / (1 + s) ** 2),
         _fedprox("fedprox_round"), at="κ = 100, s = 1/L, the price of ζ_*²",
     ),
     "exact_rates.fedproxrun": Published(
-        SPPM + ", for one client", "floor sζ_*²/(μ(2 + sμ))", _proximal(lambda s: s / (2 + s)), _fedprox("fedprox_run"),
+        SPPM + ", for one client",
+        "floor sζ_*²/(μ(2 + sμ)); for s ≤ 1/(2L) `yuan_li.troundsshortsteps` has 4s²Lζ_*²/μ",
+        _proximal(lambda s: s / (2 + s)), _fedprox("fedprox_run"),
         at="κ = 100, s = 1/L, the floor",
     ),
     "exact_rates.fedproxroundofpclients": Published(
@@ -109,17 +115,21 @@ PUBLISHED: Mapping[str, Published] = {
     ),
     "exact_rates.fedproxconvexclients": Published(NONE, "–"),
     "exact_rates.fedsgdround": Published(
-        SGD + ", Theorem 3.1", "(1 − sμ)‖w − w*‖² + 2σs²ζ_*² for s ≤ 1/(2L)", lambda: 1 - F(1, 200),
-        lambda: (1 - F(1, 200)) ** 2, True, SAMPLED + ", s = 1/(2L), rounds",
+        SGD + ", `gower.oneroundpofmclients`", "(1 − sμ)‖w − w*‖² + 2σs²ζ_*² for s ≤ 1/(2L)",
+        _gower("one_round_uniform", F(1, 200), D=1, sigma_star2=0), lambda: (1 - F(1, 200)) ** 2, True,
+        SAMPLED + ", s = 1/(2L), rounds",
     ),
     "exact_rates.fedsgdrun": Published(
-        SGD + ", Theorem 3.1", "floor 2σsζ_*²/μ", lambda: 2 * _spread(100, 10) / 200, _floor_of_sgd,
+        SGD + ", `gower.troundspofmclients`", "floor 2σsζ_*²/μ for s ≤ 1/(2L)",
+        _gower("rate_uniform", F(1, 200), T=10**4, D0=0, sigma_star2=1), _floor_of_sgd,
         at=SAMPLED + ", s = 1/(2L), the floor",
     ),
     "exact_rates.fedsgdconvexclients": Published(
-        SGD + ", their second moments added up", "‖w⁰ − w*‖²/(2s(1 − 2sL)T) + σsζ_*²/(1 − 2sL)",
-        lambda: 2 * _spread(100, 10), lambda: _spread(100, 10) / (2 * (1 - _spread(100, 10) / 4)),
-        at="P = 10 of m = 100, s = 1/(4L), the floor per s",
+        SGD + ", `gower.convexpofmclients`", "‖w⁰ − w*‖²/(sT) + 2σsζ_*² for s ≤ 1/(4L)",
+        _gower("convex_rate_uniform", F(1, 400), T=1, D0=0, sigma_star2=1),
+        lambda: exact_rates.fedsgd_convex.calculator.formula(
+            stepsize=F(1, 400), L=100, num_clients=100, num_active=10, T=1, D0=0, zeta2=1
+        ), at="P = 10 of m = 100, s = 1/(4L), the floor",
     ),
     "exact_rates.scaffoldstep": Published(
         SCAFFOLD, "1 − ηsμ/2 for ηs ≤ 1/(81L)", lambda: 1 - F(1, 16200),

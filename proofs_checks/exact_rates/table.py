@@ -25,8 +25,8 @@ gradient descent, which SCAFFOLD with one local step and FedGD with everyone are
 
 Sources: Acar et al., FedDyn (2021); Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik, SGD: general analysis and
 improved rates (2019); Karimireddy et al., SCAFFOLD (2020); Khaled and Jin, Faster federated optimization under
-second-order similarity (2023); Pathak and Wainwright, FedSplit (2020); Shamir, Srebro
-and Zhang, DANE (2014); Zhang, Hong, Dhople, Yin, Liu, FedPD (2020).
+second-order similarity (2023); Pathak and Wainwright, FedSplit (2020); Shamir, Srebro and Zhang, DANE (2014); Yuan and
+Li, On convergence of FedProx (2022); Zhang, Hong, Dhople, Yin, Liu, FedPD (2020).
 
 | statement | what is proved | attained | best parameters | vectors: down + up, kept | published | factor |
 |---|---|---|---|---|---|---|

@@ -289,7 +289,7 @@ def test_a_run_that_cannot_be_played_again_is_refused() -> None:
         at_most(number(0), value(server(0))).on(run(rounds=0))
     simulated = run(rounds=1)
     other = replace(simulated, state=replace(simulated.state, server=simulated.state.server + 1))
-    with pytest.raises(InvalidInput, match=r"played again: lead to a model .* away"):
+    with pytest.raises(InvalidInput, match=r"computed again: lead to a model .* away"):
         at_most(number(0), value(server(0))).on(other)
 
 

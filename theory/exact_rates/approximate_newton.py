@@ -19,6 +19,7 @@ from fedconvex.statements.notation import NUMBER, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ORDERED, PAPER
 from fedconvex.theory.exact_rates.proximal import OF_PROXIMAL_STEP
+from fedconvex.types import Real
 
 DANE = (Runs("DANE", fixed=(("eta", 1),)), ProximalStepsize(), Everyone(), ExactSolutions())
 
@@ -30,7 +31,7 @@ DANE = (Runs("DANE", fixed=(("eta", 1),)), ProximalStepsize(), Everyone(), Exact
         value(server(1)) - value(minimiser), rate * (value(server(0)) - value(minimiser))
     ),
 )  # fmt: skip
-def dane_round(*, stepsize: Any, mu: Any, L: Any) -> Any:
+def dane_round(*, stepsize: Real, mu: Real, L: Real) -> Any:
     """With η = 1 and s ≤ 1/(L − μ), a round contracts f(w) − f(w*) by 1/(1 + sμ)². (`L` is in the condition only.)
 
     s = 1/(L − μ) gives (1 − μ/L)², the rate of gradient descent with stepsize 1/L: without similarity a round of DANE
@@ -45,7 +46,7 @@ def dane_round(*, stepsize: Any, mu: Any, L: Any) -> Any:
     assumes=(*DANE, Convex(), Smooth(), Condition("stepsize", "<", lambda L: 1 / L)),
     states=lambda bound: at_most(after(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def dane_convex(*, stepsize: Any, L: Any, T: Any, D0: Any) -> Any:
+def dane_convex(*, stepsize: Real, L: Real, T: Real, D0: Real) -> Any:
     """Convex clients, η = 1, s < 1/L: f(w^T) − f(w*) ≤ (1/s + cL)‖w⁰ − w*‖²/(2(T + c)), c = s²L²/(1 − s²L²).
 
     The last model, not an average, and however different the clients are.

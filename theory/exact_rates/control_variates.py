@@ -23,6 +23,7 @@ from fedconvex.statements.functions import maximum
 from fedconvex.statements.notation import NUMBER, STEPSIZE, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ACTIVE, ORDERED, PAPER
+from fedconvex.types import Real
 
 OPTION = ("option", 2)
 DRAWN = (Runs("Scaffold", local_steps=1, fixed=(("server_stepsize", 1), OPTION)), SampledUniformly(), ACTIVE)
@@ -33,7 +34,7 @@ DRAWN = (Runs("Scaffold", local_steps=1, fixed=(("server_stepsize", 1), OPTION))
     assumes=(Runs("Scaffold", local_steps=1, fixed=(OPTION,)), Everyone(), StronglyConvex(), Smooth(), ORDERED),
     states=lambda factor: at_most(norm(server(1) - minimiser), factor * norm(server(0) - minimiser)),
 )  # fmt: skip
-def scaffold_step(*, stepsize: Any, server_stepsize: Any, mu: Any, L: Any) -> Any:
+def scaffold_step(*, stepsize: Real, server_stepsize: Real, mu: Real, L: Real) -> Any:
     """With everyone and one local step, SCAFFOLD contracts ‖w − w*‖ by max(1 − ηsμ, ηsL − 1), whatever the c_k.
 
     The server's stepsize η times s acts as the stepsize of gradient descent: ηs = 2/(μ + L) is best, and any η and s
@@ -64,7 +65,7 @@ def contracts(rate: Number) -> Claim:
     ),
     states=contracts,
 )  # fmt: skip
-def scaffold_drawn_round(*, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def scaffold_drawn_round(*, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """One local step, P of m clients: E V contracts by 1 − 2sμL/(μ + L) for
     V = ‖w − w*‖² + 3(m/P)s² mean‖c_k − ∇F_k(w*)‖², s ≤ 1/(3(μ + L)) and s ≤ (P/m)(μ + L)/(4μL).
 
@@ -79,7 +80,9 @@ def scaffold_drawn_round(*, stepsize: Any, mu: Any, L: Any, num_clients: Any, nu
     assumes=(*DRAWN, Convex(), Smooth(), Condition("stepsize", "<=", lambda L: 1 / (4 * L))),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def scaffold_convex(*, stepsize: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def scaffold_convex(
+    *, stepsize: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, zeta2: Real
+) -> Any:
     """Convex clients, one local step of size s ≤ 1/(4L), P of m clients: the mean of Ef(w⁰), …, Ef(w^{T−1}) exceeds
     f(w*) by at most (‖w⁰ − w*‖² + 2(m/P)s²ζ_*²)/(2sT). (`L` is in the condition only.)
 
@@ -109,7 +112,7 @@ def energy_of_steps(time: int) -> Number:
         energy_of_steps(1), energy_of_steps(0) - rho * (value(server(0)) - value(minimiser))
     ),
 )  # fmt: skip
-def scaffold_steps_round(*, stepsize: Any, local_steps: Any, L: Any) -> Any:
+def scaffold_steps_round(*, stepsize: Real, local_steps: Real, L: Real) -> Any:
     """Convex clients, everyone, any number e of local steps of size s ≤ 1/L: a round decreases
     V = ‖w − w*‖² + (es)² mean‖c_k − c − ∇F_k(w*)‖² by at least 2s(f(w) − f(w*)).
 
@@ -124,7 +127,7 @@ def scaffold_steps_round(*, stepsize: Any, local_steps: Any, L: Any) -> Any:
     symbol=r"\frac{1}{T}\sum_{t<T}f(w^t)-f(w^*)", assumes=STEPS,
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def scaffold_convex_steps(*, stepsize: Any, local_steps: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def scaffold_convex_steps(*, stepsize: Real, local_steps: Real, L: Real, T: Real, D0: Real, zeta2: Real) -> Any:
     """Convex clients, everyone, any number e of local steps of size s ≤ 1/L: the mean of f(w⁰), …, f(w^{T−1}) exceeds
     f(w*) by at most (‖w⁰ − w*‖² + (es)²ζ_*²)/(2sT). (`L` is in the condition only.)
 

@@ -33,6 +33,7 @@ from fedconvex.statements.functions import maximum, named
 from fedconvex.statements.notation import NUMBER, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ACTIVE, ORDERED, PAPER
+from fedconvex.types import Real
 
 STRONGLY = (StronglyConvex(), Smooth(), ORDERED)
 MEAN_GAP = r"\frac{1}{T}\sum_{t=1}^T f(\bar w^t)-f(w^*)"
@@ -49,7 +50,7 @@ def mean_gap_of_answers(bound: Number) -> Any:
              Condition("alpha", ">=", lambda L: 2 * L)),
     states=mean_gap_of_answers,
 )  # fmt: skip
-def feddyn_convex(*, alpha: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def feddyn_convex(*, alpha: Real, L: Real, T: Real, D0: Real, zeta2: Real) -> Any:
     """With everyone and α ≥ 2L, f at the clients' mean answers of rounds 1, …, T exceeds f(w*) on average by at most
     (α‖w⁰ − w*‖² + ζ_*²/α)/(2T). (`L` is in the condition only.)
 
@@ -65,7 +66,7 @@ def feddyn_convex(*, alpha: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
     assumes=(Runs("FedDynOneGD"), Everyone(), Convex(), Smooth(), Condition("alpha", ">=", lambda L: 3 * L)),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def feddynonegd_convex(*, alpha: Any, L: Any, T: Any, D0: Any) -> Any:
+def feddynonegd_convex(*, alpha: Real, L: Real, T: Real, D0: Real) -> Any:
     """With everyone and α ≥ 3L, the mean of f(w⁰), …, f(w^{T−1}) exceeds f(w*) by at most α‖w⁰ − w*‖²/(2T), however
     different the clients are. (`L` is in the condition only.)
 
@@ -86,7 +87,7 @@ def state_error(time: int) -> Number:
     assumes=(Runs("FedDynOneGD"), Everyone(), *STRONGLY, Condition("alpha", ">=", lambda mu, L: 2 * (mu + L))),
     states=lambda rate: at_most(state_error(1), rate * state_error(0)),
 )  # fmt: skip
-def feddynonegd_round(*, alpha: Any, mu: Any, L: Any) -> Any:
+def feddynonegd_round(*, alpha: Real, mu: Real, L: Real) -> Any:
     """With everyone and α ≥ 2(μ + L), a round contracts V = ‖w + h/α − w*‖² + ‖h‖²/α² by 1 − μL/(α(μ + L)).
 
     The FedDyn paper's Theorem 5 has α ≥ 50L and 1/(1 + μ/(3α)). On quadratics of curvature μ errors fall by
@@ -110,7 +111,7 @@ FEDPD = (Runs("FedPD", fixed=(("skip", 0),)), ExactSolutions(), Everyone())
     "FedPD round", ClaimType.TIGHT, ours=True, symbol=r"\rho", relation="=", units=NUMBER, assumes=(*FEDPD, *STRONGLY),
     states=lambda rate: at_most(square(from_rest(1)), rate * square(from_rest(0))),
 )  # fmt: skip
-def fedpd_round(*, eta: Any, mu: Any, L: Any) -> Any:
+def fedpd_round(*, eta: Real, mu: Real, L: Real) -> Any:
     """Without skipping, a round contracts V = mean‖w − ηλ_k − w* − η∇F_k(w*)‖² by ρ = (q/(1 + q))²,
     q = max(1/(ημ), ηL).
 
@@ -125,7 +126,7 @@ def fedpd_round(*, eta: Any, mu: Any, L: Any) -> Any:
     "FedPD, convex clients", ClaimType.UPPER, ours=True, symbol=MEAN_GAP, units=VALUE,
     assumes=(*FEDPD, Convex(), Smooth(), Condition("eta", "<=", lambda L: 1 / (2 * L))), states=mean_gap_of_answers,
 )  # fmt: skip
-def fedpd_convex(*, eta: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def fedpd_convex(*, eta: Real, L: Real, T: Real, D0: Real, zeta2: Real) -> Any:
     """Without skipping and for η ≤ 1/(2L), f at the clients' mean answers of rounds 1, …, T exceeds f(w*) on average by
     at most (‖w⁰ − w*‖²/η + ηζ_*²)/(2T). (`L` is in the condition only.)
     """
@@ -142,7 +143,7 @@ FIXED_POINT = minimiser - parameter("stepsize") * gradient(minimiser)
         expected(square(memory("z", 1) - FIXED_POINT)), rate * square(memory("z", 0) - FIXED_POINT)
     ),
 )  # fmt: skip
-def fedsplit_drawn_round(*, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def fedsplit_drawn_round(*, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real) -> Any:
     """P of m clients: E mean‖z_k − z_k*‖² contracts by exactly 1 − (P/m)(1 − δ²), δ = (q − 1)/(q + 1),
     q = max(1/(sμ), sL), z_k* = w* − s∇F_k(w*).
 

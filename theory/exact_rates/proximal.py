@@ -31,6 +31,7 @@ from fedconvex.statements.functions import named, power, sqrt
 from fedconvex.statements.notation import LENGTH, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ACTIVE, ORDERED, PAPER, spread_of_the_draw
+from fedconvex.types import Real
 
 FEDPROX = (Runs("FedProx"), ProximalStepsize(), ExactSolutions())
 STRONGLY = (StronglyConvex(), Smooth(), ORDERED)
@@ -44,7 +45,7 @@ ERROR = r"\|w^{t+1}-w^*\|^2"
     "FedProx error floor", ClaimType.TIGHT, ours=True, symbol=r"\|w-w^*\|", units=LENGTH, redefines=OF_PROXIMAL_STEP,
     assumes=(*FEDPROX, Everyone(), *STRONGLY, AtFixedPoint()), states=norm(server(0) - minimiser),
 )  # fmt: skip
-def fedprox_floor(*, stepsize: Any, mu: Any, L: Any, zeta: Any) -> Any:
+def fedprox_floor(*, stepsize: Real, mu: Real, L: Real, zeta: Real) -> Any:
     """FedProx's fixed point is at most s(L − μ)ζ_*/(2√(μL(1 + sμ)(1 + sL))) away from the minimiser.
 
     Use it to choose the proximal weight 1/s for an accuracy. ζ_*² = mean‖∇F_k(w*)‖². Clients of curvatures μ and L in
@@ -54,7 +55,7 @@ def fedprox_floor(*, stepsize: Any, mu: Any, L: Any, zeta: Any) -> Any:
     return stepsize * (L - mu) * zeta / (2 * sqrt(mu * L * both))
 
 
-def _price(stepsize: Any, mu: Any, L: Any) -> Any:
+def _price(stepsize: Real, mu: Real, L: Real) -> Any:
     """What heterogeneity adds in a round, per ζ_*²."""
     return stepsize**3 * (L - mu) / (2 * (1 + stepsize * mu) ** 2 * (1 + stepsize * L))
 
@@ -63,7 +64,7 @@ def _price(stepsize: Any, mu: Any, L: Any) -> Any:
     "FedProx round", ClaimType.TIGHT, ours=True, symbol=ERROR, units=SQUARED_LENGTH, redefines=OF_PROXIMAL_STEP,
     assumes=(*FEDPROX, Everyone(), *STRONGLY), states=square(server(1) - minimiser),
 )  # fmt: skip
-def fedprox_round(*, stepsize: Any, mu: Any, L: Any, D: Any, zeta2: Any) -> Any:
+def fedprox_round(*, stepsize: Real, mu: Real, L: Real, D: Real, zeta2: Real) -> Any:
     """One round: ‖w⁺ − w*‖² ≤ ‖w − w*‖²/(1 + sμ)² + s³(L − μ)ζ_*²/(2(1 + sμ)²(1 + sL)).
 
     Neither number can be smaller for clients of any number: the first is attained, the second approached as one of ever
@@ -77,7 +78,7 @@ def fedprox_round(*, stepsize: Any, mu: Any, L: Any, D: Any, zeta2: Any) -> Any:
     redefines=OF_PROXIMAL_STEP, assumes=(*FEDPROX, Everyone(), *STRONGLY),
     states=lambda bound: at_most(after(square(server(0) - minimiser)), bound, rounds="T"),
 )  # fmt: skip
-def fedprox_run(*, stepsize: Any, mu: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def fedprox_run(*, stepsize: Real, mu: Real, L: Real, T: Real, D0: Real, zeta2: Real) -> Any:
     """After T rounds: q^T‖w⁰ − w*‖² + (L − μ)s²ζ_*²(1 − q^T)/(2μ(2 + sμ)(1 + sL)), q = 1/(1 + sμ)².
 
     As T grows it becomes 2L(1 + sμ)/((L − μ)(2 + sμ)) times the square of `fedprox_floor`: nearly once for sμ small and
@@ -94,7 +95,7 @@ def fedprox_run(*, stepsize: Any, mu: Any, L: Any, T: Any, D0: Any, zeta2: Any) 
     states=expected(square(server(1) - minimiser)),
 )  # fmt: skip
 def fedprox_drawn_round(
-    *, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any, D: Any, zeta2: Any
+    *, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real, D: Real, zeta2: Real
 ) -> Any:
     """One round of P of m clients: E‖w⁺ − w*‖² ≤ (‖w − w*‖² + s²bζ_*²)/(1 + sμ)²,
     b = (s(L − μ) + 2σ(1 + sμ))/(2(1 + sL) − σs(L − μ)), σ = (m − P)/(P(m − 1)).
@@ -113,7 +114,7 @@ def fedprox_drawn_round(
     assumes=(*FEDPROX, Everyone(), Convex(), Smooth(), Condition("stepsize", "<", lambda L: 1 / L)),
     states=lambda bound: at_most(mean_of_rounds(value(mean(answers))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def fedprox_convex(*, stepsize: Any, L: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def fedprox_convex(*, stepsize: Real, L: Real, T: Real, D0: Real, zeta2: Real) -> Any:
     """Convex clients and s < 1/L: the mean of f(w¹), …, f(w^T) exceeds f(w*) by at most
     ‖w⁰ − w*‖²/(2sT) + s²Lζ_*²/(2(1 − s²L²)).
 

@@ -10,6 +10,7 @@ from fedconvex.statements.functions import named, power
 from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.exact_rates.notation import ACTIVE, PAPER, spread_of_the_draw
+from fedconvex.types import Real
 
 ONE_STEP = (Runs("FedGD", local_steps=1), SampledUniformly(), ACTIVE)
 STRONGLY = (
@@ -17,7 +18,7 @@ STRONGLY = (
 )  # fmt: skip
 
 
-def _price(stepsize: Any, mu: Any, L: Any, sigma: Any) -> Any:
+def _price(stepsize: Real, mu: Real, L: Real, sigma: Any) -> Any:
     """What heterogeneity adds in a round, per ζ_*²."""
     slow = 1 - stepsize * mu
     return named("b", 2 * sigma * stepsize**2 * slow / (2 * slow - sigma * stepsize * (L - mu)))
@@ -27,7 +28,9 @@ def _price(stepsize: Any, mu: Any, L: Any, sigma: Any) -> Any:
     "FedSGD round", ClaimType.TIGHT, ours=True, symbol=r"\mathbb{E}\|w^{t+1}-w^*\|^2", units=SQUARED_LENGTH,
     assumes=(*ONE_STEP, *STRONGLY), states=expected(square(server(1) - minimiser)),
 )  # fmt: skip
-def fedsgd_round(*, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any, D: Any, zeta2: Any) -> Any:
+def fedsgd_round(
+    *, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real, D: Real, zeta2: Real
+) -> Any:
     """One gradient step of P of m clients, s < 2/(μ + L): E‖w⁺ − w*‖² ≤ (1 − sμ)²‖w − w*‖² + bζ_*²,
     b = 2σs²(1 − sμ)/(2(1 − sμ) − σs(L − μ)), σ = (m − P)/(P(m − 1)).
 
@@ -44,7 +47,7 @@ def fedsgd_round(*, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active
     states=lambda bound: at_most(after(square(server(0) - minimiser)), bound, rounds="T"),
 )  # fmt: skip
 def fedsgd_run(
-    *, stepsize: Any, mu: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, zeta2: Any
+    *, stepsize: Real, mu: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, zeta2: Real
 ) -> Any:
     """After T rounds: q^T‖w⁰ − w*‖² + bζ_*²(1 − q^T)/(sμ(2 − sμ)), q = (1 − sμ)², with b as in `fedsgd_round`.
 
@@ -61,7 +64,9 @@ def fedsgd_run(
     assumes=(*ONE_STEP, Convex(), Smooth(), Condition("stepsize", "<", lambda L: 1 / L)),
     states=lambda bound: at_most(mean_of_rounds(value(server(0))) - value(minimiser), bound, rounds="T"),
 )  # fmt: skip
-def fedsgd_convex(*, stepsize: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, zeta2: Any) -> Any:
+def fedsgd_convex(
+    *, stepsize: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, zeta2: Real
+) -> Any:
     """Convex clients, s < 1/L, P of m: the mean of Ef(w⁰), …, Ef(w^{T−1}) exceeds f(w*) by at most
     ‖w⁰ − w*‖²/(2sT) + σsζ_*²/(2(1 − σsL)), σ = (m − P)/(P(m − 1)).
     """

@@ -54,7 +54,7 @@ PAPER = Paper(
         "G": Parameter(
             r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2",
             "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
-            SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
+            SQUARED_GRADIENT, least=0, measured="sigma_star2",
             means=vectors.first_error,
         ),
         "delta": Parameter(

@@ -55,7 +55,7 @@ def test_an_implementation_that_ends_the_program_does_not_conform() -> None:
         ("null\0.py:FedProx", "is no Python file"),
         (f"{FILE}:Nothing", "name one of FedProx, Repelled"),
         (f"{FILE}:NeedsArguments", r"NeedsArguments\(\) fails: TypeError"),
-        (f"{FILE}:Static", "is given neither with Static nor in it; say --method"),
+        (f"{FILE}:Static", "is given neither with Static nor in it; pass --method"),
         (None, "names no implementation"),
     ],
 )

@@ -1,6 +1,8 @@
 """CSV files without a header line: no sample is lost, and the message or the note says what the columns are called."""
 
 import csv
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -108,3 +110,16 @@ def test_a_matrix_written_by_numpy_loses_no_row(tmp_path: Path) -> None:
     with path.open(newline="") as stream:
         assert sum(data.sizes) == len(list(csv.reader(stream)))
     assert (data.features[0] == matrix[:, :3]).all()
+
+
+@pytest.mark.beyond_core  # a thread writes
+def test_a_pipe_without_a_header_is_refused_with_its_columns(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(ROWS))
+    writer.start()
+    with pytest.raises(
+        InvalidInput, match="line 1: no column is named target or label or y; the columns are 'column1', "
+    ):
+        fc.data.load(pipe, clients=1)
+    writer.join()

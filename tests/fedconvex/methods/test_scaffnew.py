@@ -112,7 +112,7 @@ def test_what_it_refuses() -> None:
     tossed = fc.Scaffnew(stepsize=1, probability=F(1, 2))
     with pytest.raises(InvalidInput, match="participation"):
         fc.simulate(tossed, PROBLEM, 1, fc.participation.Uniform(2))
-    with pytest.raises(InvalidInput, match="tosses a coin in every round"):
+    with pytest.raises(InvalidInput, match="communicates at random"):
         check(tossed, init=print, round=print, server_model=print)
     with pytest.raises(InvalidInput, match="changes from round to round"):
         worst_case(tossed, SmoothStronglyConvex(mu=1, L=4))

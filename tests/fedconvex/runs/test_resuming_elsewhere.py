@@ -93,7 +93,7 @@ class TestTheFilesWords:
         edited(path, None)
         with pytest.raises(InvalidInput, match="does not record the processor that computed it"):
             run(METHOD, 4, path, exactly=True)
-        with pytest.warns(ResumedElsewhere, match="does not say which processor"):
+        with pytest.warns(ResumedElsewhere, match="does not record the processor"):
             run(METHOD, 4, path)
 
     @pytest.mark.parametrize("wrong", [3, "x", {"numpy": "AVX2"}, ["x"], [{"numpy": 3}], [[]]], ids=str)

@@ -1,7 +1,7 @@
 """The exact rates: proved, attained where they say so, true by hand; no other claim and no other proof is accepted."""
 
 from fractions import Fraction as F
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from random import Random
 from typing import Any
 
@@ -9,8 +9,9 @@ import pytest
 from claim_mutants import mutants, mutated_proofs
 
 import fedconvex as fc
+from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.on_runs.random_federations import random_federations
-from fedconvex.participation import Uniform
+from fedconvex.participation import Full, Uniform
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused, theorem
@@ -258,7 +259,7 @@ def test_heterogeneity_has_the_weights_of_the_average() -> None:
     from fedconvex.statements.instance import Instance
 
     problem = fc.Quadratic([[[F(1)]], [[F(1)]]], [[F(1)], [F(0)]], weights=[F(1, 4), F(3, 4)])
-    assert float(Instance(problem, fc.FedProx(mu=1)).gradients_at_minimizer) == pytest.approx(3 / 16)
+    assert float(Instance(problem, fc.FedProx(mu=1)).sigma_star2) == pytest.approx(3 / 16)
 
 
 def test_fedsplit_with_the_mean_of_those_who_are_drawn_is_another_method() -> None:
@@ -266,3 +267,30 @@ def test_fedsplit_with_the_mean_of_those_who_are_drawn_is_another_method() -> No
     for average, applies in (("all", True), ("active", False)):
         found = bounds_for(problem, fc.FedSplit(stepsize=F(1, 2), server=average), Uniform(1))
         assert any(b.statement.identifier == "exact_rates.fedsplitroundofpclients" for b in found.applies) is applies
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_applies_to_weighted_clients_holds_of_them(seed: int) -> None:
+    """Scaled methods see m·weight times a client's function; FedGD averages with the weights, or plainly if drawn."""
+    random = Random(seed)
+    m = random.randint(2, 3)
+    curvatures, shares = ([random.randint(1, 6) for _ in range(m)] for _ in range(2))
+    weights = [F(x, sum(shares)) for x in shares] if seed % 3 else [F(1, m)] * m
+    problem = fc.Quadratic([[[F(a)]] for a in curvatures], [[F(random.randint(-5, 5))] for _ in range(m)], weights)
+    s = F(1, 6 * m * max(curvatures))
+    methods = (fc.FedGD(stepsize=s), fc.Scaffold(stepsize=s), fc.Scaffold(stepsize=s, local_steps=3), fc.FedPD(eta=s),
+               fc.FedDyn(alpha=1 / s), fc.FedDynOneGD(alpha=1 / s), fc.FedSplit(stepsize=s))  # fmt: skip
+    tried = 0
+    for scheme, method in product((Full(), Uniform(1)), methods):
+        factors = [m * x for x in weights] if method.plain else [F(1)] * m
+        scaled = [a * x for a, x in zip(curvatures, factors, strict=True)]
+        at = {"stepsize": s, "alpha": 1 / s, "eta": s, "server_stepsize": F(1), "num_clients": F(m), "T": F(2),
+              "mu": min(scaled), "L": max(scaled), "num_active": F(m if scheme == Full() else 1),
+              "local_steps": F(getattr(method, "local_steps", 1))}  # fmt: skip
+        federation = ExactFederation(problem, method, [F(7)], scheme, rounds=2)
+        for bound in bounds_for(problem, method, scheme, rounds=2, x0=[7.0]).applies:
+            if bound.statement.paper is exact_rates.PAPER:
+                tried += 1
+                known_numbers = {n: x for n, x in at.items() if n in bound.statement.setting.signs}
+                assert bound.statement.claim.on(federation, **known_numbers).holds is not False
+    assert tried >= 8

@@ -92,7 +92,7 @@ def test_a_proof_about_a_method_is_none_about_another_with_the_same_coordinates(
 
 
 def test_a_method_whose_memory_does_not_remove_the_bias_is_refused():
-    with pytest.raises(InvalidInput, match="does not rest at the minimiser"):
+    with pytest.raises(InvalidInput, match="has a biased fixed point"):
         lyapunov(Changed(ignored=True), CLASS)
 
 

@@ -126,7 +126,7 @@ def test_a_smaller_rate_is_rejected():
         (fc.FedDANE(mu=4), 2, Uniform(1), "is not analysed here"),
         (fc.FedDyn(alpha=2), 2, Weighted(1), "is not analysed here"),
         (fc.FedDyn(alpha=2), "any", Uniform(1), "needs"),
-        (fc.FedGD(stepsize=F(1, 4)), 2, Uniform(1), "does not rest at the minimiser"),
+        (fc.FedGD(stepsize=F(1, 4)), 2, Uniform(1), "has a biased fixed point"),
     ],
 )
 def test_what_is_not_analysed_is_refused(method, m, participation, words):

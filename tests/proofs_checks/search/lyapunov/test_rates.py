@@ -117,8 +117,8 @@ CLASS = SmoothStronglyConvex(1, 4)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((fc.FedProx(mu=1), CLASS), "does not rest at the minimiser"),
-        ((fc.FedGD(stepsize=F(1, 8), local_steps=2), CLASS), "does not rest at the minimiser"),
+        ((fc.FedProx(mu=1), CLASS), "has a biased fixed point"),
+        ((fc.FedGD(stepsize=F(1, 8), local_steps=2), CLASS), "has a biased fixed point"),
         (("SCAFFOLD", CLASS), "is not a method"),
         ((fc.FedGD(stepsize=1), "clients"), "is not a class of functions"),
         ((fc.FedGD(stepsize=1), WeaklyConvex(1, 1)), "may have no minimiser"),
