@@ -130,7 +130,7 @@ class AtFixedPoint(Assumption):
     """The method's state is a fixed point: a round leaves it as it is."""
 
     def in_words(self, written: Written) -> str:
-        return "the state is a fixed point: a round leaves it as it is"
+        return "a round leaves the state as it is"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return AssumptionFinding(Verdict.UNKNOWN, "a run need not have reached a fixed point")

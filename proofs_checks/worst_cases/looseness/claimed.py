@@ -179,6 +179,8 @@ def _played_run(claim: Claim, at: SettingAtNumbers, ratio: BoundedRatio, given: 
     """The bound is the coefficient of the right side's first quantity, which is the unit of the ratio."""
     unit = ratio.right[0].coefficient
     scale = ratio.left[0].coefficient if len(ratio.left) == 1 else to_fmpq(1)
+    if unit == 0:
+        raise NotPosed("numbers", given, "make the bound 0, of which nothing is a multiple", "give others")
     question = {
         "method": at.method, "clients": at.clients, "num_clients": at.num_clients or "any",
         "rounds": int(given[claim.rounds]), "local_solver": at.solver, "participation": at.participation,

@@ -272,7 +272,7 @@ def test_inequalities_that_no_proof_can_use() -> None:
             "irrational",
         ),
         ("fedsplit.theorem1", {"t": 1, "kappa": 2}, "irrational"),
-        ("ghadimi_lan.corollary2_2convex", {"N": 3, "L": 1, "sigma2": 1}, "noise"),
+        ("ghadimi_lan.corollary2_2convex", {"N": 3, "L": 1, "sigma2": 1}, "noisy"),
     ],
 )
 def test_unknown_statements_and_numbers_are_refused(statement: str, numbers: dict[str, Any], says: str) -> None:
