@@ -97,6 +97,7 @@ def test_the_guide(document: Path) -> None:
     assert list(offences(CODE.sub(" ", document.read_text("utf-8")))) == []
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_messages_and_help(folder: str) -> None:
     found = []

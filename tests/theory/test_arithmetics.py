@@ -49,6 +49,7 @@ def near(values: Any, others: Any, tolerances: list[float]) -> bool:
     return all(abs(float(value) - float(other)) <= tolerance for value, other, tolerance in triples)
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_floats_are_near_the_enclosure(name: str, seed: int) -> None:
@@ -151,6 +152,7 @@ def test_torch_agrees_and_has_the_gradient(name: str) -> None:
         ), n
 
 
+@pytest.mark.beyond_core  # takes seconds
 def test_the_best_mu_is_found_by_gradient_steps() -> None:
     given = {"L": 1.0, "L_minus": 0.25, "B": 1.2, "gamma": 0.01, "K": 10}
     best = fedprox.best_mu(**given)

@@ -70,6 +70,7 @@ def test_statement_is_complete(statement: Statement) -> None:
         assert set(assumption.parameters) <= statement.paper.notation.keys() | statement.calculator.parameters.keys()
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
 def test_statement_renders(statement: Statement) -> None:
     markdown = statement._repr_markdown_()

@@ -164,6 +164,7 @@ def test_any_batches(loss, classes, p, widths, terms, clip, momentum, seed):
     assert agree(drawn.compiled(), transcription(drawn))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("fault", [{"sign_of_linear": -1}, {"divide_by_widest": True}, {"shared_velocity": True}])
 @pytest.mark.parametrize("clip", [math.inf, 5.0])

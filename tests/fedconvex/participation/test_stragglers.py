@@ -110,6 +110,7 @@ class TestWhoIsLate:
         assert misfit((min(x + 1, E) for x, _ in slowed), uniform) > 2  # and one too many
         assert misfit(((x, x) for x, _ in slowed), pairs) > 2
 
+    @pytest.mark.beyond_core  # takes seconds
     def test_the_effort_of_half_the_clients(self) -> None:
         """Late or not: E with probability 1/2 + 1/2·1/E."""
         probabilities = {x: Fraction(1, 2 * E) + HALF * (x == E) for x in range(1, E + 1)}

@@ -128,9 +128,9 @@ def test_a_number_of_steps_is_a_count(steps: Any) -> None:
 
 def test_a_setting_says_both() -> None:
     for wrong in ({"steps": e}, {"steps": e, "stepsize": THIRD, "more": THIRD}):
-        with pytest.raises(IllFormed, match="how clients answer"):
+        with pytest.raises(IllFormed, match="do not define the clients' local solutions"):
             replace(SETTING, gradient_steps=wrong)
-    with pytest.raises(IllFormed, match="how clients answer"):
+    with pytest.raises(IllFormed, match="do not define the clients' local solutions"):
         replace(SETTING, answers="error", inexactness=number(1))
 
 

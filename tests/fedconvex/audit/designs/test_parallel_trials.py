@@ -38,6 +38,7 @@ def first_round(method: Any, solver: Any, target: float, **options: Any) -> int:
     return int(np.flatnonzero(gaps <= target)[0])
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_column_reaches_the_target_in_the_round_of_its_own_run(model: QuadraticModel, name: str) -> None:
     methods, given = COLUMNS[name]

@@ -51,7 +51,7 @@ def test_statements_make_claims_or_say_why_they_cannot() -> None:
     found = {kind: {name for name, reason in why.items() if kind in reason} for kind in kinds}
     assert found["its parts"] == {"feddyn.theorem1", "feddyn.theorem5"}
     assert found["matrices"] == {f"fedsplit.equation{n}" for n in (8, 9, 10)}
-    assert len(found["it defines"]) == 14
+    assert len(found["it defines"]) == 16
 
 
 def test_a_formula_that_terms_cannot_express_is_an_error() -> None:

@@ -120,6 +120,7 @@ def test_a_step_beyond_the_bound_is_refused(name: str, kind: str) -> None:
         assert unrefused(FORMULAS[name], KINDS[kind], FORMULAS[name].all_conditions) == []
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", ["Fraction", "fmpq", "sympy"])  # balls cannot tell that numbers are equal
 @pytest.mark.parametrize("name", NAMES)
 def test_the_bound_itself_passes_where_it_may(name: str, kind: str) -> None:
