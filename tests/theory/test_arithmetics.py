@@ -81,6 +81,7 @@ def test_rationals_are_exact_or_enclosed(name: str) -> None:
                     assert own.rad() < 1e-25 * (1 + abs(own.mid()))
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_numpy_is_the_loop_over_floats(name: str) -> None:
     exact = [each(arguments(FORMULAS[name], seed), dyadic) for seed in range(4)]

@@ -223,6 +223,7 @@ def name_of(value: Any) -> str | None:
     return None if isinstance(value, str) else "run"
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
     ("call", "argument", "shown", "cure"), [*SCHEMES, *METHOD_NUMBERS, *METHOD_OPTIONS, *SOLVERS], ids=name_of
 )

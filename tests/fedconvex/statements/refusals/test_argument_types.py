@@ -68,6 +68,7 @@ NO_NUMBERS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", NO_NUMBERS)
 def test_what_is_no_number_is_refused(kind: str) -> None:
     """In the place of every argument of every calculator."""

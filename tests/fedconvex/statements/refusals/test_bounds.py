@@ -113,6 +113,7 @@ def test_there_is_something_to_refuse() -> None:
     assert {s.identifier for s in statements()} - FORMULAS.keys() == {f"fedsplit.equation{i}" for i in (8, 9, 10)}
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_beyond_the_bound_is_refused(name: str, kind: str) -> None:
@@ -171,6 +172,7 @@ def passes(calculator: Calculator, values: dict[str, Any]) -> bool:
     return True
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_the_float_next_to_the_bound(name: str) -> None:
     """Alone and in an array, where the first of two wrong entries is named."""
