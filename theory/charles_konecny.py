@@ -43,11 +43,12 @@ PAPER = Paper(
 
 @PAPER.statement(
     "Surrogate curvature", ClaimType.DEFINITION, symbol="q(a)", relation="=", units=CURVATURE,
+    assumes=(Condition("stepsize", "<=", lambda curvature: 2 / curvature),),
 )  # fmt: skip
 def surrogate_curvature(*, stepsize: Real, local_steps: Real, curvature: Real) -> Any:
     """A client ½a(x − c)² moves x by s·q(a)(c − x) in e local steps: q(a) = (1 − (1 − sa)^e)/s.
 
-    It is ea for small s, and 1/s for many steps: then all clients count alike, however curved they are.
+    It is ea for small s, and 1/s for many steps with s < 2/a: then all clients count alike, however curved they are.
     """
     return (1 - power(1 - stepsize * curvature, local_steps)) / stepsize
 

@@ -79,9 +79,11 @@ class FaultSearch:
             complete = list[Explanation]()
             for some in way:
                 new = [one for one in some if len(one.faults) <= most and self._goes_beyond(one, reached)]
-                complete += [one for one in new if self.is_complete(one)]
                 for one in new:
-                    extend(one)
+                    if self.is_complete(one):  # one whose numbers have no effect has no frontier to extend, either
+                        complete.append(one)
+                    else:
+                        extend(one)
                 if cheap:
                     continue
                 if new and not complete:  # the rest waits until this leads nowhere

@@ -11,7 +11,7 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, minimiser, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.exact_rates.draws import SPREAD, WRITTEN, as_written, in_one_line
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Iterate, Telescope, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Telescope, Upper
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, rooted, squared
 from fedconvex.theory import exact_rates
 
@@ -66,13 +66,12 @@ def drawn(claim: Claim) -> Derivation:
 @proof_of(exact_rates.fedprox_run)
 def run(claim: Claim) -> Derivation:
     """‖w − w*‖² less the floor contracts."""
-    q = 1 / LEAST**2
-    floor = s**2 * (L - mu) / (2 * mu * (2 + s * mu) * MOST)
-    rounds = one_round(number(0))
-    shrinks = Iterate(
-        DISTANCE - floor * HETEROGENEITY, q, facts=rounds.facts, squares=rounds.squares, name="all rounds"
+    growth, floor = LEAST**2, s**2 * (L - mu) / (2 * mu * (2 + s * mu) * MOST)
+    once = growth * one_round(number(0))
+    rounds = Telescope(
+        DISTANCE - floor * HETEROGENEITY, number(0), growth, facts=once.facts, squares=once.squares, name="all rounds"
     )
-    return Derivation((shrinks, concluding(claim, cited("all rounds"))))
+    return Derivation((rounds, concluding(claim, 1 / growth**T * cited("all rounds"))))
 
 
 @proof_of(exact_rates.fedprox_convex)

@@ -19,7 +19,7 @@ QUICK = ("simulate", "sweep", "cache", "deep", "report")
 IN_ONE_PROCESS = (*QUICK, "reproduce", "audit")
 WITH_WORKERS = ("sweep on cores", "sweep on a cluster")  # their processes take seconds to start
 CONTESTED = ("simulate", "sweep", "deep", "reproduce", "audit")
-KILLS = int(os.environ.get("FEDCONVEX_KILLS", "40"))
+KILLS = int(os.environ.get("FEDCONVEX_KILLS", "30"))
 CONTENTIONS = int(os.environ.get("FEDCONVEX_CONTENTIONS", "15"))
 
 

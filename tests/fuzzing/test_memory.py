@@ -49,7 +49,7 @@ class TestTwoGibibytes:
         assert found["load zeros.npz"][0] == "answer"
 
     @pytest.mark.exhaustive
-    @pytest.mark.parametrize("seed", [1, 15])
+    @pytest.mark.parametrize("seed", [15])
     def test_of_random_sizes(self, seed: int, tmp_path: Path) -> None:
         assert faults(outcomes(tmp_path, seed)) == {}
 

@@ -84,7 +84,7 @@ def fedprox_run(*, stepsize: Real, mu: Real, L: Real, T: Real, D0: Real, zeta2: 
     As T grows it becomes 2L(1 + sμ)/((L − μ)(2 + sμ)) times the square of `fedprox_floor`: nearly once for sμ small and
     κ large.
     """
-    shrunk = power(1 / (1 + stepsize * mu) ** 2, T)
+    shrunk = 1 / power(1 + stepsize * mu * (2 + stepsize * mu), T)  # q^T
     floor = stepsize**2 * (L - mu) / (2 * mu * (2 + stepsize * mu) * (1 + stepsize * L))
     return shrunk * D0 + floor * (1 - shrunk) * zeta2
 

@@ -3,7 +3,7 @@
 import pytest
 from random_cases import random_report
 
-FEW, MANY = range(50), range(50, 1000)
+FEW, MANY = range(50), range(50, 500)
 
 
 @pytest.mark.beyond_core  # takes seconds
@@ -15,6 +15,6 @@ def test_a_random_right_implementation_passes(seed: int) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_thousand_random_right_implementations_pass() -> None:
+def test_five_hundred_random_right_implementations_pass() -> None:
     alarms = {seed: report.report() for seed in MANY if not (report := random_report(seed)).passed}
     assert alarms == {}
