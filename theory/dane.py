@@ -19,6 +19,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import SMOOTHNESS
 from fedconvex.types import Real
 
 PAPER = Paper(
@@ -31,7 +32,7 @@ PAPER = Paper(
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "eta": Parameter(r"\eta", "weight of the objective's gradient", above=0, measured="gradient_weight"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "L": SMOOTHNESS,
         "L_minus": Parameter("L_{-}", "no Hessian is below -L_minus", CURVATURE, least=0, measured="weak_convexity"),
     },
 )

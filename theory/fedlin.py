@@ -31,7 +31,6 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
-    CURVATURE,
     GRADIENT,
     LENGTH,
     SQUARED_GRADIENT,
@@ -41,6 +40,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, ROUNDS, SMOOTHNESS
 from fedconvex.types import Real
 
 START = server(0) - minimiser
@@ -56,9 +56,9 @@ PAPER = Paper(
     restated=True,
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
-        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
+        "T": ROUNDS,
         "distance": Parameter(
             r"\|x^t-x^*\|", "distance to the minimiser before the round", LENGTH, least=0, means=norm(START)
         ),

@@ -31,8 +31,9 @@ from fedconvex.statements.assumptions import (
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
+from fedconvex.statements.notation import SQUARED_GRADIENT, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, ROUNDS, SIGMA_STAR2, SMOOTHNESS
 from fedconvex.types import Real
 
 START = square(server(0) - minimiser)
@@ -48,17 +49,14 @@ PAPER = Paper(
     restated=True,
     notation={
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
         "K": Parameter("K", "clients drawn in a round", least=1, integer=True, measured="num_drawn"),
         "num_clients": Parameter("m", "clients", least=2, integer=True, measured="num_clients"),
         "num_active": Parameter("P", "clients that take part in a round", least=1, integer=True,
                                 measured="num_active"),
-        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
-        "sigma_star2": Parameter(
-            r"\sigma_*^2", "mean squared gradient of the clients at the minimiser", SQUARED_GRADIENT, least=0,
-            measured="sigma_star2", means=square(gradient(minimiser)),
-        ),
+        "T": ROUNDS,
+        "sigma_star2": SIGMA_STAR2,
         "sigma2": Parameter(r"\sigma^2", "variance of the clients' gradients", SQUARED_GRADIENT, least=0,
                             measured="gradient_variance"),
         "delta": Parameter(r"\Delta", "initial suboptimality f(x⁰) − f_*", VALUE, least=0, measured="initial_gap"),

@@ -26,8 +26,9 @@ from fedconvex.statements.assumptions import (
 )
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, STEPSIZE, VALUE, Parameter
+from fedconvex.statements.notation import SQUARED_GRADIENT, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import ROUNDS, SMOOTHNESS
 from fedconvex.types import Real
 
 SLOPE = square(mean(gradient(server(0))))
@@ -41,11 +42,11 @@ PAPER = Paper(
     restated=True,
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "L": SMOOTHNESS,
         "B": Parameter("B", "dissimilarity of the clients' gradients", least=1, measured="dissimilarity"),
         "sigma2": Parameter(r"\zeta^2", "variance of the clients' gradients", SQUARED_GRADIENT, least=0,
                             measured="gradient_variance"),
-        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
+        "T": ROUNDS,
         "delta": Parameter(r"\Delta", "initial suboptimality f(x⁰) − f_*", VALUE, least=0, measured="initial_gap"),
         "value": Parameter("f(x^t)", "the objective before the round", VALUE, measured="value", means=value(server(0))),
         "slope": Parameter(r"\|\nabla f(x^t)\|^2", "the objective's squared gradient before the round",

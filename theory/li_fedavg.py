@@ -34,7 +34,6 @@ from fedconvex.statements.assumptions import Runs, SampledIID, SampledUniformly,
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
-    CURVATURE,
     LENGTH,
     SQUARED_GRADIENT,
     SQUARED_LENGTH,
@@ -43,6 +42,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, SIGMA_STAR2, SMOOTHNESS
 from fedconvex.types import Real
 
 ANSWERED = mean(answers)
@@ -59,8 +59,8 @@ PAPER = Paper(
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
         "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, measured="local_steps"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
         "K": Parameter("K", "clients drawn in a round", least=1, integer=True, measured="num_drawn"),
         "num_clients": Parameter("m", "clients", least=2, integer=True, measured="num_clients"),
         "num_active": Parameter("P", "clients that take part in a round", least=1, integer=True,
@@ -71,10 +71,7 @@ PAPER = Paper(
                             least=0, means=SPREAD),
         "answers_mean": Parameter(r"\mathbb{E}_k w_k^{t+1}", "the mean of all clients' answers", LENGTH,
                                   means=ANSWERED),
-        "sigma_star2": Parameter(
-            r"\sigma_*^2", "mean squared gradient of the clients at the minimiser", SQUARED_GRADIENT, least=0,
-            measured="sigma_star2", means=square(gradient(minimiser)),
-        ),
+        "sigma_star2": SIGMA_STAR2,
     },
 )  # fmt: skip
 FEDAVG = Runs("FedGD")

@@ -18,8 +18,9 @@ from fedconvex.claims.terms import family, free, gradient, local_step, mean, min
 from fedconvex.statements.assumptions import AtFixedPoint, Everyone, Runs, Smooth, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, STEPSIZE, Parameter
+from fedconvex.statements.notation import GRADIENT, LENGTH, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, SIGMA_STAR, SMOOTHNESS
 from fedconvex.types import Real
 
 PAPER = Paper(
@@ -33,18 +34,15 @@ PAPER = Paper(
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
         "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, measured="local_steps"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
         "apart": Parameter(
             r"(\mathbb{E}_k\|y_k-z_k\|^2)^{1/2}", "root mean square distance of two models of each client", LENGTH,
             least=0, means=norm(family("y") - family("z")),
         ),
         "distance": Parameter(r"\|x-z\|", "distance of two points of the server", LENGTH, least=0,
                               means=norm(server(0) - free("z"))),
-        "sigma_star": Parameter(
-            r"\sigma_*", "root mean square of the clients' gradients at the minimiser", GRADIENT, least=0,
-            measured="sigma_star", means=norm(gradient(minimiser)),
-        ),
+        "sigma_star": SIGMA_STAR,
         "gradients": Parameter(
             r"(\mathbb{E}_k\|\nabla F_k(x)\|^2)^{1/2}", "root mean square of the clients' gradients at the fixed point",
             GRADIENT, least=0, means=norm(gradient(server(0))),

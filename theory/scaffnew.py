@@ -20,8 +20,9 @@ from fedconvex.statements.assumptions import Smooth, StepOf, StronglyConvex
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import CURVATURE, NUMBER, SQUARED_LENGTH, STEPSIZE, Parameter
+from fedconvex.statements.notation import NUMBER, SQUARED_LENGTH, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, SMOOTHNESS
 from fedconvex.types import Real
 
 s, p = parameter("stepsize"), parameter("probability")
@@ -52,8 +53,8 @@ PAPER = Paper(
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
         "probability": Parameter("p", "probability of a communication", above=0, most=1, measured="probability"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
         "stepped": Parameter(
             "A", "mean squared distance of x_k − s∇F_k(x_k) from x* − s∇F_k(x*)", SQUARED_LENGTH, least=0,
             means=square(PULLED),

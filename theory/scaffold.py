@@ -19,8 +19,9 @@ from fedconvex.statements.assumptions import Everyone, Runs, Smooth, StronglyCon
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE, Parameter
+from fedconvex.statements.notation import NUMBER, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, SMOOTHNESS
 from fedconvex.types import Real
 
 PAPER = Paper(
@@ -36,8 +37,8 @@ PAPER = Paper(
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),
         "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, measured="local_steps"),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
     },
 )  # fmt: skip
 s, e = parameter("stepsize"), parameter("local_steps")

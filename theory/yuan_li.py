@@ -30,15 +30,14 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import power
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
-    CURVATURE,
     GRADIENT,
     LENGTH,
-    SQUARED_GRADIENT,
     SQUARED_LENGTH,
     STEPSIZE,
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
+from fedconvex.theory.notation import CONVEXITY, ROUNDS, SIGMA_STAR, SIGMA_STAR2, SMOOTHNESS
 from fedconvex.types import Real
 
 START = server(0) - minimiser
@@ -53,17 +52,11 @@ PAPER = Paper(
     restated=True,
     notation={
         "stepsize": Parameter("s", "inverse of the proximal term's weight", STEPSIZE, above=0),
-        "mu": Parameter(r"\mu", "every F_k is mu-strongly convex", CURVATURE, above=0, measured="mu"),
-        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
-        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
-        "sigma_star": Parameter(
-            r"\sigma_*", "root mean square of the clients' gradients at the minimiser", GRADIENT, least=0,
-            measured="sigma_star", means=norm(gradient(minimiser)),
-        ),
-        "sigma_star2": Parameter(
-            r"\sigma_*^2", "mean squared gradient of the clients at the minimiser", SQUARED_GRADIENT, least=0,
-            measured="sigma_star2", means=square(gradient(minimiser)),
-        ),
+        "mu": CONVEXITY,
+        "L": SMOOTHNESS,
+        "T": ROUNDS,
+        "sigma_star": SIGMA_STAR,
+        "sigma_star2": SIGMA_STAR2,
         "distance": Parameter(
             r"\|w^t-w^*\|", "distance to the minimiser before the round", LENGTH, least=0, means=norm(START)
         ),
