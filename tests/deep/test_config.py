@@ -1,9 +1,9 @@
 """Runs described in TOML: every section reaches its destination, and every mistake is reported with its key."""
 
 import json
-import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from deep_makers import vector
 import fedconvex as fc
 from fedconvex import data, participation
 from fedconvex.commands.deep import EXAMPLE
+from fedconvex.commands.main import main
 from fedconvex.deep import models, run
 from fedconvex.deep.config import config_of, read_config
 from fedconvex.deep.datasets import read_word_vectors, sent140
@@ -258,9 +259,19 @@ def test_what_is_no_config(content: bytes, tmp_path: Path) -> None:
 # ---- the command ----
 
 
-def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    program = "import sys; from fedconvex.commands.main import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", program, "deep", *words], cwd=folder, capture_output=True, text=True)
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """`fedconvex deep` in a folder, without the seconds that a process takes to load torch: status, output, errors."""
+
+    def run(*words: str) -> tuple[Any, str, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "deep", *words])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return run
 
 
 def quick(folder: Path, **changes: Any) -> Path:
@@ -280,12 +291,12 @@ def quick(folder: Path, **changes: Any) -> Path:
     return file
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(command: Any, tmp_path: Path) -> None:
     quick(tmp_path)
-    done = command(tmp_path, "run", "quick.toml")
-    assert done.returncode == 0, done.stderr
-    assert "round 3 of 3" in done.stderr
-    assert "fedprox.theorem4: round" in done.stdout
+    code, out, err = command("run", "quick.toml")
+    assert code == 0, err
+    assert "round 3 of 3" in err
+    assert "fedprox.theorem4: round" in out
     folder = tmp_path / "run-quick"
     assert {file.name for file in folder.iterdir()} == {
         "run.csv", "run.safetensors", "model.safetensors", "bounds.csv", "run.png",
@@ -295,18 +306,18 @@ def test_the_command(tmp_path: Path) -> None:
 
     parameters = safetensors.torch.load_file(folder / "model.safetensors")
     models.fully_connected([64, 20, 10]).double().load_state_dict(parameters)
-    again = command(tmp_path, "run", "quick.toml", "--rounds", "4", "--json")
-    assert again.returncode == 0, again.stderr
-    assert "round 3 of 4" in again.stderr  # it went on
-    assert json.loads(again.stdout)["last"]["round"] == 4
+    code, out, err = command("run", "quick.toml", "--rounds", "4", "--json")
+    assert code == 0, err
+    assert "round 3 of 4" in err  # it went on
+    assert json.loads(out)["last"]["round"] == 4
 
 
 @pytest.mark.slow
-def test_a_run_that_diverges_exits_with_1(tmp_path: Path) -> None:
+def test_a_run_that_diverges_exits_with_1(command: Any, tmp_path: Path) -> None:
     quick(tmp_path, local_solver__stepsize=1e200, run__measure="drift")
-    done = command(tmp_path, "run", "quick.toml", "--out", "out")
-    assert done.returncode == 1, done.stderr
-    assert "not finite" in done.stdout
+    code, out, err = command("run", "quick.toml", "--out", "out")
+    assert code == 1, err
+    assert "not finite" in out
     assert (tmp_path / "out" / "model.safetensors").exists()
 
 
@@ -323,13 +334,13 @@ def test_a_run_that_diverges_exits_with_1(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_exits_with_2_and_one_line(
-    changes: dict[str, Any], words: tuple[str, ...], told: str, tmp_path: Path
+    changes: dict[str, Any], words: tuple[str, ...], told: str, command: Any, tmp_path: Path
 ) -> None:
     quick(tmp_path, **changes)
-    done = command(tmp_path, *words)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert told in done.stderr
+    code, _, err = command(*words)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert told in err
 
 
 def test_the_example_is_a_config() -> None:

@@ -37,8 +37,9 @@ def test_a_loss_that_averages_is_told_how_not_to(loss: Any, told: str) -> None:
         run(AVERAGING, NETWORK, CLIENTS, loss=loss)
 
 
-@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", [NETWORK, random(nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
+@pytest.mark.parametrize("at", [0, 1])
 def test_stop_iteration_does_not_end_a_run(at: int, model: nn.Module, tmp_path: Path) -> None:
     def watch(record: dict[str, Any]) -> None:
         if record["round"] == at:

@@ -30,6 +30,7 @@ def image_models() -> list[nn.Module]:
     return [layered, by_autograd, nn.Sequential(nn.Flatten(), nn.Linear(32, CLASSES))]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("place", range(3), ids=["layered", "autograd", "linear"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_images_in_bytes_are_scaled_and_stay_bytes(place: int, dtype: Any) -> None:

@@ -51,6 +51,7 @@ def points(network: RecurrentNetwork, module: Any, clients: int) -> torch.Tensor
     return start + 0.3 * torch.randn(clients, len(start), generator=generator, dtype=torch.float64)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("kind", ["character", "sentiment"])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize(("clients", "length"), [(1, LENGTH), (3, LENGTH), (3, 1)])

@@ -248,6 +248,7 @@ def test_awkward_problems_have_a_recommendation_that_its_run_confirms(name: str)
     assert abs(best.predicted_rounds - best.measured_rounds) <= max(1, 0.2 * best.measured_rounds)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
 def test_a_method_whose_run_misses_the_tolerance_is_not_recommended(tolerance: float) -> None:
     """Far from the minimiser of nearly separable data the curvature is a million times larger than at it."""

@@ -76,7 +76,7 @@ class TestDamage:
     @pytest.mark.sample(1)
     def test_flipped_bits(self, whole) -> None:
         """Some hit bytes without meaning (time stamps); none leads elsewhere."""
-        places = range(0, 8 * len(whole[1]), 31)
+        places = range(0, 8 * len(whole[1]), 61)
         outcomes = []
         for place in places:
             damaged = bytearray(whole[1])
@@ -89,7 +89,7 @@ class TestDamage:
     def test_flipped_bits_of_the_table_of_contents(self, whole) -> None:
         """Compression methods, flags, sizes, versions of the archive's entries."""
         directory = whole[1].index(b"PK\x01\x02")
-        for place in range(8 * directory, 8 * len(whole[1]), 5):
+        for place in range(8 * directory, 8 * len(whole[1]), 13):
             damaged = bytearray(whole[1])
             damaged[place // 8] ^= 1 << place % 8
             self.same_or_refused(whole, bytes(damaged))

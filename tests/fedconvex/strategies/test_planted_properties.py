@@ -29,13 +29,6 @@ def is_biased(problem: Any) -> bool:
 
 # What is planted: a strategy, where the property is false, and the smallest instance of that.
 PLANTED: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any], bool], str]] = {
-    "FedProx is unbiased": (
-        strategies.least_squares_problems,
-        is_biased,
-        " or ".join(
-            f"LeastSquares(A={A}, b={b})" for A in ([[[1]], [[2]]], [[[2]], [[1]]]) for b in ([[0], [1]], [[1], [0]])
-        ),
-    ),
     "entries are below 3": (
         strategies.least_squares_problems,
         lambda p: max(entries(p)) >= 3,
@@ -90,6 +83,13 @@ PLANTED: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any], b
         lambda: strategies.least_squares_problems(exact=False),
         lambda p: max(map(abs, entries(p))) >= 2,
         "LeastSquares(A=[[[2.0]]], b=[[0.0]])",
+    ),
+    "FedProx is unbiased": (
+        strategies.least_squares_problems,
+        is_biased,
+        " or ".join(
+            f"LeastSquares(A={A}, b={b})" for A in ([[[1]], [[2]]], [[[2]], [[1]]]) for b in ([[0], [1]], [[1], [0]])
+        ),
     ),
 }
 

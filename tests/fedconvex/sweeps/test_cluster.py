@@ -177,6 +177,7 @@ def test_a_problem_of_some_size_is_sent_without_complaint(client: Any) -> None:
     make.assert_identical(sweep(gd, large, (0, 1), rounds=1, client=client), sweep(gd, large, (0, 1), rounds=1, jobs=1))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "ftp://127.0.0.1:1"])
 def test_an_address_where_nobody_answers_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", "0.2s")

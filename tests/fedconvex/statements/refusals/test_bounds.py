@@ -114,19 +114,21 @@ def test_there_is_something_to_refuse() -> None:
 
 
 @pytest.mark.beyond_core  # takes seconds
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_step_beyond_the_bound_is_refused(name: str, kind: str) -> None:
+def test_a_step_beyond_the_bound_is_refused(name: str) -> None:
+    conditions = FORMULAS[name].all_conditions
     with flint.ctx.workprec(DIGITS):
-        assert unrefused(FORMULAS[name], KINDS[kind], FORMULAS[name].all_conditions) == []
+        found = {kind: unrefused(FORMULAS[name], convert, conditions) for kind, convert in KINDS.items()}
+    assert not any(found.values()), found
 
 
 @pytest.mark.beyond_core  # takes seconds
-@pytest.mark.parametrize("kind", ["Fraction", "fmpq", "sympy"])  # balls cannot tell that numbers are equal
 @pytest.mark.parametrize("name", NAMES)
-def test_the_bound_itself_passes_where_it_may(name: str, kind: str) -> None:
+def test_the_bound_itself_passes_where_it_may(name: str) -> None:
     conditions = FORMULAS[name].all_conditions
-    assert closed(FORMULAS[name], KINDS[kind], conditions, conditions) == []
+    exact = set(KINDS) - {"arb"}  # balls cannot tell that numbers are equal
+    found = {kind: closed(FORMULAS[name], KINDS[kind], conditions, conditions) for kind in exact}
+    assert not any(found.values()), found
 
 
 STRICTER = {">=": ">", "<=": "<", ">": ">", "<": "<"}
