@@ -84,6 +84,7 @@ def test_gradients_in_float32(kind: str, layers: int) -> None:
         torch.testing.assert_close(by_hand.gradients(theta, batch), expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("keep", [1.0, 0.9, torch.tensor([[0.8], [0.9], [1.0]], dtype=torch.float64)], ids=repr)
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_steps(keep: Any, elsewhere: bool) -> None:

@@ -60,7 +60,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> 
             once(**options)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("model", [NETWORK, LINEAR, Wrapped(NETWORK)], ids=["network", "linear", "wrapped"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

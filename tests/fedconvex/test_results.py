@@ -138,6 +138,7 @@ def assert_harmless(html: str) -> None:
     assert tags.seen <= {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td"}
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", MAKERS)
 def test_results_fit_on_a_screen_and_into_a_notebook(name: str) -> None:
     result = made(name)
@@ -151,7 +152,7 @@ def test_results_fit_on_a_screen_and_into_a_notebook(name: str) -> None:
     assert len(frame) > 0
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MAKERS)
 def test_pictures_have_no_text_cut_or_overlapping(name: str) -> None:
     result = made(name)

@@ -83,7 +83,7 @@ def test_an_audit_with_hostile_names_is_made_and_reported(name: str, run: Run, t
     assert run("audit", file, "--target-column", f"{name}?", "--out", folder / "none")[0] == 2
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @names("8-bit terminal", "dollars", "script", "undecodable", "long", "lines", "right to left", "hidden")
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from", "ignore:.*constrained_layout not applied")
 def test_tables_pictures_and_pages_of_an_audit_show_the_name(name: str, tmp_path: Path) -> None:

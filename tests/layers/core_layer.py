@@ -57,7 +57,7 @@ class Guard:
 
     def hear(self, event: str, _: tuple[Any, ...]) -> None:
         """Python's audit hook; it stays for the whole session, because an audit hook cannot be taken back."""
-        if event in STARTS_A_PROCESS:
+        if self.watching and event in STARTS_A_PROCESS:
             self.refuse(f"start a process ({event})")
 
     def count_round(self) -> None:

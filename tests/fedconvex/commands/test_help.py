@@ -16,6 +16,7 @@ PARSERS = {"pydantic"}  # typer converts types with it
 SHARED = {"recommend": {"audit"}, "diagnose": {"audit"}}  # the data options of another command
 
 
+@pytest.mark.sample(4)
 @pytest.mark.beyond_core  # starts a process
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_loads_no_heavy_library_and_no_other_command(name: str) -> None:
@@ -32,6 +33,7 @@ def test_what_a_command_loads_is_noticed() -> None:
     assert {"flint", "pydantic", "fedconvex.commands.bounds.command"} <= loaded
 
 
+@pytest.mark.sample(10)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("word", HELP_WORDS)
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)

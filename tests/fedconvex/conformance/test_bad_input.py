@@ -111,6 +111,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
     return round
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("round", "name", "words"),
     [

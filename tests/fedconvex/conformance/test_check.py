@@ -370,8 +370,9 @@ def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
     assert names(report) == ["the proximal gradient has the wrong sign"]
 
 
-def test_memory_that_changes_within_a_round_is_noticed() -> None:
+def test_memory_that_changes_within_a_round_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """SCAFFOLD whose server adds up c client by client, and FedDyn whose clients share one vector."""
+    monkeypatch.setattr(search, "MOST_ROUNDS", 500)  # a short search
 
     class ServerByServer(plain.Scaffold):
         def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:

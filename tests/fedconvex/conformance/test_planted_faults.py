@@ -226,6 +226,7 @@ def checked(case: str, fault: str = "", dtype: Any = np.float64, clients: bool =
     )
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("case", CASES)
 def test_a_right_implementation_passes(case: str, dtype: Any) -> None:

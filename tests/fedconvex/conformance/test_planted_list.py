@@ -60,7 +60,7 @@ def named(kind: str, *faults: str, clients_known: bool = False, **settings: obje
     return [finding.name for finding in report_on(one, clients_known).diagnosis]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

@@ -407,6 +407,7 @@ def test_a_clients_weight_decay_is_fitted() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_two_faults_of_a_whole_run_are_both_named() -> None:
     def run(problem: Any, x0: Any, rounds: Any) -> Iterator[Any]:
         for active in rounds:
@@ -419,6 +420,7 @@ def test_two_faults_of_a_whole_run_are_both_named() -> None:
     }
 
 
+@pytest.mark.slow
 def test_two_faults_of_a_server_are_both_named() -> None:
     """And none of the clients, whom the kit plays."""
 

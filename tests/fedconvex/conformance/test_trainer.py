@@ -121,7 +121,7 @@ def test_the_gradient_that_the_server_sends() -> None:
         assert check(method, local_solver=STEPS, local_update=local_update).passed
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -143,6 +143,7 @@ def test_faults_of_a_fedprox_trainer_are_named(fault: str, said: str) -> None:
     assert report.diagnosis[0].name == said, report.report()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -156,6 +157,7 @@ def test_faults_of_a_scaffold_trainer_are_named(fault: str, said: str) -> None:
     assert said in [finding.name for finding in report.diagnosis + report.alternatives], report.report()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

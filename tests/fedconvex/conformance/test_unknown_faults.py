@@ -52,7 +52,7 @@ def test_the_code_without_a_fault_passes() -> None:
     assert fedavg().passed
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "odd",
     [

@@ -37,7 +37,7 @@ def audit(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
 
 
 @pytest.mark.beyond_core  # audits
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_file_reaches_an_audit_in_two_calls(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -43,7 +43,7 @@ def after_one_round(method, problem, point: np.ndarray) -> np.ndarray:
     return rounds_of(method, problem, "float").advance(State(point, memory={"z": memory})).server
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("problem", [BINARY, CLASSES, NO_RIDGE], ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_the_point_is_fixed_and_reached(method, problem) -> None:
@@ -57,7 +57,7 @@ def test_the_point_is_fixed_and_reached(method, problem) -> None:
     assert abs(np.asarray(torch) - stop.point).max() < 1e-12
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("problem", [BINARY, CLASSES], ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_balls_enclose_the_fixed_point(method, problem) -> None:

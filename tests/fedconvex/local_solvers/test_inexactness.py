@@ -83,6 +83,7 @@ class TestTheBound:
             expected, _ = first_step_within(terms, k, weight, Fraction(problem.L[k]), x0, gamma)
             assert np.array_equal(found[k], expected)
 
+    @pytest.mark.sample(21)
     @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("name", sorted(set(METHODS) - {"FedNova", "Scaffold"}))
     @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])

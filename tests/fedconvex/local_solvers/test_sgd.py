@@ -52,6 +52,7 @@ class TestAgainstLoops:
         """Those of methods with and without memory, whose factors are 4·weights[k] or 1."""
         assert agree(method, kind, EPOCHS, arithmetic, THREE)
 
+    @pytest.mark.sample(8)
     @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("arithmetic", FLOATS)
     @pytest.mark.parametrize("kind", PROBLEMS)

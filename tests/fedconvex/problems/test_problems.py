@@ -127,6 +127,7 @@ def allowed(name: str) -> float:
     return 1e-13 if name in FLOATS else 1e-35  # of the differentiation in mpmath
 
 
+@pytest.mark.sample(14)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize(("kind", "name"), PAIRS)
@@ -192,6 +193,7 @@ def test_clients_of_similar_size_share_an_array() -> None:
     assert size_groups([5, 5, 4]) == [[0, 1, 2]]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("apart", [1e-9, 1e-4, 1.0, 8.0, 30.0, 1e3])
 @pytest.mark.parametrize("at", [1.0, 24.0])
@@ -211,6 +213,7 @@ def test_differences_do_not_cancel(kind: str, at: float, apart: float) -> None:
         assert max(abs(to_mp(c) / e - 1) for c, e in zip(plain, expected, strict=True)) > 1e-10
 
 
+@pytest.mark.sample(28)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("weight", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("far", [1.0, 1e3])

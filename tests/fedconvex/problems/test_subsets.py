@@ -38,6 +38,7 @@ class TestSubsets:
                 assert type(made(kind, arithmetic)) is (BallLinearModelClients if in_balls else expected)
         assert len(made("logistic", "float").buckets) > 3
 
+    @pytest.mark.sample(24)
     @pytest.mark.beyond_core  # takes seconds
     @EVERY_CLASS
     @pytest.mark.parametrize("choice", CHOICES)
@@ -52,6 +53,7 @@ class TestSubsets:
                 neighbours = chosen_rows(answers[name], [(k + 1) % M for k in members])
                 assert not same(neighbours, expected) or name in ("curvatures", "numbers of samples"), name
 
+    @pytest.mark.sample(6)
     @pytest.mark.beyond_core  # takes seconds
     @EVERY_CLASS
     def test_subsets_of_subsets(self, kind, arithmetic) -> None:

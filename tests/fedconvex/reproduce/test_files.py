@@ -70,6 +70,7 @@ def _half(name: str) -> Any:
     return number
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("experiment", ALL)
 def test_methods_can_be_made(experiment: Any) -> None:
     if experiment.runner == "sweep":

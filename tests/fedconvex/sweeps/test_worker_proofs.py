@@ -54,6 +54,7 @@ def other_package(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_package_is_refused(client: Any, here: pandas.DataFrame, tmp_path: Path) -> None:
     folders = [str(other_package(tmp_path)), str(Path(make.__file__).parent)]
     address = client.scheduler.address
@@ -86,6 +87,7 @@ def another_numpy() -> None:
     installation.version = lambda name: "1.26" if name == "numpy" else real(name)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("change", "told"),
     [(another_seed, "its arithmetic differs: a small known run"), (another_numpy, "it has numpy 1.26")],
@@ -103,6 +105,7 @@ def test_a_worker_that_computes_something_else_is_refused(
         sweep(**make.grid(), client=client)
 
 
+@pytest.mark.slow
 def test_cells_whose_workers_have_left_go_to_new_ones(
     client: Any, here: pandas.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,7 @@ HOSTILE: dict[str, str] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(31)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_text_is_refused_at_once(text: str) -> None:
     assert text != WHOLE

@@ -64,7 +64,7 @@ def fields(seed: int) -> tuple[Random, list[str], Field, list[tuple[Formula, boo
 
 
 @pytest.mark.beyond_core  # takes seconds
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("block", range(12))
 def test_a_sign_that_is_shown_holds_at_every_point(block) -> None:
     shown = refuted = 0

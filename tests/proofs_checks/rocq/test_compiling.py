@@ -52,6 +52,7 @@ def test_the_theorems_rest_on_the_axioms_of_the_real_numbers_alone(rocq: Rocq, f
     assert axioms
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("identifier", "old", "new"), MUTANTS)
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
     name = identifier.replace(".", "_")
