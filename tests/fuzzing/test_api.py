@@ -21,7 +21,7 @@ from fedconvex.errors import FedconvexError
 
 pytestmark = pytest.mark.beyond_core  # computes fixed points and worst cases
 
-CALLS = 2_000
+CALLS = 700
 MANY = 20_000
 SECONDS = 3.0  # processor time of one call: a request for endless work is no error of the package
 

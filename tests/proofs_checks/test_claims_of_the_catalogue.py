@@ -13,7 +13,7 @@ from fedconvex.theory import papers
 
 pytestmark = pytest.mark.beyond_core  # thousands of rounds are played
 
-FEDERATIONS = [10, pytest.param(100, marks=pytest.mark.slow)]
+FEDERATIONS = [3, pytest.param(100, marks=pytest.mark.slow)]
 LONG = 10_000  # seconds: `tries` ends the search
 
 

@@ -77,6 +77,7 @@ def _nothing_cited(identifier: str) -> Any:
     raise Refused(f"{identifier} is not looked at here")
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("of", STATEMENTS.values(), ids=STATEMENTS)
 def test_wrong_claims_are_refused(of: Statement) -> None:
     every = list(mutants(of.claim))
