@@ -19,7 +19,7 @@ from fedconvex.theory import fedprox
 
 FORMULAS = of_numbers()
 NAMES = sorted(FORMULAS)
-SEEDS = range(2)
+SEEDS = [0, pytest.param(1, marks=pytest.mark.slow)]
 
 
 def each(values: dict[str, Any], convert: Any) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def test_rationals_are_exact_or_enclosed(name: str) -> None:
                     assert own.rad() < 1e-25 * (1 + abs(own.mid()))
 
 
+@pytest.mark.sample(90)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_numpy_is_the_loop_over_floats(name: str) -> None:
@@ -98,6 +99,7 @@ def test_numpy_is_the_loop_over_floats(name: str) -> None:
         assert near([column[i] for column in parts(together)], alone, tolerances(name, exact[i]))
 
 
+@pytest.mark.sample(90)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", [n for n in NAMES if not FORMULAS[n].integer])
 def test_symbols_give_the_formula(name: str) -> None:
@@ -125,6 +127,7 @@ def test_symbols_of_an_integer_formula() -> None:
 DIFFERENTIABLE = [n for n in NAMES if not FORMULAS[n].integer]
 
 
+@pytest.mark.sample(90)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_torch_agrees_and_has_the_gradient(name: str) -> None:

@@ -34,6 +34,7 @@ def largest_ulps(ours: Any, theirs: Any) -> float:
     return float((abs(ours - theirs) / np.spacing(np.maximum(abs(ours), abs(theirs)))).max())
 
 
+@pytest.mark.sample(60)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_broadcasting_is_the_loop(name: str) -> None:

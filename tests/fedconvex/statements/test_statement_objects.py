@@ -13,6 +13,7 @@ from fedconvex.theory import fedprox, fedsplit, statement
 from fedconvex.verdicts import Verdict
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
 def test_statement_survives_pickling(statement: Statement) -> None:
     assert pickle.loads(pickle.dumps(statement)) is statement  # noqa: S301 - our own bytes

@@ -213,6 +213,7 @@ def value_of(of: Scalar, roots: dict[str, arb]) -> arb:
     return polynomial_at(of.above) / polynomial_at(of.below)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_arithmetic_with_roots_is_right(seed) -> None:
     """Sums, products, quotients and roots agree with enclosures of their values."""
@@ -254,6 +255,7 @@ def test_arithmetic_with_roots_is_right(seed) -> None:
                 assert made[1].contains(0)
 
 
+@pytest.mark.sample(50)
 @pytest.mark.parametrize("n", range(1, 200))
 def test_roots_of_integers(n) -> None:
     field = Field({}, [p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, p))])

@@ -48,6 +48,7 @@ def counted(line: proofs.Line) -> tuple[int, int]:
     return number, weighed
 
 
+@pytest.mark.sample(65)
 @pytest.mark.parametrize("name", PROVED)
 def test_every_line_is_shown_with_its_facts_counted(name: str) -> None:
     of = PROVED[name]
@@ -106,6 +107,7 @@ def without_names(term: Any) -> Any:
     return type(term)(term.head, tuple(map(without_names, term.args)))
 
 
+@pytest.mark.sample(65)
 @pytest.mark.parametrize("name", PROVED)
 def test_the_last_line_is_the_claim(name: str) -> None:
     """In each case; and it is shown in the claim's letters."""

@@ -123,6 +123,7 @@ def results(calculator: Calculator, values: Mapping[str, Any]) -> tuple[Any, ...
     return found if isinstance(found, tuple) else (found,)
 
 
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("name", sorted(set(formulas()) - OF_MATRICES))
 def test_tree_and_latex_have_the_value_of_the_formula(name: str) -> None:
     calculator, made = formulas()[name][0], tree(name)
@@ -184,6 +185,7 @@ def of_numbers(claim: Any) -> bool:
     return claim is not None and isinstance(claim.left, Number)
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("name", sorted(n for n, s in catalogue().items() if of_numbers(s.claim)))
 def test_the_latex_of_a_claim_is_the_claim(name: str) -> None:
     s, claim = catalogue()[name], catalogue()[name].claim
