@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -65,7 +66,10 @@ def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int,
 
 def called(node: ast.Call) -> str:
     """The last part of the called name: import_module for importlib.import_module."""
-    return ast.unparse(node.func).rpartition(".")[2]
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+parsed = cache(ast.parse)  # several tests read every module
 
 
 def violations(source: str, module: str, is_package: bool = False) -> list[str]:
@@ -73,7 +77,7 @@ def violations(source: str, module: str, is_package: bool = False) -> list[str]:
     here = layer(module)
     assert here is not None
     found = []
-    for line, name in sorted(set(imports(ast.parse(source), module, is_package))):
+    for line, name in sorted(set(imports(parsed(source), module, is_package))):
         target = layer(name)
         if name.split(".")[0] in TOP_FOLDERS:
             found.append(f"{module}:{line}: {name} by its bare name")
@@ -151,7 +155,7 @@ class WithoutTyping(ast.NodeTransformer):
     """Removes what only type checkers import: it never runs, so it closes no circle."""
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+        return None if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" else self.generic_visit(node)
 
 
 def import_circles(modules: dict[str, tuple[str, bool]]) -> list[str]:
@@ -197,7 +201,7 @@ def classes_of_one_name(files: Iterable[tuple[str, str]]) -> dict[str, list[str]
     """The class names that several modules define, each with these modules; `files` are names and sources."""
     homes: dict[str, list[str]] = {}
     for module, source in files:
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parsed(source)):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(module)
     return {name: modules for name, modules in homes.items() if len(modules) > 1}

@@ -56,6 +56,7 @@ def not_printed(page: str, folder: Path) -> list[str]:
     return missing
 
 
+@pytest.mark.slow
 def test_commands_print_what_the_page_shows(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert (len(TERMINALS.findall(VERIFY)), len(FILES.findall(VERIFY))) == (4, 2)

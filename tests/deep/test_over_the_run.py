@@ -62,7 +62,7 @@ def test_theorem4_promises_rho_of_the_measured_constants(model: nn.Module) -> No
     assert when(found.bounds(), "fedprox.theorem4") == ["rounds 0–2: applies"]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "assumption", "reason"),
     [

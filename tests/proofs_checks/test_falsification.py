@@ -99,13 +99,13 @@ FALSE_ONES = {name: (claim, STATEMENTS[name.partition(",")[0]].setting) for name
 FALSE_ONES |= OTHERS_FALSE
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUE_ONES)
 def test_true_claims_hold_where_the_search_climbs(name: str) -> None:
     assert falsify_claim(*TRUE_ONES[name], LONG, tries=150) is None
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS_TRUE)
 def test_true_claims_hold_on_random_federations(name: str) -> None:
     claim, setting = OTHERS_TRUE[name]

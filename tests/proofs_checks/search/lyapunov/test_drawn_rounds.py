@@ -66,6 +66,7 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
     assert sum(after) / len(after) <= found.upper * value(found.function, errors)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("m", "K"), [(2, 1), (4, 1)])
 def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):

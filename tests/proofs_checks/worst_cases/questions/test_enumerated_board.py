@@ -174,6 +174,7 @@ def test_what_is_attained_happens_when_all_draws_are_made(method, metric, rounds
     assert ratio == found.lower if exact else float(ratio) == pytest.approx(float(found.lower), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_no_federation_of_three_is_above_the_proved_end():
     """FedDyn with one of three, two rounds; curvatures, pulls and start at random."""
     G, method, clients, most = F(1, 4), fc.FedDyn(alpha=2), SmoothStronglyConvex(F(1, 2), 2), F(0)

@@ -70,6 +70,7 @@ def test_fedsplit_contracts_for_all_condition_numbers_and_any_number_of_clients(
     assert split.at(r=Fraction(5, 3)) == fedsplit.contraction(kappa=kappa) ** 2
 
 
+@pytest.mark.slow
 def test_fedsplit_with_any_stepsize_has_two_regimes_of_which_one_is_found() -> None:
     found = discover(fedsplit_at_any, lambda m, L, s: (m < L, L * m * s**2 <= 1))
     assert found.verdict is Verdict.PROVED
