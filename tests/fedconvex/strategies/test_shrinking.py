@@ -21,7 +21,7 @@ def smallest(strategy: st.SearchStrategy[Any], condition: Any = None) -> Any:
     return find(strategy, condition or (lambda example: True), settings=tries)
 
 
-@pytest.mark.slow
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("strategy", "printed"),
     [
