@@ -20,6 +20,7 @@ from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.batches import ChosenBatches, drawn
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.faulty_solvers import with_faults
+from fedconvex.conformance.faults.properties import AVERAGE
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
@@ -175,7 +176,8 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
         # the same batches, but no machine code: loading it takes longer than these runs
         solver = ChosenBatches(solver, partial(drawn, solver))
     solver = with_faults(solver) if faults else solver
-    for fault in faults:
+    # a fault of the average is outermost: the others average as it says
+    for fault in sorted(faults, key=lambda fault: fault.breaks == AVERAGE):
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
     return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 

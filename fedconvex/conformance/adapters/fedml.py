@@ -19,14 +19,14 @@ from fedconvex.methods.scaffold import Scaffold
 TESTED = "0.9.6"
 
 
-class WholeRun(TypedDict):
+class WholeRunFunctions(TypedDict):
     """An implementation that runs all rounds by itself, as keyword arguments of `check`."""
 
     run: Callable[..., Any]
     loss: str
 
 
-def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRun:
+def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFunctions:
     """FedML's implementation of FedGD (its FedAvg), FedProx, Scaffold (option 2), FedDyn or FedNova.
 
     FedML's trainers have the cross-entropy built in, and a loop over all rounds: nothing of them is replaced.

@@ -39,7 +39,6 @@ def test_a_check_with_shuffled_batches_loads_no_compiler(passes: bool) -> None:
 
 
 def test_a_run_of_the_method_would_load_it() -> None:
-    pytest.importorskip("numba", reason="the optional compiler")
     program = """
 import sys
 import fedconvex as fc

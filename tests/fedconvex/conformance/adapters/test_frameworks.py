@@ -105,7 +105,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fedml", "FedDyn, first model copied"): {ORDER, UNKNOWN},
     ("flbench", "FedAvg"): set(),
     ("flbench", "FedProx"): set(),
-    ("flbench", "FedAvgM"): {UNKNOWN},
+    ("flbench", "FedAvgM"): {"the server's momentum is Nesterov's"},
     ("flbench", "FedAdam"): set(),
     ("flbench", "FedYogi"): set(),
     ("flbench", "FedAdagrad"): set(),
