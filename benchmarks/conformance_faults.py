@@ -1,10 +1,10 @@
-"""How many planted faults the conformance kit names, how many right implementations it suspects, and how long it takes.
+"""How many planted faults the conformance kit names, and how long it takes.
 
-    python benchmarks/conformance_faults.py [--planted 640] [--right 2000]
+    python benchmarks/conformance_faults.py [--planted 640]
 
-Cases are those of planted_list.py and right_cases.py in tests/fedconvex/conformance, in an order that is random and
-always the same: fewer than all are a sample. Prints a line a fault that is not named exactly. All cases take about an
-hour on one core; results/conformance_faults.json is written again and again, and says how many it has counted so far.
+Cases are those of planted_list.py in tests/fedconvex/conformance, in an order that is random and always the same: fewer
+than all are a sample. Prints a line a fault that is not named exactly. All cases take about an hour on one core;
+results/conformance_faults.json is written again and again, and says how many it has counted so far.
 """
 
 import argparse
@@ -23,26 +23,24 @@ TESTS = Path(__file__).resolve().parent.parent / "tests" / "fedconvex" / "confor
 sys.path.insert(0, str(TESTS))
 
 from planted_list import outcome, planted_cases  # noqa: E402  (found above)
-from right_cases import Right, right_cases  # noqa: E402
 
 EVERY = 20  # cases between two records
-PASSING, UNEXPLAINED = 2, 20  # seconds
+UNEXPLAINED = 20  # seconds
 COUNTED = ("detected", "exactly", "named", "wrong", "unexplained", "passes when cured")
 
 
-def main(planted: int, right: int) -> None:
-    """Check so many cases of each list, and write what was counted."""
+def main(planted: int) -> None:
+    """Check so many cases of the list, and write what was counted."""
     listed = planted_cases()
     order = np.random.default_rng(0).permutation(len(listed))[:planted]
     counts: dict[int, Counter[str]] = {size: Counter() for size in (1, 2, 3)}
     failed: list[dict[str, Any]] = []
     seconds: Counter[str] = Counter()
-    alarms: list[str] = []
 
-    def write(tried: int) -> None:
-        rows = [*rows_of_planted(counts, seconds), *rows_of_right(tried, len(alarms), seconds)]
+    def write() -> None:
+        rows = rows_of_planted(counts, seconds)
         numbers = {f"{size} at once": dict(counted) for size, counted in counts.items()}
-        listing = {"planted": numbers, "listed": len(listed), "not exactly": failed, "alarms": alarms}
+        listing = {"planted": numbers, "listed": len(listed), "not exactly": failed}
         record("conformance_faults", rows, **listing)
 
     for done, i in enumerate(order, 1):
@@ -55,22 +53,8 @@ def main(planted: int, right: int) -> None:
             failed.append({"case": str(case), "named": found["named"], "said": found["said"]})
             print(f"{case}: {found['said']}", flush=True)
         if done % EVERY == 0:
-            write(0)
-    for done, case in enumerate(right_cases(right), 1):
-        (passed, text), taken = timed(partial(checked, case, with_text=done % EVERY == 0))
-        seconds["right"] = max(seconds["right"], taken)
-        if not passed:
-            alarms.append(f"{case}: {text}")
-            print(f"false alarm: {case}", flush=True)
-        if done % EVERY == 0:
-            write(done)
-    write(right)
-
-
-def checked(case: Right, with_text: bool) -> tuple[bool, str]:
-    """Whether a right implementation passes, and the report, which takes most of the time, where it is asked for."""
-    report = case.report()
-    return report.passed, report.report() if with_text or not report.passed else ""
+            write()
+    write()
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
@@ -103,18 +87,7 @@ def rows_of_planted(counts: dict[int, Counter[str]], seconds: Counter[str]) -> l
     ]  # fmt: skip
 
 
-def rows_of_right(tried: int, alarms: int, seconds: Counter[str]) -> list[dict[str, Any]]:
-    """Counts of the right runs."""
-    return [
-        row("false alarms over right runs", alarms, 0, "", peer="runs", peer_value=tried, ratio=alarms / max(1, tried)),
-        row("slowest check that passes, its report included, CPU time", seconds["right"], PASSING, "s", peer="runs",
-            peer_value=tried, peer_unit="", ratio=seconds["right"] / PASSING),
-    ]  # fmt: skip
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--planted", type=int, default=640)
-    parser.add_argument("--right", type=int, default=2000)
-    given = parser.parse_args()
-    main(given.planted, given.right)
+    main(parser.parse_args().planted)

@@ -17,6 +17,17 @@ BEGIN, END = "<!-- from stored runs: docs/making/frameworks_table.py -->\n", "<!
 PLACES = {
     ("pfllib", "FedDyn"): "system/flcore/clients/clientdyn.py:45",
     ("fluke", "FedDyn"): "fluke/algorithms/feddyn.py:158, 172, 249",
+    ("nvflare", "SCAFFOLD"): "nvflare/app_common/workflows/scaffold.py:168",
+    ("fedml", "FedAvg"): "fedml/ml/trainer/my_model_trainer_classification.py:16",
+    ("fedml", "FedProx"): "fedml/ml/trainer/fedprox_trainer.py:11",
+    ("fedml", "SCAFFOLD"): "fedml/ml/trainer/scaffold_trainer.py:11; fedml/ml/aggregator/agg_operator.py:116, 117",
+    ("fedml", "SCAFFOLD, first model copied"): "fedml/ml/aggregator/agg_operator.py:116, 117",
+    ("fedml", "FedDyn"): "fedml/ml/trainer/feddyn_trainer.py:22, 75, 77",
+    ("fedml", "FedDyn, first model copied"): "fedml/ml/trainer/feddyn_trainer.py:75, 77",
+    ("flbench", "FedAvgM"): "src/server/fedavgm.py:28",
+    ("flbench", "SCAFFOLD"): "src/client/scaffold.py:45; src/server/scaffold.py:29",
+    ("flbench", "FedADMM"): "src/client/fedadmm.py:13",
+    ("flbench", "FedDyn"): "src/client/feddyn.py:31",
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedconvex.arithmetic.rationals import Scalar
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.minibatches import draw_minibatches
 from fedconvex.local_solvers.sgd import SGD
@@ -43,6 +43,13 @@ def drawn(solver: SGD, work: Work) -> Batches:
     return [part.tolist() for part in np.split(found.order, found.bounds[1:-1])] if len(found.bounds) > 1 else []
 
 
+def path_lengths(solver: SGD, clients: Clients, amounts: np.ndarray, round: int) -> Array:
+    """The path lengths (K, 1) of the solver's own batches, without its steps; `amounts` (K,): epochs, or steps."""
+    if solver.steps is None and solver.batch_size is not None:
+        amounts = amounts * -(-clients.samples().count // solver.batch_size)
+    return solver.stepsize * solver.decay**round * solver.path_units(clients.arithmetic, amounts)[:, None]
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ChosenBatches(LocalSolver):
@@ -69,4 +76,4 @@ class ChosenBatches(LocalSolver):
         inner, numeric = self.inner, None if self.inner.clip is None else float(self.inner.clip)
         stepsize = inner.stepsize * inner.decay**draw.round
         points = samples.descend(Descent(subproblem, visited, stepsize, inner.weight_decay, numeric, inner.momentum))
-        return Answers(points, inner.solve(clients, subproblem, draw).path_lengths)
+        return Answers(points, path_lengths(inner, clients, np.array(amounts), draw.round))

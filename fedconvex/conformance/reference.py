@@ -8,7 +8,7 @@ On cross-entropies simulated rounding errors take the place of radii: see `round
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -17,9 +17,10 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
-from fedconvex.conformance.batches import ChosenBatches
+from fedconvex.conformance.batches import ChosenBatches, drawn
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.faulty_solvers import with_faults
+from fedconvex.conformance.faults.properties import AVERAGE
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
@@ -171,8 +172,12 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     if scenario.visited is not None:
         assert isinstance(solver, SGD)
         solver = ChosenBatches(solver, scenario.visited)
+    elif isinstance(solver, SGD) and not faults:
+        # the same batches, but no machine code: loading it takes longer than these runs
+        solver = ChosenBatches(solver, partial(drawn, solver))
     solver = with_faults(solver) if faults else solver
-    for fault in faults:
+    # a fault of the average is outermost: the others average as it says
+    for fault in sorted(faults, key=lambda fault: fault.breaks == AVERAGE):
         method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
     return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 

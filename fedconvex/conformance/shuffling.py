@@ -26,7 +26,10 @@ from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference, draw_of, rounds_with
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
+from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.base import State
+from fedconvex.runs.rounds import Rounds
 
 MOST_ORDERS = 1000  # of all clients together in one round: each is played
 
@@ -96,7 +99,8 @@ def examined(
 def ordered(setup: Setup, scenario: Scenario, run: ObservedRun, change: Change) -> dict[tuple[int, int], Batches]:
     """For each round and client the changed batches that lead nearest to the run's models."""
     rounds = rounds_with(setup, scenario, arithmetics.get("float"))
-    solver: Any = rounds.solver
+    solver: Any = rounds.solver.inner  # type: ignore[attr-defined] # of ChosenBatches: clients with batches run SGD
+    rounds = replace(rounds, solver=solver)
     state = rounds.start(scenario.first_point)
     found: dict[tuple[int, int], Batches] = {}
     for t, active in enumerate(scenario.rounds):
@@ -105,21 +109,37 @@ def ordered(setup: Setup, scenario: Scenario, run: ObservedRun, change: Change) 
         if t + 1 >= len(run.points):  # the run broke off: any order will do
             found |= {(t, work.client): choice[0] for work, choice in zip(works, choices, strict=True)}
             continue
-        best, nearest = np.inf, None
-        for chosen in product(*choices):
-            by_client = dict(zip(active, chosen, strict=True))
-            tried = replace(rounds, solver=ChosenBatches(solver, partial(_own, by_client)))
-            played = tried.play(state, draw_of(t, active, None)[1])
+        best, nearest, following = np.inf, None, state
+        answers = [_answers(rounds, state, t, active, own) for own in _columns(choices)]
+        for numbers in product(*(range(len(own)) for own in choices)):
+            points = np.stack([answers[number].points[i] for i, number in enumerate(numbers)])
+            played = rounds.play(state, draw_of(t, active, None)[1], answers=replace(answers[0], points=points))
             assert played is not None
             known = run.clients[t] if t < len(run.clients) else {}
             errors = [run.points[t + 1] - played.state.server]
-            errors += [known[k] - played.answers.points[i] for i, k in enumerate(active) if k in known]
+            errors += [known[k] - points[i] for i, k in enumerate(active) if k in known]
             distance = max(float(np.abs(error).max()) for error in errors)
             if nearest is None or distance < best:
-                best, nearest, following = distance, by_client, played.state
+                best, nearest, following = distance, numbers, played.state
         assert nearest is not None
-        state, found = following, found | {(t, k): batches for k, batches in nearest.items()}
+        state = following
+        found |= {(t, k): own[number] for k, own, number in zip(active, choices, nearest, strict=True)}
     return found
+
+
+def _columns(choices: Sequence[Sequence[Batches]]) -> Iterator[list[Batches]]:
+    """One of each client's choices, the next ones, …, until all are taken; clients with fewer repeat their last."""
+    for number in range(max(len(own) for own in choices)):
+        yield [own[min(number, len(own) - 1)] for own in choices]
+
+
+def _answers(rounds: Rounds, state: State, t: int, active: Sequence[int], chosen: Sequence[Batches]) -> Answers:
+    """The clients' answers over the chosen batches: local work is solved once an order, not once a combination."""
+    by_client = dict(zip(active, chosen, strict=True))
+    tried = replace(rounds, solver=ChosenBatches(rounds.solver, partial(_own, by_client)))  # type: ignore[arg-type] # SGD, which has batches
+    played = tried.play(state, draw_of(t, active, None)[1])
+    assert played is not None
+    return played.answers
 
 
 def _own(by_client: dict[int, Batches], work: Work) -> Batches:

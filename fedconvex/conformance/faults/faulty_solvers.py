@@ -12,7 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
-from fedconvex.conformance.batches import Batches, ChosenBatches, Work, drawn
+from fedconvex.conformance.batches import Batches, ChosenBatches, Work, drawn, path_lengths
 from fedconvex.conformance.classification import SoftmaxClients
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -182,10 +182,8 @@ class FaultySteps(FaultySolver):
         steps, numbers = self._ordered(clients, draw), clients.arithmetic
         if isinstance(self.correct, GradientDescent):
             return self.correct.stepsize * numbers.array(steps)[:, None]
-        if self.correct.steps is None and self.correct.batch_size is not None:
-            steps = steps * -(-clients.samples().count // self.correct.batch_size)
         plain = replace(self.correct, momentum=0 * self.correct.momentum) if self.counted else self.correct
-        return self.correct.stepsize * self.correct.decay**draw.round * plain.path_units(numbers, steps)[:, None]
+        return path_lengths(plain, clients, steps, draw.round)
 
 
 def _batch_gradients(clients: Clients, theta: Array, visited: Sequence[Batches], step: int) -> Array:

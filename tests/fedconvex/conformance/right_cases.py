@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from classifying import softmax_gradient
-from planted_list import KNOWN, Federation, report_on
+from federation import Federation, report_on
+from planted_list import KNOWN
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check

@@ -8,7 +8,8 @@ import os
 
 import numpy as np
 import pytest
-from planted_list import Federation, outcome, planted_cases, report_on
+from federation import Federation, report_on
+from planted_list import outcome, planted_cases, said
 from right_cases import Right, right_cases
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -104,8 +105,6 @@ def test_what_was_fitted_is_printed_with_how_well_it_fits() -> None:
     ],
 )
 def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> None:
-    from planted_list import said
-
     eta = 0.75 if kind == "SCAFFOLD" else 1.0
     report = report_on(Federation(kind, faults, server_stepsize=eta), True)
     likely = {finding.name for finding in report.diagnosis + report.alternatives}
@@ -122,6 +121,4 @@ def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> N
     ],
 )
 def test_several_faults_at_once_are_all_named(kind: str, faults: tuple[str, ...]) -> None:
-    from planted_list import said
-
     assert set(named(kind, *faults, clients_known=True)) == {said(kind, fault) for fault in faults}

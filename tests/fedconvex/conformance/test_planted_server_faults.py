@@ -99,3 +99,18 @@ def test_with_the_papers_parameters() -> None:
         functions = {name: getattr(made, name) for name in ("init", "round", "server_model")}
         report = check(method(stepsize=0.1, local_steps=3), **functions)
         assert report.passed, report.report()
+
+
+class UnweightedServer(plain.HeavyServer):
+    """FedAvgM that averages plainly."""
+
+    def weights(self, problem: Any, active: Any) -> Any:
+        return [self.dtype(1 / len(active))] * len(active)
+
+
+def test_a_fault_of_the_average_is_named_beside_one_of_the_momentum() -> None:
+    method, _ = CASES["FedAvgM"]
+    made = UnweightedServer(momentum=0.5, server_stepsize=0.75, fault="Nesterov", **WORK)
+    report = check(method, **{name: getattr(made, name) for name in ("init", "round", "server_model")})
+    expected = {FAULTS["FedAvgM"]["average not weighted"], FAULTS["FedAvgM"]["Nesterov"]}
+    assert {finding.name for finding in report.diagnosis} == expected, report.report()

@@ -1,7 +1,8 @@
 """The frameworks' classes with one fault repaired each: if the check then passes, there was no other fault."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from typing import Any
 from unittest.mock import patch
 
@@ -78,4 +79,54 @@ def pfllib_norm() -> Iterator[None]:
     import torch
 
     with patch.object(torch, "norm", lambda vector, order: vector.square().sum()):
+        yield
+
+
+@contextmanager
+def nvflare_control_variate() -> Iterator[None]:
+    """FLARE adds the mean of the participants' changes to c; here their sum over the number of all clients."""
+    from nvflare.app_common.workflows.scaffold import Scaffold
+
+    aggregate = Scaffold.aggregate
+
+    def scaled(self: Any, results: Any, aggregate_fn: Any = None) -> Any:
+        found = aggregate(self, results, aggregate_fn=aggregate_fn)
+        changes = found.meta["scaffold_c_diff"]
+        found.meta["scaffold_c_diff"] = {k: len(results) / len(self.clients) * value for k, value in changes.items()}
+        return found
+
+    with patch.object(Scaffold, "aggregate", scaled):
+        yield
+
+
+@contextmanager
+def flbench_control_variates() -> Iterator[None]:
+    """FL-bench's server sends c_local back as it was; here with the client's change."""
+    from src.server.scaffold import SCAFFOLDServer
+
+    aggregate = SCAFFOLDServer.aggregate_client_updates
+
+    def stored(self: Any, packages: Any) -> None:
+        aggregate(self, packages)
+        for k, package in packages.items():
+            self.c_local[k] = [c + change for c, change in zip(self.c_local[k], package["c_delta"], strict=True)]
+
+    with patch.object(SCAFFOLDServer, "aggregate_client_updates", stored):
+        yield
+
+
+@contextmanager
+def fedml_copies() -> Iterator[None]:
+    """FedML's trainers return the live state_dict as the server's first model; here a copy."""
+    from fedml.ml.trainer import feddyn_trainer, fedprox_trainer, my_model_trainer_classification, scaffold_trainer
+
+    classes = (
+        feddyn_trainer.FedDynModelTrainer,
+        fedprox_trainer.FedProxModelTrainer,
+        my_model_trainer_classification.ModelTrainerCLS,
+        scaffold_trainer.ScaffoldModelTrainer,
+    )
+    with ExitStack() as stack:
+        for one in classes:
+            stack.enter_context(patch.object(one, "get_model_params", lambda self: deepcopy(self.model.state_dict())))
         yield

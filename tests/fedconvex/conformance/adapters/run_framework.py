@@ -13,30 +13,45 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
-PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab", "fluke": "fluke-fl"}
+PACKAGES = {
+    "flower": "flwr",
+    "pfl": "pfl",
+    "fedlab": "fedlab",
+    "fluke": "fluke-fl",
+    "nvflare": "nvflare",
+    "fedml": "fedml",
+}
 
 
 def without_torchvision() -> None:
-    """FedLab and fluke import torchvision for images, which are not used here; its builds may not fit this torch."""
+    """Four of them import torchvision for images, which are not used here; its builds may not fit this torch."""
     try:
         import torchvision  # noqa: F401 - whether it can be imported is all that counts
     except (ImportError, RuntimeError, OSError):
         with suppress(ImportError):
             import torchmetrics  # noqa: F401 - it leaves out what needs torchvision, where that is missing
-        for name in ("torchvision", "torchvision.transforms", "torchvision.datasets", "torchvision.models"):
-            sys.modules[name] = types.ModuleType(name)
+        for name in ("", ".transforms", ".datasets", ".models", ".io", ".io.image"):
+            sys.modules[f"torchvision{name}"] = Unused(f"torchvision{name}")
         vision: Any = sys.modules["torchvision"]
-        vision.transforms, vision.datasets = sys.modules["torchvision.transforms"], sys.modules["torchvision.datasets"]
-        vision.datasets.CIFAR10 = object
-        vision.models = sys.modules["torchvision.models"]
-        for name in ("resnet18", "resnet34", "resnet50"):
-            setattr(vision.models, name, None)
+        for part in ("transforms", "datasets", "models", "io"):
+            setattr(vision, part, sys.modules[f"torchvision.{part}"])
+        vision.datasets.CIFAR10 = object  # a base class
+
+
+class Unused(types.ModuleType):
+    """A module whose names can be imported, and are not used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return MagicMock()
 
 
 def main(framework: str, answer: Path) -> None:
     """Check every method that the framework ships, as it is and with its faults repaired_frameworks."""
-    if framework in ("fedlab", "fluke"):
+    if framework in ("fedlab", "fluke", "fedml", "flbench"):
         without_torchvision()
     import repaired_frameworks
 
@@ -53,6 +68,11 @@ def main(framework: str, answer: Path) -> None:
         "SCAFFOLD, option I": (fc.Scaffold(**work, option=1), None),
         "FedNova": (fc.FedNova(**work), None),
         "FedDyn": (fc.FedDyn(alpha=Fraction(3, 2)), steps),
+        "FedAvgM": (fc.FedAvgM(**work), None),
+        "FedAdam": (fc.FedAdam(**work, initial=0), None),
+        "FedYogi": (fc.FedYogi(**work, initial=0), None),
+        "FedAdagrad": (fc.FedAdagrad(**work, initial=0), None),
+        "FedADMM": (fc.FedADMM(rho=1, server_stepsize=1), steps),
     }
     found: dict[str, Any] = {}
     documented = None
@@ -90,6 +110,24 @@ def main(framework: str, answer: Path) -> None:
         if framework == "pfllib":
             with repaired_frameworks.pfllib_norm():
                 look("FedDyn, mended", "FedDyn")
+    elif framework == "nvflare":
+        for method in ("FedAvg", "FedProx", "FedAvgM", "SCAFFOLD"):
+            look(method, method)
+        with repaired_frameworks.nvflare_control_variate():
+            look("SCAFFOLD, mended", "SCAFFOLD")
+    elif framework == "fedml":
+        for method in ("FedAvg", "FedProx", "FedNova", "SCAFFOLD", "FedDyn"):
+            look(method, method)
+        with repaired_frameworks.fedml_copies():
+            for method in ("FedAvg", "FedProx", "SCAFFOLD", "FedDyn"):
+                look(f"{method}, first model copied", method)
+    elif framework == "flbench":
+        for method in ("FedAvg", "FedProx", "FedAvgM", "FedAdam", "FedYogi", "FedAdagrad"):
+            look(method, method)
+        for method in ("SCAFFOLD", "FedADMM", "FedDyn"):
+            look(method, method)
+        with repaired_frameworks.flbench_control_variates():
+            look("SCAFFOLD, mended", "SCAFFOLD")
     else:
         for method in ("FedAvg", "FedProx"):
             look(method, method)

@@ -23,13 +23,25 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
 DOCUMENT = ROOT / "docs" / "frameworks.md"
-PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab", "pfllib": "flcore", "fluke": "fluke"}
+PACKAGES = {
+    "flower": "flwr",
+    "pfl": "pfl",
+    "fedlab": "fedlab",
+    "pfllib": "flcore",
+    "fluke": "fluke",
+    "nvflare": "nvflare",
+    "fedml": "fedml",
+    "flbench": "src",
+}
 VERSIONS = {
     "flower": ("1.41.0", "1.42.0"),
     "pfl": ("0.6.0",),
     "fedlab": ("1.3.0",),
     "pfllib": ("d832e76",),
     "fluke": ("0.8.1",),
+    "nvflare": ("2.9.0",),
+    "fedml": ("0.9.6",),
+    "flbench": ("06e658b",),
 }
 
 WRONG_SIGN = "the correction of the local gradient has the wrong sign"
@@ -38,6 +50,9 @@ NOT_WEIGHTED = "the average is not weighted"
 SCALED_UP = "the server's step is multiplied by m/|P_t|"
 NO_GRADIENT = "the regulariser has no gradient"
 SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from every client's"
+
+UNKNOWN = "no known fault explains the deviation"
+ORDER = "the result depends on the order of the clients"
 
 EXPECTED: dict[tuple[str, str], set[str]] = {
     ("flower", "FedAvg"): set(),
@@ -72,8 +87,32 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fluke", "FedAvg"): set(),
     ("fluke", "FedProx"): set(),
     ("fluke", "SCAFFOLD"): set(),
-    ("fluke", "FedDyn"): {"no known fault explains the deviation"},
+    ("fluke", "FedDyn"): {UNKNOWN},
     ("fluke", "FedNova"): set(),
+    ("nvflare", "FedAvg"): set(),
+    ("nvflare", "FedProx"): set(),
+    ("nvflare", "FedAvgM"): set(),
+    ("nvflare", "SCAFFOLD"): {"server memory is divided by |P_t| instead of m"},
+    ("nvflare", "SCAFFOLD, mended"): set(),
+    ("fedml", "FedAvg"): {"every client starts where the one before it ended, in the first round", ORDER},
+    ("fedml", "FedProx"): {ORDER, UNKNOWN},
+    ("fedml", "FedNova"): set(),
+    ("fedml", "SCAFFOLD"): {ORDER, UNKNOWN},
+    ("fedml", "FedDyn"): {ORDER, UNKNOWN},
+    ("fedml", "FedAvg, first model copied"): set(),
+    ("fedml", "FedProx, first model copied"): set(),
+    ("fedml", "SCAFFOLD, first model copied"): {ORDER, UNKNOWN},
+    ("fedml", "FedDyn, first model copied"): {ORDER, UNKNOWN},
+    ("flbench", "FedAvg"): set(),
+    ("flbench", "FedProx"): set(),
+    ("flbench", "FedAvgM"): {"the server's momentum is Nesterov's"},
+    ("flbench", "FedAdam"): set(),
+    ("flbench", "FedYogi"): set(),
+    ("flbench", "FedAdagrad"): set(),
+    ("flbench", "SCAFFOLD"): {"the clients' memory is never stored"},
+    ("flbench", "SCAFFOLD, mended"): set(),
+    ("flbench", "FedADMM"): {ORDER, UNKNOWN},
+    ("flbench", "FedDyn"): {UNKNOWN},
 }
 EXAMPLES = re.findall(r"```py\n(# (\w+)\n.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
 
@@ -150,7 +189,7 @@ def test_the_stored_runs_are_those_that_the_document_tabulates() -> None:
     text = DOCUMENT.read_text("utf-8")
     assert made["page"](text) == text, f"run python {making}"
     stored = {file.stem: json.loads(file.read_text("utf-8")) for file in (HERE / "found").glob("*.json")}
-    assert stored.keys() == {"fluke", "pfllib"}
+    assert stored.keys() == {"fedml", "flbench", "fluke", "nvflare", "pfllib"}
     for framework, run_before in stored.items():
         assert run_before["version"] in VERSIONS[framework]
         found = {case: set(one["diagnosis"]) for case, one in run_before["found"].items()}
