@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.claims.on_runs.findings import ROUNDING
@@ -20,17 +20,20 @@ from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
+from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.logs import log_to, only_writer, require_log
 from fedconvex.deep.losses import loss_of
-from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
+from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, in_mode_of, names_of
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
+from fedconvex.deep.problem import training_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
+from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -38,7 +41,7 @@ from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
-from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
 from fedconvex.shown import ShownResult, Summary, number, some_of
 from fedconvex.validation import integer_at_least
@@ -99,7 +102,9 @@ class DeepRun(ShownResult, ClaimableRun):
         """The objective, the accuracy and the measured constants after some of the rounds."""
         known = [name for name in SHOWN if name in self.records[0]]
         kept = [self.records[i] for i in some_of(len(self.records), 12)]
-        ended = () if self.stopped is None else (f"stopped early: {self.stopped}",)
+        ended: tuple[str, ...] = () if self.stopped is None else (f"stopped early: {self.stopped}",)
+        if training_of(self.task.problem) is not None:
+            ended = (*ended, WHY_OFF)
         return Summary(
             f"{short_text(self.simulator.rounds.method)}: {len(self.records) - 1} rounds",
             (
@@ -198,6 +203,9 @@ def run(
     device: Any = "cpu",
     *,
     precision: str = "full",
+    local_mode: str = "evaluation",
+    buffers: "str | Mapping[str, str] | None" = None,
+    transform: Callable[[Tensor, torch.Generator], Tensor] | None = None,
     test: tuple[Any, Any] | None = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
@@ -237,6 +245,14 @@ def run(
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
             float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
+        local_mode: "evaluation"; or "training": local steps call the model in training mode, with dropout, batch
+            statistics and augmentation. The objective, and all that is measured, are those of evaluation mode.
+        buffers: what happens to buffers that training changes, such as running statistics: "averaged" (default) over
+            the participants as their models are; "kept" by every client, which is evaluated with its own; "frozen",
+            whose layers always compute as in evaluation mode. Or one of these for each name or pattern of a layer or
+            buffer: {"norm1": "kept", "*": "averaged"}, of which the first that fits decides.
+        transform: a function (batch, generator) -> batch for the inputs of every step in training mode, which draws
+            random numbers from the generator alone. `fedconvex.deep.training_mode.step_seeds` has the seeds.
         test: (inputs, targets) on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
@@ -267,6 +283,7 @@ def run(
     place = device_of(device)
     join(place)
     lower = lower_of(precision, number)
+    local = LocalMode.of(local_mode, buffers, transform)
     with one_thread(), products_in(precision), ExitStack() as locks:
         place, share = own_device(place), Processes.of(clients, place)
         if share is not None:
@@ -275,7 +292,8 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local)
+        names = in_mode_of(names, measure == "all", task.problem)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
@@ -285,6 +303,9 @@ def run(
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
             simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
             _warn_of_plain_average(simulator)
+            training = training_of(task.problem)
+            if training is not None:
+                require_local_steps(training, method, running.solver, [len(pair[0]) for pair in clients])
             measuring = Measuring.of(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
@@ -301,7 +322,7 @@ def run(
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
-            state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
+            state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
             if before is not None and share is None and isinstance(task, NetworkTask):
                 before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             if records:
@@ -320,8 +341,13 @@ def run(
                 if watching is not None:
                     watching(records[-1])
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
-            trained = task.module_at(state.server)
+            trained = task.module_at(state)
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+
+def _first_state(running: Rounds, task: Task) -> State:
+    state, training = running.start(task.start()), training_of(task.problem)
+    return state if training is None else training.started(state, len(task.shards.count))
 
 
 def _warn_of_plain_average(simulator: Simulator) -> None:
