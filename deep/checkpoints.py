@@ -30,7 +30,7 @@ from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least, truth_value
 
 T = TypeVar("T")
-FORMAT = "3"
+FORMAT = "4"
 LIBRARIES = ("fedconvex", "numpy", "torch")
 
 

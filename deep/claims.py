@@ -24,8 +24,9 @@ from fedconvex.claims.terms import parts
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import with_room
-from fedconvex.deep.problem import NetworkProblem, budget_of
+from fedconvex.deep.problem import NetworkProblem, budget_of, training_of
 from fedconvex.deep.round_settings import RoundSetting, participation_of
+from fedconvex.deep.training_mode import WHY_OFF
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.once import Once
@@ -72,6 +73,8 @@ class ClaimOnDeepRun:
         rounds, heads = self.run.simulator.rounds, {p.head for p in self._parts}
         if self.num_rounds < 1:
             raise InvalidInput("run", self.num_rounds, "is a run without rounds", "give rounds=1 or more")
+        if training_of(rounds.problem) is not None:
+            raise InvalidInput("run", "local_mode='training'", WHY_OFF, "run in evaluation mode")
         if rounds.share is not None:
             raise InvalidInput("run", "several processes", "holds a part of the clients", "run in one process")
         if isinstance(rounds.problem, NetworkProblem):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from fedconvex.deep.shards import Shards
 
 MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors for wrong shapes and types
+BATCH_NORMS = (nn.modules.batchnorm._BatchNorm,)
+DROPOUTS = (nn.modules.dropout._DropoutNd,)  # probability: their attribute p
+WITH_DROPOUT = (nn.RNNBase, nn.MultiheadAttention)  # probability: their attribute dropout
+IN_TRAINING = "give local_mode='training'"
 SIZES = (2, 1)  # a batch of one hides outputs in the wrong order of axes, a batch of two a squeezed batch axis
 
 
@@ -32,11 +36,28 @@ def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
         raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")
 
 
-def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
+def require_no_mode(module: nn.Module, frozen: bool) -> None:
+    """Raise InvalidInput for layers that compute something else in training mode, in which local steps are not taken.
+
+    frozen: whether layers whose buffers training would change are to compute as in evaluation mode.
+    """
+    for name, layer in module.named_modules():
+        where = f"layer {name!r}" if name else "it"
+        if isinstance(layer, BATCH_NORMS) and not frozen:
+            problem = f"{where} normalises over the batch: a sample's loss would depend on the other samples"
+            cure = f"{IN_TRAINING}, or buffers='frozen', or use nn.GroupNorm"
+            raise InvalidInput("model", type(module).__name__, problem, cure)
+        for layer_types, argument in ((DROPOUTS, "p"), (WITH_DROPOUT, "dropout")):
+            if isinstance(layer, layer_types) and getattr(layer, argument) > 0:
+                cure = f"{IN_TRAINING}, or leave it out, or set its {argument} to 0"
+                raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
+
+
+def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards", training: bool = False) -> None:
     """Raise InvalidInput if the module or the loss draws random numbers: if a call changes torch's generators.
 
-    The module is also called in training mode. Runs use evaluation mode, in which a functional dropout (no layer of its
-    own, so `Layout` does not see it) would be left out silently: not the model that the user wrote.
+    Unless local steps are in training mode, the module is also called in that mode: in evaluation mode a functional
+    dropout, which is no layer of its own, would be left out silently: not the model that the user wrote.
     """
     inputs, targets = _some(shards, 2)
     before = _generators(inputs.device)
@@ -46,12 +67,16 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") 
 
     with torch.no_grad():
         outputs = module(inputs)
-        in_training = deepcopy(module).train()
-        with suppress(Exception):  # a module that fails in this mode is fine: runs never use it
-            in_training(inputs)
-        # RReLU draws for negative inputs only, and these may have none.
-        if drawn() or any(isinstance(part, nn.RReLU) and part.lower != part.upper for part in module.modules()):
+        chance = False
+        if not training:
+            in_training = deepcopy(module).train()
+            with suppress(Exception):  # a module that fails in this mode is fine: this run never uses it
+                in_training(inputs)
+            # RReLU draws for negative inputs only, and these may have none.
+            chance = any(isinstance(part, nn.RReLU) and part.lower != part.upper for part in module.modules())
+        if drawn() or chance:
             cure = "leave out what draws them, such as dropout and noise"
+            cure += "" if training else f"; {IN_TRAINING}, if it draws in training mode alone"
             raise InvalidInput("model", type(module).__name__, "draws random numbers when it is called", cure)
         loss.values(outputs, targets)
         if drawn():

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from fedconvex.deep.evaluation import evaluate
-from fedconvex.deep.problem import budget_of
+from fedconvex.deep.problem import budget_of, used
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
@@ -92,7 +92,7 @@ def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUN
         half, whole = (_round_bytes(simulator, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
     with TensorMemory() as counter:
-        module = task.module_at(state.server)
+        module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
     held = [state.server, *state.shared.values(), *state.memory.values()]
@@ -109,7 +109,7 @@ def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
     draw = Draw(members, np.ones(len(members), dtype=np.int64), efforts)
     kept = {name: rows[members] for name, rows in state.memory.items()}
     with TensorMemory() as counter:
-        round_done = simulator.rounds.play(state, draw, in_place=True)
+        round_done = simulator.rounds.play(used(state, simulator.rounds.problem), draw, in_place=True)
         del round_done
     for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows

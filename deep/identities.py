@@ -9,6 +9,8 @@ import torch
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.local_mode import name_of, transformed
+from fedconvex.deep.problem import training_of
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.fingerprints import fingerprint
@@ -23,7 +25,7 @@ TOLERANCES = {torch.float64: 1e-8, torch.float32: 1e-4}  # relative to the large
 class RunIdentity:
     """Fingerprints of all that determines a run, by name, and the initial losses of a few samples.
 
-    Code has no fingerprint: the losses reveal a model or a loss function whose code was changed.
+    Code has no fingerprint: the losses reveal a model, a loss function or a transform whose code was changed.
     """
 
     fingerprints: Mapping[str, str]
@@ -44,6 +46,8 @@ class RunIdentity:
 
         names, numbers: the measurements of the run, with their frequency and accuracy.
         """
+        training = training_of(task.problem)
+        transform = None if training is None or training.transform is None else name_of(training.transform)
         trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
         held = dict(task.module.named_buffers()) | task.module.state_dict()  # the latter lacks buffers not persistent
         fixed = {name: value for name, value in held.items() if name not in trained}
@@ -61,13 +65,18 @@ class RunIdentity:
             "dtype": str(shards.dtype),
             "device": shards.inputs.device.type,
             "measure": [names, numbers],
+            "local_mode": None if training is None else [training.choices, transform],
             "test": None if test is None else [test.inputs, test.targets],
         }
         fingerprints = {name: fingerprint(value, name) for name, value in parts.items()}
         rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
         some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
         losses, _ = evaluate(task.module, task.loss, some)
-        return RunIdentity(fingerprints, tuple(losses.tolist()), TOLERANCES[shards.dtype])
+        found = losses.tolist()
+        if training is not None and training.transform is not None:
+            changed = transformed(training.transform, some.given(some.inputs), 0)
+            found += evaluate(task.module, task.loss, replace(some, inputs=changed))[0].tolist()
+        return RunIdentity(fingerprints, tuple(found), TOLERANCES[shards.dtype])
 
     @property
     def saved(self) -> dict[str, Any]:
@@ -81,5 +90,6 @@ class RunIdentity:
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))
         # The tolerance is relative to the largest loss: small losses are differences, rounded as the large ones are.
         if not found and not np.allclose(here, there, rtol=0, atol=self.tolerance * largest, equal_nan=True):
-            found = ["model or loss (the losses of its first model differ)"]
+            code = "model, loss or transform" if len(here) > FEW else "model or loss"
+            found = [f"{code} (the losses of its first model differ)"]
         return found

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten
 
 from fedconvex.deep.devices import products_in
+from fedconvex.deep.local_mode import LocalMode, changing_buffers, frozen_in
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.errors import InvalidInput
 
@@ -23,11 +24,17 @@ if TYPE_CHECKING:
 # Relative: batches of one and of two are rounded differently.
 TOLERANCES = {torch.float64: 1e-8, torch.float32: 1e-3}
 CURE = "use layers whose outputs depend on the sample and the parameters alone, such as nn.GroupNorm"
+LOCAL_EVALUATION = LocalMode()
 Call = tuple[str, list[Tensor], list[Tensor]]  # a layer's name, inputs and outputs
 
 
-def require_independent(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
-    """Raise InvalidInput if a sample's output or loss depends on another sample in the batch, or on the mode."""
+def require_independent(
+    module: nn.Module, loss: TorchLoss, shards: "Shards", local: LocalMode = LOCAL_EVALUATION
+) -> None:
+    """Raise InvalidInput if a sample's output or loss depends on another sample in the batch, or on the mode.
+
+    In evaluation mode, that is; and on the mode only if local steps are not in training mode.
+    """
     pair = _different_samples(shards)
     if pair is None:
         return
@@ -44,16 +51,21 @@ def require_independent(module: nn.Module, loss: TorchLoss, shards: "Shards") ->
             if not _agree(loss.values(whole, targets), torch.cat(apart)):
                 problem = "mixes samples: the loss of one depends on the others in its batch"
                 raise InvalidInput("loss", loss.title, problem, "give a function that treats samples separately")
-        _require_one_mode(module, trial, inputs)
+        if not local.training:
+            _require_one_mode(module, trial, inputs, local.freezes)
 
 
-def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor) -> None:
+def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor, frozen: bool) -> None:
     """Raise InvalidInput if `trial`, a copy of the module, computes something else in training mode.
 
     A buffer that training changes and on which outputs depend counts, too, even if the change is too small to be seen:
-    its later values would be other ones than those that the run keeps.
+    its later values would be other ones than those that the run keeps. frozen: the layers with such buffers are
+    computed as in evaluation mode.
     """
     in_training, later = deepcopy(trial).train(), deepcopy(trial).train()
+    if frozen:
+        for trained in (in_training, later):
+            frozen_in(trained, changing_buffers(module, inputs))
     for parameter in later.parameters():
         parameter.mul_(1.01).add_(0.01)  # so that buffers that follow the parameters have to move
     try:
@@ -66,7 +78,12 @@ def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor) -> No
         if value.is_floating_point() and not torch.equal(value, kept) and _depends_on(trial, name, inputs):
             layer, _, buffer = name.rpartition(".")
             problem = f"{_named(layer)} changes its buffer {buffer!r} in training, which runs keep as it is"
-            raise InvalidInput("model", type(module).__name__, problem, f"{CURE}, and no running statistics")
+            raise InvalidInput(
+                "model",
+                type(module).__name__,
+                problem,
+                f"{CURE}, and no running statistics; or give local_mode='training'",
+            )
     evaluated = trial(inputs)
     if not (isinstance(result, Tensor) and result.shape == evaluated.shape and _agree(result, evaluated)):
         where = _first_difference(trial, lambda: trial.eval()(inputs), lambda: [trial.train()(inputs)])

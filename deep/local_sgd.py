@@ -6,6 +6,7 @@ together as fit into its cache, since every step reads and writes all their para
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fedconvex.deep.local_mode import own_generators
 from fedconvex.deep.networks import Batch, Network
 from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent, in_order_of_steps
@@ -30,14 +32,21 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     in_order = bool((by_steps[:-1] < by_steps[1:]).all())  # usual: all have as many steps, nothing to sort or copy
     subproblem = descent.subproblem if in_order else descent.subproblem.of(by_steps)
     theta, scale = _aligned_copy(subproblem.start), clients.scale[by_steps][:, None]
-    with torch.no_grad():
+    mode = clients.problem.training
+    with torch.no_grad(), nullcontext() if mode is None else own_generators(theta.device):
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
         # Beside parameters and gradients, each client holds a batch and, with momentum, a velocity.
         more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
-        at_once = clients.problem.budget.clients_per_step(theta, more)
+        # In training mode one by one: padding would change the statistics of a batch.
+        at_once = clients.problem.budget.clients_per_step(theta, more) if mode is None else 1
         for begin in range(0, len(theta), at_once):
             part = slice(begin, begin + at_once)
-            _descend(clients, descent, _part(subproblem, part), theta[part], scale[part], by_steps[part])
+            of_part = _part(subproblem, part), theta[part], scale[part], by_steps[part]
+            if mode is None:
+                _descend(clients, clients.network, descent, *of_part)
+            else:
+                with mode.of_client(clients, descent, int(by_steps[begin]), theta[begin]) as network:
+                    _descend(clients, network, descent, *of_part)
         if not in_order:
             # The argsort of a permutation is its inverse: back to the order of the clients.
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
@@ -62,6 +71,7 @@ def _part(subproblem: Subproblem, part: slice) -> Subproblem:
 
 def _descend(
     clients: "NetworkClients",
+    network: Network,
     descent: Descent,
     subproblem: Subproblem,
     theta: Tensor,
@@ -69,7 +79,7 @@ def _descend(
     members: np.ndarray,
 ) -> None:
     """Take all steps of some clients, sorted by decreasing number of steps, in place."""
-    network, stepsize, decay = clients.network, float(descent.stepsize), float(descent.weight_decay)
+    stepsize, decay = float(descent.stepsize), float(descent.weight_decay)
     momentum = float(descent.momentum)
     velocity = torch.zeros_like(theta) if momentum else None
     stiffness, pull = _quadratic_terms(subproblem, scale, clients.ridge)

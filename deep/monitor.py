@@ -9,12 +9,13 @@ from math import isfinite, nan
 from typing import Any, final
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import Budget, with_room
-from fedconvex.deep.problem import budget_of
+from fedconvex.deep.problem import budget_of, training_of
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
@@ -93,7 +94,7 @@ class Monitor:
         return ended if self.processes is None else bool(self.processes.from_first(ended))
 
     def _evaluated(self, state: State) -> dict[str, float]:
-        self.task.load(self.module, state.server)
+        self.task.load(self.module, state)
         seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
         if self.test is not None:
             losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget)
@@ -101,12 +102,26 @@ class Monitor:
         return seen
 
     def _of_clients(self, state: State) -> dict[str, float]:
-        losses, correct = evaluate(self.module, self.task.loss, self.task.shards, self.budget)
+        losses, correct = self._of_samples(state)
         sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
         if self.processes is not None:
             sums = self.processes.total_numbers(sums)
         loss, right, samples = sums.tolist()
         return {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
+
+    def _of_samples(self, state: State) -> tuple[Tensor, float]:
+        """The losses of all samples, and how many are classified correctly."""
+        task, training = self.task, training_of(self.task.problem)
+        if training is None or not training.keeps:
+            return evaluate(self.module, task.loss, task.shards, self.budget)
+        losses, correct = [], 0.0
+        for k in range(len(task.shards.count)):  # with its own buffers
+            task.load(self.module, state, k)
+            found, right = evaluate(self.module, task.loss, task.shards.of_client(k), self.budget)
+            losses.append(found)
+            correct += right
+        task.load(self.module, state)
+        return torch.cat(losses), correct
 
 
 def require_evaluation(evaluate: str, test: Shards | None) -> None:

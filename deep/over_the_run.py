@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.deep.problem import training_of
 from fedconvex.deep.round_settings import RoundSetting
+from fedconvex.deep.training_mode import OFF_OBJECTIVE, WHY_OFF
 from fedconvex.methods.base import Method
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.results import named_parts
@@ -54,6 +56,9 @@ def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas
 def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     t = setting.row["round"]
     for statement in statements_about(setting.method):
+        if training_of(setting.problem) is not None:
+            yield t, statement.identifier, False, DOES_NOT, "", nan, nan, nan, OFF_OBJECTIVE, WHY_OFF
+            continue
         found = apply(statement, setting, given)
         if not isinstance(found, Applies):
             yield t, statement.identifier, False, DOES_NOT, "", nan, nan, nan, found.assumption, found.reason

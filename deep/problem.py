@@ -15,7 +15,9 @@ from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.deep.memory import Budget
 from fedconvex.deep.networks import Network
 from fedconvex.deep.shards import Shards
+from fedconvex.deep.training_mode import TrainingMode
 from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import State
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.linear_models import size_groups
 from fedconvex.problems.samples import Samples
@@ -36,6 +38,7 @@ class NetworkProblem(Problem):
     owned: np.ndarray | None = None  # the clients of this process; None: all
     has_samples = True
     budget: Budget = field(default_factory=Budget)
+    training: TrainingMode | None = None  # None: local steps are on f_k, in evaluation mode
 
     def __repr__(self) -> str:
         return f"NetworkProblem(m={self.num_clients}, d={self.dim}, samples={self.shards.count.sum()})"
@@ -74,6 +77,17 @@ class NetworkProblem(Problem):
 def budget_of(problem: Problem) -> Budget | None:
     """The memory budget of a network's problem; None for the core's own problems, which do not compute in batches."""
     return problem.budget if isinstance(problem, NetworkProblem) else None
+
+
+def training_of(problem: Problem) -> TrainingMode | None:
+    """How local steps are taken in training mode; None: they are on the objective."""
+    return problem.training if isinstance(problem, NetworkProblem) else None
+
+
+def used(state: State, problem: Problem) -> State:
+    """The state as the method knows it, after local steps in training mode were told to start from its buffers."""
+    training = training_of(problem)
+    return state if training is None else training.use(state)
 
 
 def _unknown() -> NoReturn:

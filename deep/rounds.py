@@ -8,7 +8,7 @@ import torch
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.memory import with_room
-from fedconvex.deep.problem import budget_of
+from fedconvex.deep.problem import budget_of, training_of, used
 from fedconvex.deep.processes import Processes
 from fedconvex.methods.base import State
 from fedconvex.runs.simulator import Simulator
@@ -41,9 +41,11 @@ class RecordedRound:
 
 def recorded_round(simulator: Simulator, state: State, t: int, processes: Processes | None) -> RecordedRound:
     """Round t with its record; where memory runs out, the round or the record is repeated with smaller batches."""
-    budget = budget_of(simulator.rounds.problem)
-    done = with_room(lambda: simulator.next_round(state, t), budget, processes)
-    return RecordedRound(done.state, with_room(done.record, budget, processes), done.undo, done.communicated)
+    problem = simulator.rounds.problem
+    budget, training = budget_of(problem), training_of(problem)
+    done = with_room(lambda: simulator.next_round(used(state, problem), t), budget, processes)
+    following = done.state if training is None else training.following(state, done, problem, processes)
+    return RecordedRound(following, with_room(done.record, budget, processes), done.undo, done.communicated)
 
 
 def _is_finite(part: Array) -> bool:

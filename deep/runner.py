@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from math import isnan, nan
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.claims.on_runs.findings import ROUNDING
@@ -20,17 +21,21 @@ from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
+from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.logs import log_to, only_writer, require_log
 from fedconvex.deep.losses import loss_of
-from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
+from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, in_mode_of, names_of
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
+from fedconvex.deep.problem import training_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
+from fedconvex.deep.torch_data import in_tensors
+from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -38,7 +43,7 @@ from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Stragglers, Uniform
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
-from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
 from fedconvex.shown import ShownResult, Summary, number, some_of
 from fedconvex.validation import integer_at_least
@@ -99,7 +104,9 @@ class DeepRun(ShownResult, ClaimableRun):
         """The objective, the accuracy and the measured constants after some of the rounds."""
         known = [name for name in SHOWN if name in self.records[0]]
         kept = [self.records[i] for i in some_of(len(self.records), 12)]
-        ended = () if self.stopped is None else (f"stopped early: {self.stopped}",)
+        ended: tuple[str, ...] = () if self.stopped is None else (f"stopped early: {self.stopped}",)
+        if training_of(self.task.problem) is not None:
+            ended = (*ended, WHY_OFF)
         return Summary(
             f"{short_text(self.simulator.rounds.method)}: {len(self.records) - 1} rounds",
             (
@@ -198,7 +205,10 @@ def run(
     device: Any = "cpu",
     *,
     precision: str = "full",
-    test: tuple[Any, Any] | None = None,
+    local_mode: str = "evaluation",
+    buffers: "str | Mapping[str, str] | None" = None,
+    transform: Callable[[Tensor, torch.Generator], Tensor] | None = None,
+    test: Any = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
     every: int = 1,
@@ -210,7 +220,7 @@ def run(
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
     exactly: bool = False,
-    watch: Callable[[dict[str, Any]], None] | None = None,
+    watch: Callable[..., None] | None = None,
     before: Callable[[Footprint], None] | None = None,
     progress: bool = True,
 ) -> DeepRun:
@@ -226,7 +236,8 @@ def run(
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
         clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays. Images in uint8 are
-            divided by 255, batch by batch; other numbers are used as they are.
+            divided by 255, batch by batch; other numbers are used as they are. Or a `torch.utils.data.Dataset`, or a
+            `DataLoader`, of such pairs, which is read once; the local solver makes the batches.
         loss: "cross_entropy" (targets 0, …, C − 1), "logistic" (targets −1, +1; one output), "half_square" (one
             output), or a function (outputs, targets) -> one loss per sample.
         rounds: T >= 0.
@@ -237,7 +248,15 @@ def run(
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
             float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
-        test: (inputs, targets) on which the server's model is evaluated, too.
+        local_mode: "evaluation"; or "training": local steps call the model in training mode, with dropout, batch
+            statistics and augmentation. The objective, and all that is measured, are those of evaluation mode.
+        buffers: what happens to buffers that training changes, such as running statistics: "averaged" (default) over
+            the participants as their models are; "kept" by every client, which is evaluated with its own; "frozen",
+            whose layers always compute as in evaluation mode. Or one of these for each name or pattern of a layer or
+            buffer: {"norm1": "kept", "*": "averaged"}, of which the first that fits decides.
+        transform: a function (batch, generator) -> batch for the inputs of every step in training mode, which draws
+            random numbers from the generator alone. `fedconvex.deep.training_mode.step_seeds` has the seeds.
+        test: (inputs, targets), or such a data set, on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
         every: the model is evaluated and measured before every `every`-th round, and after the last.
@@ -253,7 +272,8 @@ def run(
             with the same instruction sets: others are a warning, `fedconvex.errors.ResumedElsewhere`), with as many
             `rounds` or more; a `Schedule` must list all rounds from the beginning.
         exactly: refuse a checkpoint that was written with other instruction sets or on another GPU.
-        watch: called with every record, a checkpoint's last one included.
+        watch: a function (record) or (record, model), called with every record, a checkpoint's last one included; the
+            model is a copy of the server's.
         before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
             and nothing where `before` is not given. Not for linear models, and not in several processes.
         progress: shows a progress bar on a terminal once the run has taken a second.
@@ -266,7 +286,11 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
+    clients = in_tensors(clients)
+    if test is not None:
+        (test,) = in_tensors([test], "test")
     lower = lower_of(precision, number)
+    local = LocalMode.of(local_mode, buffers, transform)
     with one_thread(), products_in(precision), ExitStack() as locks:
         place, share = own_device(place), Processes.of(clients, place)
         if share is not None:
@@ -275,7 +299,8 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local)
+        names = in_mode_of(names, measure == "all", task.problem)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
@@ -285,6 +310,9 @@ def run(
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
             simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
             _warn_of_plain_average(simulator)
+            training = training_of(task.problem)
+            if training is not None:
+                require_local_steps(training, method, running.solver, [len(pair[0]) for pair in clients])
             measuring = Measuring.of(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
@@ -301,7 +329,7 @@ def run(
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
-            state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
+            state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
             if before is not None and share is None and isinstance(task, NetworkTask):
                 before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             if records:
@@ -310,18 +338,23 @@ def run(
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
             with log_to(None if silent else log, records) as written:
-                watching = None if watch is None or silent else _without_stop_iteration(watch, "watch")
-                listeners = [written] if watching is None else [written, watching]
+                watching = None if watch is None or silent else _watching(watch, task)
+                listeners = [lambda record, state: written(record), *([] if watching is None else [watching])]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
                     progress and not silent,
                 )
                 if watching is not None:
-                    watching(records[-1])
+                    watching(records[-1], state)
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
-            trained = task.module_at(state.server)
+            trained = task.module_at(state)
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+
+def _first_state(running: Rounds, task: Task) -> State:
+    state, training = running.start(task.start()), training_of(task.problem)
+    return state if training is None else training.started(state, len(task.shards.count))
 
 
 def _warn_of_plain_average(simulator: Simulator) -> None:
@@ -332,17 +365,34 @@ def _warn_of_plain_average(simulator: Simulator) -> None:
         warnings.warn(f"{text}; {cure}", PlainAverage, stacklevel=3)
 
 
-def _without_stop_iteration(watch: Callable[[dict[str, Any]], None], name: str) -> Callable[[dict[str, Any]], None]:
-    """`watch`, whose StopIteration, which generators around a run would take for their own, becomes an InvalidInput."""
+def _watching(watch: Callable[..., None], task: Task, name: str = "watch") -> Callable[[dict[str, Any], State], None]:
+    """Calls `watch` with the record, and with a copy of the model if it takes two arguments.
 
-    def call(record: dict[str, Any]) -> None:
+    Its StopIteration, which generators around a run would take for their own, becomes an InvalidInput.
+    """
+    with_model = _takes_two(watch)
+
+    def call(record: dict[str, Any], state: State) -> None:
         try:
-            watch(record)
+            if with_model:
+                watch(record, task.module_at(state))
+            else:
+                watch(record)
         except StopIteration as error:
             problem = f"raised StopIteration in round {record['round']}, which does not end a run"
             raise InvalidInput(name, watch, problem, "give until=…, a function of the record") from error
 
     return call
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether it requires two arguments; one like `print`, which takes any number, gets the record alone."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):  # built-in functions may have no signature
+        return False
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is Parameter.empty for p in parameters) == 2
 
 
 def _run_rounds(
@@ -352,7 +402,7 @@ def _run_rounds(
     monitor: Monitor,
     left: Iterable[int],
     file: DeepCheckpoint | None,
-    listeners: Sequence[Callable[[dict[str, Any]], None]],
+    listeners: Sequence[Callable[[dict[str, Any], State], None]],
     until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:
     """Runs the rounds that are left: the last finite state, and why the run ended early, if it did."""
@@ -373,7 +423,7 @@ def _run_rounds(
             return Stop(f"round {t}: {what} is not finite; a smaller stepsize may help", undo=True)
         records.append(row)
         for listener in listeners:
-            listener(row)
+            listener(row, simulated.state)
         return Stop(_reached(records)) if monitor.ends(until, row) else None
 
     def save(state: State) -> None:

@@ -95,6 +95,12 @@ class Shards:
     def _are_images(self) -> bool:
         return self.inputs.dtype == torch.uint8 and not self.whole_numbers and self.inputs.ndim > 2
 
+    def of_client(self, k: int) -> "Shards":
+        """The samples of one client, as views."""
+        rows = slice(int(self.first[k]), int(self.first[k] + self.count[k]))
+        first, count = np.zeros(1, dtype=np.int64), self.count[k : k + 1]
+        return replace(self, inputs=self.inputs[rows], targets=self.targets[rows], first=first, count=count)
+
     @property
     def sample_shape(self) -> tuple[int, ...]:
         """The shape of one sample's input."""

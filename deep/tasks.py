@@ -19,15 +19,18 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
-from fedconvex.deep.compatibility import require_deterministic
+from fedconvex.deep.compatibility import require_deterministic, require_no_mode
 from fedconvex.deep.compatibility import require_fit as require_fit
-from fedconvex.deep.independence import require_independent
+from fedconvex.deep.independence import LOCAL_EVALUATION, require_independent
+from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
-from fedconvex.deep.problem import NetworkProblem
+from fedconvex.deep.problem import NetworkProblem, training_of
 from fedconvex.deep.shards import Shards
+from fedconvex.deep.training_mode import training_mode_of
 from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import State
 from fedconvex.problems import Logistic as LogisticProblem
 from fedconvex.problems import MultinomialLogistic
 from fedconvex.problems.base import Problem
@@ -65,15 +68,20 @@ class Task(ABC):
         theta = self.parameters(point).double()
         return float(self.ridge / 2 * (theta @ theta))
 
-    def module_at(self, point: Array) -> nn.Module:
-        """A copy of the module with the parameters of that point."""
+    def module_at(self, state: State) -> nn.Module:
+        """A copy of the module with the server's parameters and buffers in that state."""
         found = deepcopy(self.module)
-        self.load(found, point)
+        self.load(found, state)
         return found
 
-    def load(self, module: nn.Module, point: Array) -> None:
-        """Set the parameters of `module`, a copy of the task's, to those of that point."""
-        Layout.of(module).load(module, self.parameters(point))
+    def load(self, module: nn.Module, state: State, client: int | None = None) -> None:
+        """Set the parameters of `module`, a copy of the task's, to the server's in that state, and its buffers.
+
+        client: one of this process's clients, whose own buffers take the place of the server's.
+        """
+        Layout.of(module).load(module, self.parameters(state.server))
+        if (training := training_of(self.problem)) is not None:
+            training.load(module, state, client)
 
 
 @final
@@ -111,35 +119,42 @@ def task_of(
     dtype: torch.dtype,
     owned: np.ndarray | None = None,
     lower: torch.dtype | None = None,
+    local: LocalMode = LOCAL_EVALUATION,
 ) -> Task:
     """Build the task, after checks that model, loss and samples fit together. Raises InvalidInput.
 
-    owned: the clients of this process, None for all; lower: see `networks.functional`. The user's model is not changed.
+    owned: the clients of this process, None for all; lower: see `networks.functional`; local: the mode of local steps.
+    The user's model is not changed.
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = _copied(model).to(device, dtype).eval()
-    Layout.of(module)  # refuses batch normalisation, dropout and the like
+    Layout.of(module)  # refuses modules without trainable parameters
+    if not local.training:
+        require_no_mode(module, local.freezes)
     shards = Shards.of(clients, loss, device, dtype).fitting(module)
     ridge = non_negative(ridge, "ridge")
     by_samples = isinstance(weights, str) and weights == "samples"
     if isinstance(weights, str) and not by_samples:
         raise InvalidInput("weights", weights, "is unknown", "give 'samples' for n_k/n, or a number for each client")
     require_fit(module, loss, shards)
-    require_deterministic(module, loss, shards)
-    require_independent(module, loss, shards)
+    require_deterministic(module, loss, shards, local.training)
+    require_independent(module, loss, shards, local)
+    training = None
+    if local.training:
+        training = training_mode_of(module, loss, shards.given(shards.inputs[:2]), local, lower)
     # Every process checks all clients and counts their samples, then keeps its own: errors are the same everywhere.
     count = shards.count.tolist()
     if owned is not None:
         shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
-    if owned is None and _is_convex(module, loss, shards):
+    if owned is None and training is None and _is_convex(module, loss, shards):
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
     network = network_of(module, loss, shards.sample_shape, lower)
-    of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned)
+    of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned, training=training)
     return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
 
 

@@ -22,12 +22,13 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.measuring.curvature import curvature
 from fedconvex.deep.measuring.decrease import expected_decrease, require_memoryless, round_of_all
 from fedconvex.deep.measuring.heterogeneity import heterogeneity
+from fedconvex.deep.problem import training_of
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.names import one_of
 from fedconvex.once import Once
-from fedconvex.problems.base import Clients
+from fedconvex.problems.base import Clients, Problem
 from fedconvex.runs.rounds import RoundResult, Share
 from fedconvex.runs.simulator import Simulator
 
@@ -57,6 +58,22 @@ def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
         if name not in (*NAMES, "all"):
             raise InvalidInput("measure", name, "is unknown", one_of(name, ("all", *NAMES)))
     return NAMES if "all" in names else names
+
+
+def in_mode_of(names: tuple[str, ...], everything: bool, problem: Problem) -> tuple[str, ...]:
+    """The names that are defined where local steps are in training mode; all of them for other runs.
+
+    Raises InvalidInput for the others, unless `everything` that can be measured was asked for.
+    """
+    if (training := training_of(problem)) is None:
+        return names
+    # The model after a round has other buffers, and with buffers of their own the clients have no common function.
+    undefined = [n for n in names if n == "decrease" or (training.keeps and n != "drift")]
+    if undefined and not everything:
+        lacking = "a client's function at the server's model" if training.keeps else "one objective before and after"
+        problem_text = f"needs {lacking} a round, which local_mode='training' has not"
+        raise InvalidInput("measure", undefined[0], problem_text, "leave it out")
+    return tuple(name for name in names if name not in undefined)
 
 
 @final
@@ -95,6 +112,9 @@ class Measuring:
     def at(self, state: State, t: int) -> dict[str, float]:
         """The columns measured at the state before round t."""
         found: dict[str, float] = {}
+        if (training := training_of(self.task.problem)) is not None:
+            training.load(self.task.module, state)  # the functions measured are those of the server's buffers
+            state = training.use(state)
         # Curvature and decrease both need it: every client's answer is computed once.
         whole = Once(lambda: round_of_all(self.simulator.rounds, state, t, self.simulator.seed))
         for name in self.names:

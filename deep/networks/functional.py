@@ -59,20 +59,10 @@ class FunctionalNetwork(Network):
     def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        changing = theta if into is None else into
-        views, targets = self.layout.views(theta), self.layout.views(changing)
-
-        def step(batch: Batch) -> None:
-            gradients = self._gradients(views, batch)
-            if isinstance(keep, Tensor) or keep != 1:
-                changing.mul_(keep)
-            # The targets are views of `changing`: no flat gradient is assembled.
-            for target, gradient in zip(targets.values(), gradients, strict=True):
-                target.sub_(gradient, alpha=stepsize)
-            if push is not None:
-                changing.add_(push)
-
-        return step
+        views = self.layout.views(theta)
+        return step_of_gradients(
+            lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into
+        )
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
         if batch.targets.shape[0] == 1:  # one client: vmap would only slow its convolutions down
@@ -112,6 +102,32 @@ class FunctionalNetwork(Network):
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
             return torch.autograd.grad(total, tuple(leaves.values()))
+
+
+def step_of_gradients(
+    gradients_of: Callable[[Batch], tuple[Tensor, ...]],
+    layout: Layout,
+    theta: Tensor,
+    stepsize: float,
+    keep: "float | Tensor",
+    push: Tensor | None,
+    into: Tensor | None,
+) -> Callable[[Batch], None]:
+    """`Network.step_function` from the gradients of a batch, one (K, *shape) for each parameter."""
+    changing = theta if into is None else into
+    targets = layout.views(changing)
+
+    def step(batch: Batch) -> None:
+        gradients = gradients_of(batch)
+        if isinstance(keep, Tensor) or keep != 1:
+            changing.mul_(keep)
+        # The targets are views of `changing`: no flat gradient is assembled.
+        for target, gradient in zip(targets.values(), gradients, strict=True):
+            target.sub_(gradient, alpha=stepsize)
+        if push is not None:
+            changing.add_(push)
+
+    return step
 
 
 def _warn(module: nn.Module, error: RuntimeError) -> None:

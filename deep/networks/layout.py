@@ -9,9 +9,6 @@ from torch import Tensor, nn
 from fedconvex.errors import InvalidInput
 
 Views = dict[str, Tensor]
-BATCH_NORMS = (nn.modules.batchnorm._BatchNorm,)
-DROPOUTS = (nn.modules.dropout._DropoutNd,)  # probability: their attribute p
-WITH_DROPOUT = (nn.RNNBase, nn.MultiheadAttention)  # probability: their attribute dropout
 
 
 @final
@@ -23,20 +20,7 @@ class Layout:
 
     @staticmethod
     def of(module: nn.Module) -> "Layout":
-        """The layout of a module.
-
-        Raises InvalidInput for a module without trainable parameters, and for one whose loss on a sample depends on
-        more than them: on other samples (batch normalisation) or on chance (dropout).
-        """
-        for name, layer in module.named_modules():
-            where = f"layer {name!r}" if name else "it"
-            if isinstance(layer, BATCH_NORMS):
-                problem = f"{where} normalises over the batch: a sample's loss would depend on the other samples"
-                raise InvalidInput("model", type(module).__name__, problem, "use nn.GroupNorm")
-            for layer_types, argument in ((DROPOUTS, "p"), (WITH_DROPOUT, "dropout")):
-                if isinstance(layer, layer_types) and getattr(layer, argument) > 0:
-                    cure = f"leave it out, or set its {argument} to 0"
-                    raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
+        """The layout of a module. Raises InvalidInput for a module without trainable parameters."""
         shapes = {name: tuple(p.shape) for name, p in module.named_parameters() if p.requires_grad}
         if not shapes:
             raise InvalidInput("model", type(module).__name__, "has no trainable parameters", "give one that has")

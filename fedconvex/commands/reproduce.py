@@ -111,7 +111,7 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
 def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
     from rich.table import Table
 
-    from fedconvex.reproduce.summary import COLUMNS, shown
+    from fedconvex.reproduce.summary import COLUMNS, agreement, shown
 
     if not summary["numbers"]:
         return
@@ -119,8 +119,7 @@ def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
     for name in ("", "published", "released code", "ours", "theory", ""):
         table.add_column(name, justify="left" if not name else "right")
     for row in summary["numbers"]:
-        verdict = {None: "", True: "agrees", False: f"differs: {row['why']}"}[row["agrees"]]
-        table.add_row(row["what"], *(shown(row[name]) for name in COLUMNS), verdict)
+        table.add_row(row["what"], *(shown(row[name]) for name in COLUMNS), agreement(row))
     output.print(table)
 
 

@@ -110,7 +110,8 @@ class SGD(LocalSolver):
         )
         stepsize = self.stepsize * self.decay**draw.round  # constant within a round
         clip = None if self.clip is None else nearest_float(self.clip)
-        points = _descend(samples, Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
+        rule = (stepsize, self.weight_decay, clip, self.momentum)
+        points = _descend(samples, Descent(subproblem, batches, *rule, draw.seed, draw.round))
         return Answers(points, stepsize * self.path_units(clients.arithmetic, batches.steps)[:, None])
 
     def path_units(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:

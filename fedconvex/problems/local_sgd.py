@@ -39,6 +39,7 @@ class Descent:
     Client k starts with θ = start_k and v = 0 and makes one step on each of its batches.
 
     clip: gradients of the whole subproblem that are longer are scaled to this length; None: no limit.
+    seed, round: the run's seed and the number of the round, for networks that draw random numbers in a step.
     """
 
     subproblem: Subproblem
@@ -47,6 +48,8 @@ class Descent:
     weight_decay: Scalar
     clip: float | None
     momentum: Scalar = 0
+    seed: int = 0
+    round: int = 0
 
 
 def in_order_of_steps(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.reporting.markup import Html, mixed, table, tag
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import COLUMNS, last_results, read_summary, shown
+from fedconvex.reproduce.summary import COLUMNS, agreement, last_results, read_summary, shown
 
 PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
@@ -79,9 +79,8 @@ def _experiment(key: str, result: Mapping[str, Any], picture: str | None) -> Htm
 
 
 def _number(row: Mapping[str, Any]) -> Html:
-    agrees = {None: "", True: f"within × {row.get('within')}", False: f"differs: {row['why']}"}[row["agrees"]]
     numbers = (tag("td", shown(row[name]), class_="number") for name in COLUMNS)
-    return tag("tr", tag("td", row["what"]), *numbers, tag("td", agrees, class_="small"))
+    return tag("tr", tag("td", row["what"]), *numbers, tag("td", agreement(row), class_="small"))
 
 
 def _claim(claim: Mapping[str, Any]) -> Html:

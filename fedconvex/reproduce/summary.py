@@ -100,18 +100,19 @@ def _claim(
         truth = evaluate(claim["holds"], measured.names() | names, where)
         if not isinstance(truth, Truth):
             raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
-        # a claim holds if it does for the medians over the seeds, and for most seeds alone
+        # Compared within each draw: medians over draws that differ more than the methods do would hide an order.
         single = [evaluate(claim["holds"], measured.of_seed(s).names() | names, where) for s in seeds(experiment)]
-        shown, agree = truth.shown, sum(map(bool, single))
-        holds = (truth.holds and agree > len(single) / 2) if truth.known else None
+        known, agree = sum(one.known for one in single), sum(map(bool, single))
+        shown, half = truth.shown, len(single) / 2
+        holds = True if agree > half else False if known - agree >= half else None
         if any(one.shown != shown for one in single):
             shown += f" (in {agree} of {len(single)} draws)"
         cases.append({"case": label, "holds": holds, "number": shown})
-    known = [case["holds"] for case in cases if case["holds"] is not None]
-    verdict = _verdict(known, len(cases) if claim.get("most") else None)
+    decided = [case["holds"] for case in cases if case["holds"] is not None]
+    verdict = _verdict(decided, len(cases) if claim.get("most") else None)
     word = {True: "", False: ", no", None: ", not known: not reached, or files are not given"}
     texts = [f"{case['case']}: {case['number']}{word[case['holds']]}".removeprefix(": ") for case in cases]
-    number = texts[0] if len(texts) == 1 else f"{sum(known)} of {len(cases)} cases: {'; '.join(texts)}"
+    number = texts[0] if len(texts) == 1 else f"{sum(decided)} of {len(cases)} cases: {'; '.join(texts)}"
     return found | {"verdict": verdict, "cases": cases, "number": number}
 
 
@@ -208,14 +209,24 @@ def shown(value: Any) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def agreement(row: Mapping[str, Any]) -> str:
+    """Whether our number agrees with the published one, and the tolerance with its reason.
+
+    No cause of a disagreement is given: nothing in the summary says which runs would have shown it.
+    """
+    if row["agrees"] is None:
+        return ""
+    tolerance = f"× {row.get('within')}" + (f" ({row['why']})" if row["why"] else "")
+    return f"within {tolerance}" if row["agrees"] else f"no, not explained; the tolerance is {tolerance}"
+
+
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
     """All numbers, claims and choices, as the Markdown tables of the guide."""
     numbers, claims, choices = list[Any](), list[Any](), list[Any]()
     for key, result in results.items():
         kind = f"`{key}`" + (" (quick)" if result["quick"] else "")
         for row in result["numbers"]:
-            agrees = {None: "", True: f"within × {row.get('within')}", False: f"**no**: {row['why']}"}[row["agrees"]]
-            numbers.append((kind, row["what"], *(shown(row[name]) for name in COLUMNS), agrees))
+            numbers.append((kind, row["what"], *(shown(row[name]) for name in COLUMNS), agreement(row)))
         claims += [
             (kind, f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
             for claim in result["claims"]

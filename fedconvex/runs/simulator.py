@@ -26,6 +26,7 @@ class SimulatedRound:
     communicated: bool
     record: Callable[[], dict[str, Any]]  # measures the round when called: the columns of RoundMeasurements.record
     undo: Callable[[], None]  # restores the state before the round, from the overwritten rows of memory alone
+    average: Callable[[Any], Any] | None = None  # the server's average over the participants; None: nobody took part
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class Simulator:
         record = partial(self.measurements.record, drawn, gradient_draw, answering, result)
         if result is None:
             return SimulatedRound(state, True, record, _nothing)
-        return SimulatedRound(result.state, result.communicated, record, result.undo)
+        return SimulatedRound(result.state, result.communicated, record, result.undo, result.average)
 
 
 class Undoable(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep_makers import CLASSES, FEATURES, random, samples
+from deep_makers import CLASSES, FEATURES, random, samples, vector
 from torch import nn
 from torch.nn import functional as F
 
@@ -48,6 +48,26 @@ def test_stop_iteration_does_not_end_a_run(at: int, model: nn.Module, tmp_path: 
     with pytest.raises(InvalidInput, match=f"StopIteration in round {at}.*until") as caught:
         run(AVERAGING, model, CLIENTS, rounds=2, watch=watch, log=tmp_path / "run.csv")
     assert caught.value.argument == "watch"
+
+
+@pytest.mark.parametrize("model", [NETWORK, random(nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
+def test_watch_may_take_the_model(model: nn.Module, tmp_path: Path) -> None:
+    seen: list[tuple[int, np.ndarray]] = []
+
+    def watch(record: dict[str, Any], model: nn.Module) -> None:
+        seen.append((record["round"], vector(model)))
+        nn.init.zeros_(next(model.parameters()))  # a copy: the run goes on unchanged
+
+    file = tmp_path / "run.safetensors"
+    run(AVERAGING, model, CLIENTS, rounds=2, watch=watch, checkpoint=file)
+    found = run(AVERAGING, model, CLIENTS, rounds=3, watch=watch, checkpoint=file)
+    assert [t for t, _ in seen] == [0, 1, 2, 2, 3]
+    np.testing.assert_array_equal(seen[2][1], seen[3][1])
+    np.testing.assert_array_equal(seen[4][1], vector(found.model))
+    several: list[tuple[Any, ...]] = []
+    plain = run(AVERAGING, model, CLIENTS, rounds=3, watch=lambda *given: several.append(given))
+    assert [len(given) for given in several] == [1] * 4  # a function of any number of arguments, such as print
+    np.testing.assert_array_equal(vector(plain.model), vector(found.model))
 
 
 @pytest.mark.parametrize("weights", ["samples", [1, 2, 3, 4]])

@@ -61,7 +61,7 @@ def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> N
             done = simulator.next_round(state, t)
             state, undo = done.state, done.undo  # which a run keeps until it has looked at the model
             del done
-            evaluate(task.module_at(state.server), task.loss, task.shards)
+            evaluate(task.module_at(state), task.loss, task.shards)
             del undo
     assert predicted.passing == pytest.approx(counter.peak, rel=0.35)
     taken = predicted.samples + predicted.state + counter.peak

@@ -171,7 +171,7 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
         done = simulator.next_round(state, t)
         state, undo = done.state, done.undo
         del done
-        evaluate(task.module_at(state.server), task.loss, task.shards)
+        evaluate(task.module_at(state), task.loss, task.shards)
         del undo
     taken = torch.cuda.max_memory_allocated() - before
     assert predicted == pytest.approx(taken, rel=0.2)

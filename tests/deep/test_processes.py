@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from deep_makers import vector
-from worker_process import METHODS, SCHEMES, train
+from worker_process import METHODS, SCHEMES, train, train_in_training_mode
 
 from fedconvex import locks
 from fedconvex.commands.main import main
@@ -51,6 +51,16 @@ def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> Non
     for rank in (0, 1):  # every client's inexactness is everywhere
         found = np.load(folder / f"{method}-{scheme}-{rank}-inexactness.npy")
         np.testing.assert_allclose(found, alone.client_inexactness, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("buffers", ["averaged", "kept"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_two_processes_train_in_training_mode_as_one(scheme: str, buffers: str, folder: Path) -> None:
+    alone = train_in_training_mode(scheme, buffers)
+    for rank in (0, 1):
+        found = np.load(folder / f"training-{scheme}-{buffers}-{rank}.npy")
+        np.testing.assert_allclose(found, alone, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.slow

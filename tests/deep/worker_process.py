@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from deep_makers import CLASSES, FEATURES, random, samples, vector
+from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
@@ -46,6 +47,19 @@ def train(method: str, scheme: str, **options: Any) -> Any:
     return run(algebra, network, CLIENTS, participation=SCHEMES[scheme], local_solver=solver, **given)
 
 
+def train_in_training_mode(scheme: str, buffers: str) -> np.ndarray:
+    """Parameters, buffers and values of a run whose clients have batch statistics and dropout."""
+    layers = [nn.Linear(FEATURES, 5), nn.BatchNorm1d(5), nn.Tanh(), nn.Dropout(0.2), nn.Linear(5, CLASSES)]
+    found = run(
+        fc.FedDyn(alpha=0.5), random(nn.Sequential(*layers)), CLIENTS, rounds=4, weights=[1, 2, 3, 4], test=CLIENTS[0],
+        participation=SCHEMES[scheme], local_solver=fc.SGD(epochs=2, batch_size=5, stepsize=0.05),
+        local_mode="training", buffers=buffers,
+    )  # fmt: skip
+    seen = found.to_frame()[["value", "test_value"]].to_numpy().ravel()
+    held = [part.numpy().ravel().astype(float) for part in found.model.state_dict().values()]
+    return np.concatenate([seen, *held])
+
+
 def main() -> None:
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
     if len(sys.argv) > 2:
@@ -66,6 +80,9 @@ def main() -> None:
             frame = found.to_frame()
             np.savez(folder / f"{method}-{scheme}-{rank}.npz", vector(found.model), frame.to_numpy(float))
             np.save(folder / f"{method}-{scheme}-{rank}-inexactness.npy", found.client_inexactness)
+    for scheme in SCHEMES:
+        for buffers in ("averaged", "kept"):
+            np.save(folder / f"training-{scheme}-{buffers}-{rank}.npy", train_in_training_mode(scheme, buffers))
     train("scaffold", "schedule", checkpoint=folder / "run.safetensors")
     ended = train("feddyn", "full", until=lambda record: record["round"] == 2 + rank)  # they would not agree
     (folder / f"until-{rank}").write_text(str(len(ended.records) - 1))
