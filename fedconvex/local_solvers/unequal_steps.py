@@ -16,7 +16,8 @@ from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import positive, require_one_per_client, steps_of_every_client
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import require_one_per_client, steps_of_every_client
 
 
 @final
@@ -44,7 +45,7 @@ class UnequalSteps(SmoothSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", steps_of_every_client(self.steps, "steps"))
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         own = np.array(self.steps) if draw.members is None else np.array(self.steps)[draw.members]

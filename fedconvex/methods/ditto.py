@@ -11,7 +11,8 @@ from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import non_negative, numbers_of_steps, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import non_negative, numbers_of_steps
 
 
 @final
@@ -46,7 +47,7 @@ class Ditto(Averaging):
     personal: ClassVar[str | None] = "personal"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         non_negative(self.regularization, "regularization")
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 

@@ -9,7 +9,8 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import numbers_of_steps
 
 
 @final
@@ -36,7 +37,7 @@ class FedGD(Averaging):
     local_steps: int | Sequence[int] = 1
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

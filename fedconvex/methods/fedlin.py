@@ -11,7 +11,8 @@ from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import numbers_of_steps
 
 
 @final
@@ -47,7 +48,7 @@ class FedLin(GradientCorrected):
     gradients_from: ClassVar[str] = "everyone"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

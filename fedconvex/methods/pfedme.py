@@ -12,6 +12,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.stepsizes import stepsize
 from fedconvex.validation import numbers_of_steps, positive
 
 
@@ -53,8 +54,8 @@ class PFedMe(Method):
 
     def __post_init__(self) -> None:
         positive(self.regularization, "regularization")
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

@@ -11,7 +11,8 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, numbers_of_steps, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import integer_at_least, numbers_of_steps
 
 
 @final
@@ -53,8 +54,8 @@ class Scaffold(Method):
     control_variate: ClassVar[str | None] = "c"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
         try:
             option = integer_at_least(self.option, 1, "option")

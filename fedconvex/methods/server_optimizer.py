@@ -14,6 +14,7 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedgd import FedGD
+from fedconvex.stepsizes import stepsize
 from fedconvex.validation import fraction_of_one, non_negative, numbers_of_steps, positive
 
 
@@ -27,8 +28,8 @@ class ServerOptimizer(Averaging):
     memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property
