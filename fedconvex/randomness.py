@@ -19,6 +19,7 @@ class Purpose(IntEnum):
     MINIBATCHES = 4
     COMMUNICATION = 5
     PROBES = 6  # random vectors and draws for measurements
+    LOCAL_STEPS = 7
 
 
 def stream(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:

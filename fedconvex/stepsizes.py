@@ -135,10 +135,14 @@ def _combined(op: ast.operator, a: Fraction, b: Fraction) -> Fraction:
         case ast.Mult():
             return a * b
         case ast.Div():
+            if b == 0:
+                raise ValueError("it divides by 0")
             return a / b
     if b.denominator != 1:
         raise ValueError(f"the exponent {b} is no integer, so that the power need not be rational")
     if abs(b) * max(a.numerator.bit_length(), a.denominator.bit_length()) > MOST_BITS:
         raise ValueError(f"the power {a}**{b} has too many digits")
+    if a == 0 and b < 0:
+        raise ValueError("it divides by 0")
     power: Fraction = a ** int(b)
     return power

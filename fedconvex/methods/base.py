@@ -18,7 +18,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.parameters import ReadableParameters, is_scheduled
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import require_one_per_client
+from fedconvex.step_numbers import require_one_per_client
 
 
 @dataclass(frozen=True, eq=False)

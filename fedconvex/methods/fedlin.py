@@ -1,6 +1,5 @@
 """FedLin: gradient steps whose linear term gives every client's function the objective's gradient at the start."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
@@ -11,8 +10,8 @@ from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
 from fedconvex.stepsizes import stepsize
-from fedconvex.validation import numbers_of_steps
 
 
 @final
@@ -34,14 +33,14 @@ class FedLin(GradientCorrected):
 
     Args:
         stepsize: s > 0.
-        local_steps: τ, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: τ, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     mu = 0  # no proximal term
 
     plain: ClassVar[bool] = True

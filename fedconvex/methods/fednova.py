@@ -1,6 +1,5 @@
 """FedNova: averages the clients' progress per unit of local work, so that more work means no larger weight."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,8 +9,8 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
 from fedconvex.stepsizes import stepsize
-from fedconvex.validation import numbers_of_steps
 
 
 @final
@@ -37,7 +36,7 @@ class FedNova(Averaging):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))

@@ -5,7 +5,7 @@ own. At rest Δ = 0, so that the fixed points are FedGD's, bias of several local
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from fedconvex.arithmetic.rationals import Array, Scalar
@@ -14,15 +14,16 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedgd import FedGD
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
 from fedconvex.stepsizes import stepsize
-from fedconvex.validation import fraction_of_one, non_negative, numbers_of_steps, positive
+from fedconvex.validation import fraction_of_one, non_negative, positive
 
 
 class ServerOptimizer(Averaging):
     """Clients take `local_steps` gradient steps from w; the server moves w by its optimiser's rule for Δ."""
 
     stepsize: Scalar
-    local_steps: int | Sequence[int]
+    local_steps: NumberOfSteps
     server_stepsize: Scalar
 
     memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds

@@ -21,8 +21,9 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
+from fedconvex.step_numbers import common_steps
 from fedconvex.stepsizes import StepsizeSchedule
-from fedconvex.validation import common_steps, integer_at_least, points
+from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
 

@@ -114,7 +114,7 @@ def _specified(
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
-        problem = "has a stepsize that changes from round to round, of which no rate is asked here"
+        problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
