@@ -51,7 +51,8 @@ class RandomNumberOfSteps(ReadableParameters):
         limits = np.cumsum([float(p / sum(chances)) for p in chances[:-1]])
         # the first numbers of a stream are the same however many are taken: a client's does not depend on the others
         uniform = stream(seed, Purpose.LOCAL_STEPS, round).random(int(members.max(initial=-1)) + 1)[members]
-        return np.array(self.numbers)[np.searchsorted(limits, uniform, side="right")]
+        found: np.ndarray = np.array(self.numbers)[np.searchsorted(limits, uniform, side="right")]
+        return found
 
 
 NumberOfSteps = int | Sequence[int] | RandomNumberOfSteps
