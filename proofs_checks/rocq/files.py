@@ -29,19 +29,7 @@ LIBRARY = (
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses: its tactics do not find the sign of a formula. Whoever mends the signs
 # takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
-REFUSED_BY_ROCQ = frozenset(
-    (
-        "feddyn.lemma8",
-        "feddyn.lemma10",
-        "feddyn.lemma10assummed",
-        "fedprox.theorem4sharper",
-        "fedprox.theorem4byvariance",
-        "fedprox.theorem4bycurvature",
-        "fedprox.theorem4convex",
-        "fedprox.theorem4convexeveryone",
-        "fedprox.corollary7sharper",
-    )
-)
+REFUSED_BY_ROCQ: frozenset[str] = frozenset()
 HEAD = """From Coq Require Import Reals List Lra.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
