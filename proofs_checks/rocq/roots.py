@@ -26,9 +26,8 @@ class Roots:
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
         """The roots in these numbers."""
         found = Roots(board, writer)
-        terms = dict.fromkeys(p for x in numbers for p in parts(x) if p.head == "root")
-        values = [(term, number_of(board.parameters.value(term))) for term in terms]
-        for name in dict.fromkeys(p for _, value in values for p in parts(value) if p.head == "root"):
+        values = [(term, number_of(board.parameters.value(term))) for term in _roots_in(numbers)]
+        for name in _roots_in(value for _, value in values):
             found._introduce(name)
         for place, (term, value) in enumerate(values, 1):
             text = writer.number(term)
@@ -79,3 +78,8 @@ class Roots:
         self.lines.append(f"assert ({name}_cleared : {name} * {name} * {divisor} = {self.writer.number(above)})")
         self.lines.append(f"  by (rewrite <- {name}_square; field; nonzero).")
         self.squares.append(f"{name}_cleared")
+
+
+def _roots_in(numbers: Iterable[Number]) -> dict[Number, None]:
+    """The roots in these numbers, each once."""
+    return dict.fromkeys(p for x in numbers for p in parts(x) if type(p) is Number and p.head == "root")

@@ -177,8 +177,9 @@ class Script:
         given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
         # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
         own = SettingParameters(self.theorem.setting, [formula])
+        below = [own.value(d) for d in divisors([formula])]
         try:
-            self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given))
+            self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
         except Missing:
             return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"

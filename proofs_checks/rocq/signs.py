@@ -78,18 +78,18 @@ def sign_lemma(
     strictly: bool,
     names: Mapping[str, str],
     given: Iterable[str],
+    below: Iterable[Scalar] = (),
 ) -> str:
-    """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold."""
+    """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold; `below` are its divisors."""
     relation = "<" if strictly else "<="
-    write = Writer({}, names)
-    text = write.number(formula)
     hypotheses = [h for h in given if "curvature" not in h]
-    head = f"Lemma {name} : forall {' '.join(dict.fromkeys(names.values()))} : R,\n  "
-    head += " -> ".join([*(f"({h})" for h in hypotheses), f"0 {relation} {text}"]) + "."
+    head = _head(name, relation, Writer({}, names).number(formula), names, hypotheses)
     lines = ["Proof.", "  intros."]
     occurring = (name for name, n in zip(field.signs, (value.above * value.below).degrees(), strict=False) if n)
     if any(name.startswith("√") for name in occurring):
         raise Missing("the sign of a formula with roots")
+    if any(map(_is_hard, below)):
+        return _of_quotient(name, field, formula, value, strictly, names, hypotheses)
     found = substitutions(field, value)
     plain = not any(p.head in ("root", "max") for p in parts(formula))
     if found is None or not plain:
@@ -108,6 +108,45 @@ def sign_lemma(
     )
     script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
     return "\n".join([head, *lines, *(f"  {line}" for line in script), "Qed."])
+
+
+def _of_quotient(
+    name: str, field: Field, formula: Number, value: Scalar, strictly: bool, names: Mapping[str, str], given: list[str]
+) -> str:
+    """The lemma, from the signs of numerator and denominator: with slacks in them, divisors would hide their signs."""
+    sign = 1 if field.is_positive(Scalar(value.below, field.one, field)) else -1
+    above, below = (Scalar(p * sign, field.one, field) for p in (value.above, value.below))
+    texts = [number_of(above), number_of(below)]
+    of_parts = [
+        sign_lemma(f"{name}_above", field, texts[0], above, strictly, names, given),
+        sign_lemma(f"{name}_below", field, texts[1], below, True, names, given),
+    ]
+    relation, product = ("<", "Rmult_lt_0_compat") if strictly else ("<=", "Rmult_le_pos")
+    quotient = "({}) / ({})".format(*(Writer({}, names).number(x) for x in texts))
+    variables = " ".join(dict.fromkeys(names.values()))
+    head = _head(name, relation, Writer({}, names).number(formula), names, given)
+    inverse = "apply Rinv_0_lt_compat" if strictly else "left; apply Rinv_0_lt_compat"
+    proof = [
+        f"match goal with |- 0 {relation} ?e => replace e with ({quotient}) by (field; nonzero) end.",
+        f"apply {product}; [apply ({name}_above {variables}) |",
+        f"  {inverse}; apply ({name}_below {variables})]; assumption.",
+    ]
+    return "\n\n".join([*of_parts, "\n".join([head, "Proof.", "  intros.", *(f"  {line}" for line in proof), "Qed."])])
+
+
+def _head(name: str, relation: str, text: str, names: Mapping[str, str], given: Iterable[str]) -> str:
+    variables = " ".join(dict.fromkeys(names.values()))
+    return (
+        f"Lemma {name} : forall {variables} : R,\n  "
+        + " -> ".join([*(f"({h})" for h in given), f"0 {relation} {text}"])
+        + "."
+    )
+
+
+def _is_hard(divisor: Scalar) -> bool:
+    """Whether a factor of it is no linear formula and shows no sign."""
+    factors = (factor for factor, _ in divisor.above.factor()[1])
+    return any(factor.total_degree() > 1 and len({c > 0 for c in factor.coeffs()}) > 1 for factor in factors)
 
 
 def _substituted(
