@@ -111,7 +111,8 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
 
 def _given(text: str, key: str) -> Any:
     """The exact number that the text denotes, or the rule of a stepsize that changes from round to round."""
-    return StepsizeSchedule(text) if key.endswith("stepsize") and "t" in text else exact_number(text, key)
+    is_rule = key.endswith("stepsize") and re.search(r"\bt\b", text)
+    return StepsizeSchedule(text) if is_rule else exact_number(text, key)
 
 
 def _name_and_rest(text: str) -> tuple[str, str]:
