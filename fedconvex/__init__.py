@@ -25,6 +25,8 @@ _HOMES = {
     "ground_truths": ("GroundTruth", "ground_truth"),
     "problems.heterogeneity": ("dissimilarity", "gradient_variance"),
     "runs.simulation": ("Trajectory", "simulate"),
+    "step_numbers": ("RandomNumberOfSteps",),
+    "stepsizes": ("StepsizeSchedule",),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
 _MODULES = ("data", "deep", "participation", "proofs_checks", "theory")

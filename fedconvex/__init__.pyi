@@ -24,6 +24,7 @@ from fedconvex.local_solvers.exact import Exact as Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
 from fedconvex.local_solvers.newton_steps import Newton as Newton
+from fedconvex.local_solvers.random_steps import RandomSteps as RandomSteps
 from fedconvex.local_solvers.sgd import SGD as SGD
 from fedconvex.local_solvers.unequal_steps import UnequalSteps as UnequalSteps
 from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
@@ -57,6 +58,8 @@ from fedconvex.problems.quadratics import LeastSquares as LeastSquares
 from fedconvex.problems.quadratics import Quadratic as Quadratic
 from fedconvex.runs.simulation import Trajectory as Trajectory
 from fedconvex.runs.simulation import simulate as simulate
+from fedconvex.step_numbers import RandomNumberOfSteps as RandomNumberOfSteps
+from fedconvex.stepsizes import StepsizeSchedule as StepsizeSchedule
 from fedconvex.sweeps.errors import SweepFailed as SweepFailed
 from fedconvex.sweeps.figure import draw_sweep as draw_sweep
 from fedconvex.sweeps.grid import Setting as Setting
@@ -101,12 +104,15 @@ __all__ = [
     "NotConverged",
     "PFedMe",
     "Quadratic",
+    "RandomNumberOfSteps",
+    "RandomSteps",
     "Recommendation",
     "RegularizedFedSplit",
     "RunDiagnosis",
     "Scaffnew",
     "Scaffold",
     "Setting",
+    "StepsizeSchedule",
     "SweepFailed",
     "ToInexactness",
     "Trajectory",

@@ -7,6 +7,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.names import CheckedKeywords
+from fedconvex.stepsizes import StepsizeSchedule
 
 T = TypeVar("T")
 
@@ -50,7 +51,8 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     converted = {}
     for f in fields(parameters):  # type: ignore[arg-type]
         value = getattr(parameters, f.name)
-        if "number" in f.metadata and value is not None:  # None: chosen by the method itself
+        # None: chosen by the method itself; a schedule's numbers are converted in their rounds
+        if "number" in f.metadata and value is not None and not isinstance(value, StepsizeSchedule):
             try:
                 converted[f.name] = arithmetic.scalar(value)
             except InvalidInput as error:
@@ -58,6 +60,30 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     if all(value is getattr(parameters, name) for name, value in converted.items()):
         return parameters
     return replace(parameters, **converted)  # type: ignore[type-var]
+
+
+def is_scheduled(parameters: Any) -> bool:
+    """Whether a method, or a local solver, has a stepsize that changes from round to round."""
+    return bool(_schedules(parameters))
+
+
+def require_rounds(parameters: Any, rounds: int) -> None:
+    """Raises InvalidInput where a stepsize that changes has no positive number for one of so many rounds."""
+    for name, schedule in _schedules(parameters).items():
+        schedule.require(rounds, name)
+
+
+def in_round(parameters: T, t: int, arithmetic: Arithmetic) -> T:
+    """The method or local solver of round t: a schedule's place is taken by its number in this arithmetic."""
+    found = {name: arithmetic.scalar(schedule.at(t, name)) for name, schedule in _schedules(parameters).items()}
+    return replace(parameters, **found) if found else parameters  # type: ignore[type-var]
+
+
+def _schedules(parameters: Any) -> dict[str, StepsizeSchedule]:
+    if not is_dataclass(parameters):  # a subclass of the user's that is none
+        return {}
+    values = ((f.name, getattr(parameters, f.name)) for f in fields(parameters))
+    return {name: value for name, value in values if isinstance(value, StepsizeSchedule)}
 
 
 def in_rationals(parameters: T) -> T:

@@ -62,35 +62,6 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
     return int(exact)
 
 
-def numbers_of_steps(value: Any, argument: str) -> int | tuple[int, ...]:
-    """Returns an integer >= 1 as an int, and several of them, one for every client, as a tuple."""
-    several = isinstance(value, list | tuple | range) or np.ndim(value) > 0
-    return steps_of_every_client(value, argument) if several else integer_at_least(value, 1, argument)
-
-
-def steps_of_every_client(values: Any, argument: str) -> tuple[int, ...]:
-    """Returns integers >= 1, one for every client and at least one of them, as a tuple."""
-    cure = f"give {argument} one integer >= 1 for every client, such as (3, 1, 5)"
-    found = tuple(integer_at_least(v, 1, f"{argument}[{k}]") for k, v in enumerate(members_of(values, argument, cure)))
-    if not found:
-        raise InvalidInput(argument, values, "is empty", cure)
-    return found
-
-
-def require_one_per_client(steps: Any, num_clients: int, argument: str) -> None:
-    """Raises InvalidInput for several numbers of steps that are not as many as the problem's clients."""
-    if isinstance(steps, tuple) and len(steps) != num_clients:
-        problem = f"has {len(steps)} numbers for {num_clients} clients"
-        raise InvalidInput(argument, steps, problem, "give one integer >= 1 for every client of the problem")
-
-
-def common_steps(steps: int | Sequence[int]) -> int | None:
-    """The number of local steps that all clients take; None where they differ."""
-    if isinstance(steps, int):
-        return steps
-    return steps[0] if len(set(steps)) == 1 else None
-
-
 def instance_of(value: Any, kind: Any, argument: str, what: str, cure: str) -> Any:
     """Returns `value` if it is an instance of the class; `what` names that in the error, such as "a problem"."""
     if not isinstance(value, kind):

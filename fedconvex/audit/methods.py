@@ -20,6 +20,7 @@ from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import suggestion
 from fedconvex.problems.base import Problem
+from fedconvex.stepsizes import StepsizeSchedule
 from fedconvex.validation import exact_number, instance_of
 
 # FedAvg's local SGD is random: by its name, audits and worst cases compute what it does without sampling noise.
@@ -75,6 +76,8 @@ def explanation(text: str) -> str:
 def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
     """The class and the exact parameters in a text such as `fedgd:stepsize=1/20`, or `FedGD(stepsize=1/20)`.
 
+    A stepsize may be a rule in t, as in `fedgd:stepsize=1/(8 + t)`.
+
     `fedavg` is FedGD, with its `epochs` as local steps (`FEDAVG`). Raises InvalidInput for names that are unknown,
     with the nearest known one, and for values that are not numbers.
     """
@@ -97,13 +100,19 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
             raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", cure)
         if not separator:
             raise InvalidInput("method", text, f"{key} has no value", f"write {name}:{key}=NUMBER")
-        given[key] = exact_number(number, key)
+        given[key] = _given(number, key)
     if name == "fedavg":
         if {"epochs", "local_steps"} <= given.keys():
             problem = "has epochs and local_steps, which are the same here"
             raise InvalidInput("method", text, problem, "give one of the two")
         given["local_steps"] = given.pop("epochs", given.get("local_steps", Fraction(EPOCHS)))
     return kind, given
+
+
+def _given(text: str, key: str) -> Any:
+    """The exact number that the text denotes, or the rule of a stepsize that changes from round to round."""
+    is_rule = key.endswith("stepsize") and re.search(r"\bt\b", text)
+    return StepsizeSchedule(text) if is_rule else exact_number(text, key)
 
 
 def _name_and_rest(text: str) -> tuple[str, str]:
@@ -167,7 +176,7 @@ def _smallest_curvature(problem: Problem, truth: GroundTruth, largest: float, sc
 def _complete(name: str, given: dict[str, Fraction], defaults: dict[str, Fraction]) -> Method:
     """The method with the given parameters; `defaults` supplies required ones that are missing."""
     kind = AUDITED[name]
-    chosen: dict[str, Any] = {key: int(v) if v.denominator == 1 else v for key, v in given.items()}
+    chosen: dict[str, Any] = {key: integer_or_same(v) for key, v in given.items()}
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in chosen and f.default is MISSING:
             # FedDynOneGD takes one gradient step of size 1/alpha: an alpha below L, as √(ℓL) is, may diverge
@@ -175,6 +184,11 @@ def _complete(name: str, given: dict[str, Fraction], defaults: dict[str, Fractio
                 raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
             chosen[f.name] = defaults[f.name]
     return kind(**chosen)
+
+
+def integer_or_same(value: Any) -> Any:
+    """A Fraction that is an integer as an int, and any other value as it is."""
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def _parameters(method: Method) -> list[tuple[str, str]]:

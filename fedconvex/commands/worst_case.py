@@ -129,13 +129,13 @@ def worst_case(
 
 def parse_method(text: str, functions: "FunctionClass") -> "Method":
     """A method from `name` or `name:parameter=value,…`; missing parameters are chosen from the class's constants."""
-    from fedconvex.audit.methods import read_parameters
+    from fedconvex.audit.methods import integer_or_same, read_parameters
 
     kind, given = read_parameters(text)
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in given and f.default is MISSING:
             given[f.name] = _default(f.name, kind.__name__, functions)
-    return kind(**{name: int(value) if value.denominator == 1 else value for name, value in given.items()})
+    return kind(**{name: integer_or_same(value) for name, value in given.items()})
 
 
 def _default(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:

@@ -3,11 +3,11 @@
 from typing import Any
 
 from fedconvex.errors import InvalidInput
+from fedconvex.expressions import evaluate
 from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
-from fedconvex.reproduce.expressions import evaluate
 
 LONGEST_TEXT = 2000  # characters; Python's parser needs much memory for long nested texts
 METHOD_EXAMPLE, SOLVER_EXAMPLE = "FedDyn(alpha=0.1)", "GradientDescent(steps=5, stepsize=0.1)"

@@ -15,6 +15,7 @@ from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
+from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
@@ -102,9 +103,11 @@ def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSo
         cure = "give its fixed-parameter counterpart, for example FedProx(mu=1)"
         raise InvalidInput("method", method, "changes its own parameters, so it has no fixed point to compute", cure)
     solver = method.local_solver if local_solver is None else local_solver
+    cure = "give Exact() or GradientDescent(steps=…, stepsize=…)"
+    if is_scheduled(solver):
+        raise InvalidInput("local_solver", solver, "takes other steps in every round, so no point stays fixed", cure)
     if isinstance(solver, SmoothSolver):
         return solver
-    cure = "give Exact() or GradientDescent(steps=…, stepsize=…)"
     if not isinstance(solver, LocalSolver):
         raise InvalidInput("local_solver", solver, "is not a local solver", cure)
     problem = "is random or adaptive: a round with it is not a fixed smooth map, whose fixed points could be computed"

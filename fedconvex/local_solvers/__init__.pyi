@@ -9,6 +9,7 @@ from fedconvex.local_solvers.exact import Exact as Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
 from fedconvex.local_solvers.newton_steps import Newton as Newton
+from fedconvex.local_solvers.random_steps import RandomSteps as RandomSteps
 from fedconvex.local_solvers.sgd import SGD as SGD
 from fedconvex.local_solvers.unequal_steps import UnequalSteps as UnequalSteps
 
@@ -22,6 +23,7 @@ __all__ = [
     "GradientDescent",
     "LocalSolver",
     "Newton",
+    "RandomSteps",
     "ToInexactness",
     "UnequalSteps",
 ]

@@ -15,7 +15,8 @@ from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import integer_at_least
 
 FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)
 
@@ -44,7 +45,7 @@ class GradientDescent(SmoothSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", integer_at_least(self.steps, 1, "steps"))
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
 
     @property
     def effort(self) -> int:

@@ -20,6 +20,7 @@ from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.problems.samples import LinearSamples, Samples
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.stepsizes import stepsize
 from fedconvex.validation import fraction_of_one, integer_at_least, non_negative, positive
 
 
@@ -73,7 +74,7 @@ class SGD(LocalSolver):
         for name in ("epochs", "steps", "batch_size"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, integer_at_least(getattr(self, name), 1, name))
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         positive(self.decay, "decay")
         non_negative(self.weight_decay, "weight_decay")
         if self.clip is not None:

@@ -12,11 +12,13 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.random_steps import RandomSteps
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import positive, require_one_per_client, steps_of_every_client
+from fedconvex.step_numbers import NumberOfSteps, RandomNumberOfSteps, require_one_per_client, steps_of_every_client
+from fedconvex.stepsizes import stepsize
 
 
 @final
@@ -44,7 +46,7 @@ class UnequalSteps(SmoothSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", steps_of_every_client(self.steps, "steps"))
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         own = np.array(self.steps) if draw.members is None else np.array(self.steps)[draw.members]
@@ -106,19 +108,23 @@ class UnequalSteps(SmoothSolver):
             yield np.flatnonzero(np.array(self.steps) == steps), self._taking(steps)
 
 
-def gradient_steps(local_steps: int | Sequence[int], stepsize: Scalar) -> SmoothSolver:
-    """The local solver of methods with `local_steps`: one number for all clients, or one for every client."""
+def gradient_steps(local_steps: NumberOfSteps, stepsize: Scalar) -> LocalSolver:
+    """The local solver of methods with `local_steps`: one number for all clients, one for every client, or random."""
     if isinstance(local_steps, int):
         return GradientDescent(steps=local_steps, stepsize=stepsize)
+    if isinstance(local_steps, RandomNumberOfSteps):
+        return RandomSteps(steps=local_steps, stepsize=stepsize)
     return UnequalSteps(steps=tuple(local_steps), stepsize=stepsize)
 
 
-def require_equal_steps(local_steps: int | Sequence[int], solver: LocalSolver, missing: str) -> None:
+def require_equal_steps(local_steps: NumberOfSteps, solver: LocalSolver, missing: str) -> None:
     """Raises InvalidInput where a method, or the local solver, has a number of steps for every client.
 
     Use it in analyses for which all clients are alike. missing: what is not done then, such as "is not analysed".
     """
-    problem, cure = f"has a number of local steps for every client, which {missing}", "give one number for all clients"
+    drawn = isinstance(local_steps, RandomNumberOfSteps) or isinstance(solver, RandomSteps)
+    how = "draws the numbers of local steps" if drawn else "has a number of local steps for every client"
+    problem, cure = f"{how}, which {missing}", "give one number for all clients"
     if not isinstance(local_steps, int):
         raise InvalidInput("local_steps", local_steps, problem, cure)
     if not solver.equal_steps:

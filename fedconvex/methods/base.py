@@ -15,10 +15,10 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.parameters import ReadableParameters
+from fedconvex.parameters import ReadableParameters, is_scheduled
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import require_one_per_client
+from fedconvex.step_numbers import require_one_per_client
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class Method(ReadableParameters, ABC):
     @property
     def linear(self) -> bool:
         """Whether the formulas are linear in the state and alike in all rounds, so that a round has a derivative."""
-        return bool(self.skip == 0)
+        return bool(self.skip == 0) and not is_scheduled(self)
 
     @property
     def fixed_points_of(self) -> "Method":

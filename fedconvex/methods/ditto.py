@@ -1,6 +1,6 @@
 """Ditto: FedGD, and beside it one personal model for every client, pulled to the server's point."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -11,7 +11,9 @@ from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import non_negative, numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import non_negative
 
 
 @final
@@ -32,7 +34,7 @@ class Ditto(Averaging):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         regularization: λ >= 0.
 
     Raises:
@@ -40,13 +42,13 @@ class Ditto(Averaging):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     regularization: Scalar = number()
 
     personal: ClassVar[str | None] = "personal"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         non_negative(self.regularization, "regularization")
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 

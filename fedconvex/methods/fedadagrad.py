@@ -1,6 +1,5 @@
 """FedAdagrad: FedGD whose server divides every entry's step by the root of the sum of its squares."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -9,6 +8,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.methods.base import Cohort
 from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer
 from fedconvex.parameters import number
+from fedconvex.step_numbers import NumberOfSteps
 
 
 @final
@@ -26,7 +26,7 @@ class FedAdagrad(AdaptiveServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         server_stepsize: η > 0; the paper tunes it.
         beta1: β₁ in [0, 1).
         tau: τ > 0, the adaptivity: the smaller, the more the entries' steps are alike.
@@ -38,7 +38,7 @@ class FedAdagrad(AdaptiveServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     server_stepsize: Scalar = number(default=Fraction(1, 10))
     beta1: Scalar = number(default=Fraction(0))
     tau: Scalar = number(default=Fraction(1, 1000))

@@ -44,6 +44,7 @@ class FedAvg(Averaging):
     def __post_init__(self) -> None:
         solver = self.local_solver  # its constructor validates the parameters
         assert isinstance(solver, SGD)
+        object.__setattr__(self, "stepsize", solver.stepsize)
         object.__setattr__(self, "epochs", solver.epochs)
         object.__setattr__(self, "batch_size", solver.batch_size)
 

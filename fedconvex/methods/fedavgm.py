@@ -1,6 +1,6 @@
 """FedAvgM: FedGD whose server moves with momentum (the heavy ball)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -10,6 +10,7 @@ from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.server_optimizer import ServerOptimizer
 from fedconvex.parameters import number
+from fedconvex.step_numbers import NumberOfSteps
 from fedconvex.validation import fraction_of_one
 
 
@@ -28,7 +29,7 @@ class FedAvgM(ServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         momentum: β in [0, 1); with 0 and η = 1 this is FedGD.
         server_stepsize: η > 0.
 
@@ -37,7 +38,7 @@ class FedAvgM(ServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     momentum: Scalar = number(default=Fraction(9, 10))
     server_stepsize: Scalar = number(default=1)
 

@@ -1,6 +1,5 @@
 """FedGD(s, e): every client takes e gradient steps from the server's point, the server averages."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -9,7 +8,8 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
 
 
 @final
@@ -26,17 +26,17 @@ class FedGD(Averaging):
 
     Args:
         stepsize: s > 0; on convex clients it converges for s < 2/L with L the largest smoothness constant.
-        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

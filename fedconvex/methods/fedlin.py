@@ -1,6 +1,5 @@
 """FedLin: gradient steps whose linear term gives every client's function the objective's gradient at the start."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
@@ -11,7 +10,8 @@ from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
 
 
 @final
@@ -33,21 +33,21 @@ class FedLin(GradientCorrected):
 
     Args:
         stepsize: s > 0.
-        local_steps: τ, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: τ, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
 
     Raises:
         InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     mu = 0  # no proximal term
 
     plain: ClassVar[bool] = True
     gradients_from: ClassVar[str] = "everyone"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

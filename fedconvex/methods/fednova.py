@@ -1,6 +1,5 @@
 """FedNova: averages the clients' progress per unit of local work, so that more work means no larger weight."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,7 +9,8 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
 
 
 @final
@@ -36,10 +36,10 @@ class FedNova(Averaging):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

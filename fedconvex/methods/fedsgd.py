@@ -9,7 +9,8 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import integer_at_least
 
 
 @final
@@ -32,7 +33,7 @@ class FedSGD(Averaging):
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         if self.batch_size is not None:
             object.__setattr__(self, "batch_size", integer_at_least(self.batch_size, 1, "batch_size"))
 

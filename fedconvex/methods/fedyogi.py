@@ -1,6 +1,5 @@
 """FedYogi: FedAdam whose second moment grows as fast but shrinks slowly."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -9,6 +8,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.methods.base import Cohort
 from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer
 from fedconvex.parameters import number
+from fedconvex.step_numbers import NumberOfSteps
 from fedconvex.validation import fraction_of_one
 
 
@@ -27,7 +27,7 @@ class FedYogi(AdaptiveServerOptimizer):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: e, an integer >= 1; or one for every client, such as (3, 1, 5).
+        local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         server_stepsize: η > 0; the paper tunes it.
         beta1: β₁ in [0, 1).
         beta2: β₂ in [0, 1).
@@ -40,7 +40,7 @@ class FedYogi(AdaptiveServerOptimizer):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     server_stepsize: Scalar = number(default=Fraction(1, 10))
     beta1: Scalar = number(default=Fraction(9, 10))
     beta2: Scalar = number(default=Fraction(99, 100))

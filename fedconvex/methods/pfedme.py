@@ -7,12 +7,15 @@ from typing import ClassVar, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import numbers_of_steps, positive
+from fedconvex.step_numbers import RandomNumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import positive
 
 
 @final
@@ -53,9 +56,12 @@ class PFedMe(Method):
 
     def __post_init__(self) -> None:
         positive(self.regularization, "regularization")
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
+        if isinstance(self.local_steps, RandomNumberOfSteps):
+            problem = "draws the local steps, whose number decides which local problems follow in a round"
+            raise InvalidInput("local_steps", self.local_steps, problem, "give one number, or one for every client")
 
     @property
     def local_solver(self) -> LocalSolver:

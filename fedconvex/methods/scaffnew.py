@@ -12,6 +12,7 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedgd import FedGD
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.stepsizes import stepsize
 from fedconvex.validation import positive
 
 
@@ -48,7 +49,7 @@ class Scaffnew(Method):
     control_variate: ClassVar[str | None] = "control"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
         if positive(self.probability, "probability") != 1 and not 1 - self.probability > 0:
             raise InvalidInput("probability", self.probability, "is larger than 1", "give 0 < probability <= 1")
 

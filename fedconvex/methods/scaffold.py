@@ -1,6 +1,6 @@
 """SCAFFOLD: local gradient steps that control variates correct for client drift."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
@@ -11,7 +11,9 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.validation import integer_at_least, numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import integer_at_least
 
 
 @final
@@ -33,8 +35,9 @@ class Scaffold(Method):
 
     Args:
         stepsize: s > 0, of the local gradient steps.
-        local_steps: their number K, an integer >= 1; or one for every client, such as (3, 1, 5). A run may replace both
-            by another local solver; option II then needs one that reports its path lengths (`SGD`).
+        local_steps: their number K, an integer >= 1; one for every client, such as (3, 1, 5); or a
+            `RandomNumberOfSteps`. A run may replace both by another local solver; option II then needs
+            one that reports its path lengths (`SGD`).
         server_stepsize: η > 0.
         option: 1 or 2, for the paper's I and II.
 
@@ -43,7 +46,7 @@ class Scaffold(Method):
     """
 
     stepsize: Scalar = number()
-    local_steps: int | Sequence[int] = 1
+    local_steps: NumberOfSteps = 1
     server_stepsize: Scalar = number(default=1)
     option: Literal[1, 2] = 2
 
@@ -53,8 +56,8 @@ class Scaffold(Method):
     control_variate: ClassVar[str | None] = "c"
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
         try:
             option = integer_at_least(self.option, 1, "option")

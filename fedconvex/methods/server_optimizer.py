@@ -5,7 +5,7 @@ own. At rest Δ = 0, so that the fixed points are FedGD's, bias of several local
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from fedconvex.arithmetic.rationals import Array, Scalar
@@ -14,21 +14,23 @@ from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedgd import FedGD
-from fedconvex.validation import fraction_of_one, non_negative, numbers_of_steps, positive
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
+from fedconvex.stepsizes import stepsize
+from fedconvex.validation import fraction_of_one, non_negative, positive
 
 
 class ServerOptimizer(Averaging):
     """Clients take `local_steps` gradient steps from w; the server moves w by its optimiser's rule for Δ."""
 
     stepsize: Scalar
-    local_steps: int | Sequence[int]
+    local_steps: NumberOfSteps
     server_stepsize: Scalar
 
     memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds
 
     def __post_init__(self) -> None:
-        positive(self.stepsize, "stepsize")
-        positive(self.server_stepsize, "server_stepsize")
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
         object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
 
     @property

@@ -14,10 +14,10 @@ from fedconvex import data as data_of
 from fedconvex import participation
 from fedconvex.data.federated import FederatedData
 from fedconvex.errors import InvalidInput
+from fedconvex.expressions import evaluate
 from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS
 from fedconvex.participation import Stragglers
-from fedconvex.reproduce.expressions import evaluate
 from fedconvex.reproduce.specification import OF_METHODS, Experiment
 from fedconvex.reproduce.toml_files import Section
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.expressions import evaluate
 from fedconvex.methods import METHODS
 from fedconvex.reproduce.execution import seeds
-from fedconvex.reproduce.expressions import evaluate
 from fedconvex.reproduce.inputs import FUNCTIONS, constants, problem_of, setting_of
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.theory import fedsplit

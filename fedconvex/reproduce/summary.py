@@ -14,9 +14,9 @@ from typing import Any
 from fedconvex.arithmetic.processor import processor
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
+from fedconvex.expressions import Truth, evaluate, parsed
 from fedconvex.json_files import fault_in, read_json
 from fedconvex.reproduce.execution import seeds
-from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.safe_text import in_markdown_table

@@ -21,7 +21,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.once import Once
-from fedconvex.parameters import in_arithmetic, in_rationals
+from fedconvex.parameters import in_arithmetic, in_rationals, in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.randomness import Purpose, stream
@@ -116,6 +116,7 @@ class Rounds:
         gradient_draw = draw if gradient_draw is None else gradient_draw
         if not (self._can_average(draw) and self._can_average(gradient_draw)):
             return None
+        method, solver = self._of_round(draw.round)
         here = self.here(draw)
         places = self.places(here)
         clients, average = self._taking_part(places), self._average(draw)
@@ -135,17 +136,17 @@ class Rounds:
             square_root=self.arithmetic.square_root,
             sign=self.arithmetic.sign,
             where=lambda mask, chosen, other: self.arithmetic.where(_rows(mask, here.members), chosen, other),
-            solve=lambda further: self._solved(clients, further, here).points,
+            solve=lambda further: _solved(solver, clients, further, here).points,
         )
         seen = state.of(places)
-        subproblem = self.method.subproblem(seen, cohort)
-        if not self.method.linear:  # an adaptive proximal weight may have changed since `rounds_of` checked it
+        subproblem = method.subproblem(seen, cohort)
+        if not method.linear:  # an adaptive proximal weight may have changed since `rounds_of` checked it
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
-            self.solver.require(self.problem, self.method.scale(self.problem), weight)
+            solver.require(self.problem, method.scale(self.problem), weight)
         if answers is None:
-            answers = self._solved(clients, subproblem, here)
-        following = self.method.update(seen, cohort, answers)
+            answers = _solved(solver, clients, subproblem, here)
+        following = method.update(seen, cohort, answers)
         undo = partial(state.put_back, places, seen) if in_place else _nothing
         try:
             whole = state.replaced(places, following, in_place)
@@ -206,10 +207,15 @@ class Rounds:
 
         return change_of_next
 
-    def _solved(self, clients: Clients, subproblem: Subproblem, here: Draw) -> Answers:
-        if clients.num_clients == 0:  # all participants are in other processes
-            return Answers(subproblem.start, subproblem.start[:, :1])
-        return self.solver.solve(clients, subproblem, here)
+    def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
+        """Method and local solver, with the round's numbers in the place of schedules."""
+        if not self._is_scheduled:
+            return self.method, self.solver
+        return in_round(self.method, t, self.arithmetic), in_round(self.solver, t, self.arithmetic)
+
+    @cached_property
+    def _is_scheduled(self) -> bool:
+        return is_scheduled(self.method) or is_scheduled(self.solver)
 
     @cached_property
     def weights(self) -> Array:
@@ -343,6 +349,12 @@ def rounds_of(
 def _rounds_again(method: Method, solver: LocalSolver, problem: Problem, arithmetic: Arithmetic) -> Rounds:
     with arithmetic.context():
         return Rounds(method, solver, problem, problem.clients(arithmetic, method.scale(problem)), arithmetic)
+
+
+def _solved(solver: LocalSolver, clients: Clients, subproblem: Subproblem, here: Draw) -> Answers:
+    if clients.num_clients == 0:  # all participants are in other processes
+        return Answers(subproblem.start, subproblem.start[:, :1])
+    return solver.solve(clients, subproblem, here)
 
 
 def _nothing() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
+from fedconvex.parameters import require_rounds
 from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.randomness import Purpose
 from fedconvex.runs.measurements import RoundMeasurements
@@ -64,6 +65,8 @@ class Simulator:
                 "participation", participation, "is not a participation scheme", "give participation.Full()"
             )
         participation.require(rounds.problem, num_rounds)
+        require_rounds(rounds.method, num_rounds)
+        require_rounds(rounds.solver, num_rounds)
         _require_divisible_work(rounds, stragglers)
         _require_everyone(rounds, participation, stragglers)
         return Simulator(rounds, participation, stragglers, seed, RoundMeasurements.of(rounds, columns))

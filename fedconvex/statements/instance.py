@@ -21,7 +21,9 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
-from fedconvex.validation import common_steps, integer_at_least, points
+from fedconvex.step_numbers import common_steps
+from fedconvex.stepsizes import StepsizeSchedule
+from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
 
@@ -389,7 +391,9 @@ class Instance:
     def _of_method(self, name: str) -> Any:
         if not hasattr(self.method, name):
             raise Unmeasured(f"{type(self.method).__name__} has no {name}")
-        return getattr(self.method, name)
+        if isinstance(value := getattr(self.method, name), StepsizeSchedule):
+            raise Unmeasured(f"{name} changes from round to round")
+        return value
 
     @cached_property
     def _balls(self) -> Any:

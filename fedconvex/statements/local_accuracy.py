@@ -5,6 +5,7 @@ from typing import Any
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.parameters import is_scheduled
 from fedconvex.statements.setting import CurvatureBounds, Unmeasured
 
 
@@ -47,6 +48,8 @@ def step_contraction(solver: LocalSolver, method: Method, curvatures: CurvatureB
     steps: Any = solver
     if type(solver).__name__ != "GradientDescent":
         raise Unmeasured(f"the local solver {type(solver).__name__} takes no gradient steps of one size")
+    if is_scheduled(solver):
+        raise Unmeasured("the size of the local gradient steps changes from round to round")
     with balls.context():
         s, weight = balls.scalar(steps.stepsize), balls.scalar(method.proximal_weight)
         least, largest = curvatures.strong_convexity + weight, curvatures.smoothness + weight

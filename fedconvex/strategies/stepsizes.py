@@ -14,8 +14,9 @@ from fedconvex.ground_truths import require_minimizer
 from fedconvex.methods import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.step_numbers import common_steps
 from fedconvex.strategies.numbers import numbers_in_interval
-from fedconvex.validation import common_steps, instance_of, truth_value
+from fedconvex.validation import instance_of, truth_value
 
 
 @final

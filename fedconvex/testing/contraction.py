@@ -16,6 +16,7 @@ from fedconvex.fixed_points.equations import is_average
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method, State
+from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
@@ -75,7 +76,7 @@ def assert_contracts(
     _require(method, problem)
     low, high = _bounds(factor)
     solver = method.local_solver if local_solver is None else local_solver
-    if not isinstance(solver, SmoothSolver) or not method.linear:
+    if not isinstance(solver, SmoothSolver) or not method.linear or is_scheduled(solver):
         problem_text = "has rounds that are random, or change: they are no map that could contract"
         raise InvalidInput("method", method, problem_text, "give a method with exact or gradient steps as local work")
     if not isinstance(problem, QuadraticProblem):

@@ -289,14 +289,25 @@ class RoundTerms:
 
     def _descended(self, own: Any) -> Vector:
         """The answers after gradient steps on the subproblem."""
+        theta = self.subproblem.start
+        for _ in range(self._count):
+            theta = theta - number_of(own.stepsize) * self.subproblem.add_gradients(theta, gradient(theta))
+        return self.variable("answers", "theta", False, self.board.round.answers.points, theta)
+
+    @property
+    def path_length(self) -> Any:
+        """The sum of every client's local stepsizes; None where clients take no steps of known size."""
+        own = self.board.round.method.local_solver
+        if not isinstance(own, GradientDescent):
+            return None
+        return number_of(own.stepsize) * self._count
+
+    @property
+    def _count(self) -> int:
         steps = self.setting.method_parameters.get("local_steps")
         if steps is not None and steps.head != "constant":
             raise Missing("any number of local steps")
-        theta = self.subproblem.start
-        count = 1 if steps is None else integer(self.board.parameters.value(steps))
-        for _ in range(count):
-            theta = theta - number_of(own.stepsize) * self.subproblem.add_gradients(theta, gradient(theta))
-        return self.variable("answers", "theta", False, self.board.round.answers.points, theta)
+        return 1 if steps is None else integer(self.board.parameters.value(steps))
 
     def _local_step(self, at: Vector) -> Vector:
         given = self.setting.gradient_steps.get("stepsize")
@@ -306,11 +317,18 @@ class RoundTerms:
         moved: Vector = at - stepsize * self.subproblem.add_gradients(at, gradient(at))
         return moved
 
+    @property
+    def moves(self) -> list[tuple[Vector, Vector]]:
+        """Every part of the state after the round and before it."""
+        state = self.state
+        kept = [(f"{sort} {n}", u) for sort in ("shared", "memory") for n, u in getattr(state, sort).items()]
+        return [(self._next(name), old) for name, old in [("w", state.server), *kept]]
+
     def _next(self, part: str) -> Vector:
         """A part of the state after the round."""
         if f"next {part}" not in self.made:
             answers = self.answers
-            new = self.method.update(self.state, self.cohort, Answers(answers))
+            new = self.method.update(self.state, self.cohort, Answers(answers, self.path_length))
             played = self.board.round.played
             sort, _, name = part.partition(" ")
             term = new.server if part == "w" else getattr(new, sort)[name]

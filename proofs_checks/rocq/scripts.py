@@ -8,8 +8,11 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, parts, value
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Monomial, Quantity, Vec
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
+from fedconvex.proofs_checks.rocq.resting import eliminations
+from fedconvex.proofs_checks.rocq.roots import Roots
 from fedconvex.proofs_checks.rocq.signs import sign_lemma
 from fedconvex.proofs_checks.rocq.steps import Step, TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
@@ -138,8 +141,9 @@ class Script:
 
     def _parameters(self) -> None:
         """Signs of divisors and of multipliers."""
-        if any(p.head == "root" for x in self.numbers for p in parts(x)):
-            raise Missing("roots of parameters")
+        self.roots = Roots.of(self.numbers, self.board, self.writer)
+        for line in self.roots.lines:
+            self.say(line)
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         vectors = list(self._vectors())
@@ -153,7 +157,8 @@ class Script:
             self.say(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
         self.signs: dict[str, str] = {}
         for step in self.steps:
-            for multiplier in [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares)]:
+            of_root = list(_factors(step.right)) if step.root_of else []
+            for multiplier in [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]:
                 text = self.writer.number(multiplier)
                 if text not in self.signs and is_of_parameters(multiplier):
                     self.signs[text] = f"sign_{len(self.signs) + 1}"
@@ -162,7 +167,7 @@ class Script:
     def _sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
         if "-" not in self.writer.number(formula):
-            return "sign"
+            return f"({self.roots.rewrite}sign)"
         name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
         given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
         names = dict(self.theorem.parameters)
@@ -170,11 +175,13 @@ class Script:
             names["σ"] = "sg"
             given += ["0 <= sg", "sg <= 1"]
         given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
-        value_of = self.board.parameters.value(formula)
+        # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
+        own = SettingParameters(self.theorem.setting, [formula])
+        below = [own.value(d) for d in divisors([formula])]
         try:
-            self.lemmas.append(sign_lemma(name, self.board.field, formula, value_of, strictly, names, given))
+            self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
         except Missing:
-            return "sign"
+            return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
 
     def _basis(self) -> None:
@@ -229,18 +236,19 @@ class Script:
         self.rewrites: list[tuple[str, str]] = []  # text of a gradient, and the equation that rewrites it
         known: set[str] = set()
         others: list[tuple[str, str, Vector]] = []
+        self.unknown_gradients: list[tuple[str, Vector]] = []
         for name, at, _ in self.round.gradients:
             text = self._gradient(at)
             self.rewrites.append((text, name))
             known.add(text)
-            at_points[self.round.meaning(at).key] = (at, name)
+            at_points[self._key(at)] = (at, name)
         terms = dict.fromkeys(u.args[0] for u in self._vectors() if u.head == "gradient")
         for at in sorted(terms, key=_depth):
             text = self._gradient(at)
             if text in known:
                 continue
             known.add(text)
-            key, name = self.round.meaning(at).key, f"g{len(known)}"
+            key, name = self._key(at), f"g{len(known)}"
             if key in at_points:
                 others.append((name, text, at_points[key][0]))
                 continue
@@ -248,15 +256,21 @@ class Script:
             self.rewrites.append((text, f"{name}_is"))
             self._new_gradient(name, text, at)
         self._state_basis()
+        self._rest()
         for name, text, first in others:
             self.say(f"assert ({name}_is : {text} = {self._gradient(first)}).")
             self.say(f"{{ f_equal. {self._canonical()} {self._same}; identity. }}")
             self.rewrites.append((text, f"{name}_is"))
 
+    def _key(self, at: Vector) -> Any:
+        """Equal for points that are one."""
+        return self.board.round.put(self.round.meaning(at)).key
+
     def _gradient(self, at: Vector) -> str:
         return self.within.vector(gradient(at))
 
     def _new_gradient(self, name: str, text: str, at: Vector) -> None:
+        self.unknown_gradients.append((name, at))
         if self.round.meaning(at).is_random:
             raise Missing("a gradient at a point that depends on the draw")
         if self.theorem.drawn:
@@ -295,6 +309,47 @@ class Script:
         self.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
         self.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")
 
+    def _rest(self) -> None:
+        """What a fixed point's equations eliminate."""
+        moves = [(new, old, self._coordinates(new - old)) for new, old in self.theorem.rests]
+        for one in eliminations(moves, self.board.field, self.within):
+            for line in one.lines(self.within, self._canonical(), self.roots.identity):
+                self.say(line)
+            self.rewrites.append((one.name, f"{one.name}_is"))
+
+    def _coordinates(self, u: Vector) -> Vec:
+        """The vector in those of the proof's basis: means and deviations, by their names."""
+        match u.head, u.args:
+            case "free", (name,):
+                variable = self.round.variables[name]
+                if variable.equals is not None:
+                    return self._coordinates(variable.equals)
+                return self._of_basis((SAME, name) if variable.shared else None, name)
+            case "gradient", (at,):
+                key = self._key(at)
+                for _, point, equals in self.round.gradients:
+                    if self._key(point) == key:
+                        return self._coordinates(equals)
+                for name, point in self.unknown_gradients:
+                    if self._key(point) == key:
+                        alone = point == self.round.made.get("minimiser")
+                        return self._of_basis((APART, name) if alone else None, name)
+            case "mean", (v,):
+                return self._coordinates(v).only(SAME)
+            case "+", (v, w):
+                return self._coordinates(v) + self._coordinates(w)
+            case "-", (v, w):
+                return self._coordinates(v) - self._coordinates(w)
+            case "*", (c, v):
+                return self._coordinates(v) * self.board.parameters.value(c)
+            case "/", (v, c):
+                return self._coordinates(v) / self.board.parameters.value(c)
+        raise Missing(f"the vector {u.head} at a fixed point")
+
+    def _of_basis(self, alone: tuple[str, str] | None, name: str) -> Vec:
+        keys = [(SAME, f"{name}_b"), (APART, f"{name}_d")] if alone is None else [alone]
+        return Vec(dict.fromkeys(keys, self.board.field.scalar(1)))
+
     def _canonical(self) -> str:
         """The tactic that writes every gradient by its name, those with others inside first."""
         longest = sorted(self.rewrites, key=lambda pair: -len(pair[0]))
@@ -307,7 +362,7 @@ class Script:
         texts: set[str] = set()
         terms = dict.fromkeys(p.args[0] for x in self.numbers for p in parts(x) if p.head == "value")
         for place, at in enumerate(terms, 1):
-            key, text = self.round.meaning(at).key, self.within.number(value(at))
+            key, text = self._key(at), self.within.number(value(at))
             if text in texts:
                 continue
             texts.add(text)
@@ -352,12 +407,13 @@ class Script:
             size = c if self.board.field.is_nonnegative(c) else -c
             if not self.board.field.is_nonnegative(size):
                 raise Missing("the length of a multiple of unknown sign")
-            factor = self.within.factor(number_of(size))
+            factor = f"({self.roots.text(number_of(size))})"
             lemma = "norm_multiple" if size == c else "norm_opposite"
             self.say(f"assert ({name}_is : {text} = {factor} * {known}).")
             operands = f"{self.within.operand(of)} {self.within.operand(vector)}"
+            same = f"{self._canonical()[:-1] or 'idtac'}; {self._same}"
             self.say(f"{{ apply ({lemma} {operands} {factor} {known} {known}_is); "
-                     f"[{self._canonical()[:-1] or 'idtac'}; {self._same}; identity | sign]. }}")  # fmt: skip
+                     f"[{same}; {self.roots.identity} | sign]. }}")  # fmt: skip
 
     # ---- lines
 
@@ -390,13 +446,13 @@ class Script:
         whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
         apply = "by_identity" if relation == "<=" else "by_equation"
         body.append(f"apply ({apply} _ _ ({whole})).")
-        body.append(f"- {self._plain()} {self._canonical()} {self._expand}. identity.")
+        body.append(f"- {self._plain()} {self._canonical()} {self._expand}. {self.roots.identity}.")
         body.append(f"- {self._nonnegative(proofs_of, corrections, relation)}")
         self.say("{ " + "\n    ".join(body) + " }")
 
     def _plain(self) -> str:
         """The tactic that writes values and lengths by their names."""
-        names = [*self.value_names, *self.length_names]
+        names = [*self.value_names, *self.length_names, *self.roots.equations]
         return f"repeat first [{' | '.join(f'rewrite {name}' for name in names)} | fail]." if names else ""
 
     def _nonnegative(self, parts_: list[tuple[Number, str, bool]], corrections: list[Any], relation: str) -> str:
@@ -453,7 +509,7 @@ class Script:
             square_of_unknown = Quantity({twice: self.board.field.scalar(1)})
             rest = rest - reader.product(q, square_of_unknown - square)
             text = " + ".join(
-                " * ".join([f"({self.within.number(number_of(c))})", *(self.lengths[int(x[1])][1] for x in m)])
+                " * ".join([f"({self.roots.text(number_of(c))})", *(self.lengths[int(x[1])][1] for x in m)])
                 for m, c in q.terms.items()
             )
             found.append((text, name, self.within.number(inner(of, of)), place))
@@ -462,18 +518,28 @@ class Script:
     def _conclude(self) -> None:
         last = self.steps[-1]
         claim = self.theorem
+        equal = f"{self._inline()} {self._expand}; {self.roots.identity}"
         if type(claim.left) is Vector:
             self.say(f"{self._canonical()} {self._same}; identity.")
         elif claim.claim.relation == "=" or last.relation == "=":
             self.say(f"pose proof (no_difference _ _ {last.name}) as last.")
             end = "apply Rminus_diag_uniq_sym" if claim.claim.relation == "=" else "apply Req_le, Rminus_diag_uniq_sym"
-            self.say(f"first [exact {last.name} | {end}; rewrite <- last; {self._inline()} {self._expand}; identity].")
+            self.say(f"first [exact {last.name} | {end}; rewrite <- last; {equal}].")
         else:
-            same = f"[exact (difference _ _ {last.name}) | apply Req_le; {self._inline()} {self._expand}; identity]"
+            same = f"[exact (difference _ _ {last.name}) | apply Req_le; {equal}]"
             self.say(f"first [exact {last.name} | apply (by_identity _ _ _ eq_refl); eapply Rle_trans; {same}].")
 
     def _inline(self) -> str:
         return "".join(f"{t[:-1]}; " for t in (self._plain(), self._canonical()) if t)
+
+
+def _factors(x: Number) -> Iterator[Number]:
+    """The factors of a product that are formulas of parameters with differences, whose signs are no matter of form."""
+    if x.head == "*":
+        for factor in x.args:
+            yield from _factors(factor)
+    elif is_of_parameters(x) and any(p.head in ("-", "neg") for p in parts(x)):
+        yield x
 
 
 def _depth(u: Vector) -> int:

@@ -1,7 +1,8 @@
 """Signs of formulas as lemmas: the kernel's substitutions, written out so that Rocq checks every one of them.
 
-A condition x ≥ b is used up by x = b + s with a slack s ≥ 0, and x ≤ b by x = b/(1 + s); what is left is a quotient of
-polynomials whose coefficients have one sign.
+A condition x ≥ b is used up by x = b + s with a slack s ≥ 0, x ≤ b by x = b/(1 + s) where x > 0, and x < b by
+x = b·s/(s + t) with t > 0 where x may be 0; what is left is a quotient of polynomials whose coefficients have one
+sign.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,8 @@ def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
     symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in field.known]
     several = [known for known, n in zip(field.known, symbols, strict=True) if n > 1]
     single = [known for known, n in zip(field.known, symbols, strict=True) if n == 1]
+    yield from ((known,) for known in field.known)  # what needs few conditions is proved by few
+    yield from islice(permutations(field.known, 2), MOST_ORDERS)
     orders = list(islice(permutations(several), MOST_ORDERS))
     yield from orders
     yield from ((*order, *single) for order in orders)
@@ -43,18 +46,24 @@ def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
 
 
 def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
-    above, below = value.above, value.below
-    for step in made.steps:
-        k, _, denominator = step[:3]
-        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
-        above, below = made._put_in(above, step), made._put_in(below, step)
-        above = field.reduced(above * denominator ** max(missing, 0))
-        below = field.reduced(below * denominator ** max(-missing, 0))
+    above, below = _put_in(field, made, made.steps, value)
     signs = made.steps[-1][3] if made.steps else field.signs
     for sign in (1, -1):
         if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
             return Scalar(above * sign, below * sign, field)
     return None
+
+
+def _put_in(field: Field, made: Substitutions, steps: Iterable[Any], value: Scalar) -> tuple[Any, Any]:
+    """Numerator and denominator of the value after the substitutions."""
+    above, below = value.above, value.below
+    for step in steps:
+        k, _, denominator = step[:3]
+        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
+        above, below = made._put_in(above, step), made._put_in(below, step)
+        above = field.reduced(above * denominator ** max(missing, 0))
+        below = field.reduced(below * denominator ** max(-missing, 0))
+    return above, below
 
 
 def _degree(polynomial: Any, k: int) -> int:
@@ -69,15 +78,18 @@ def sign_lemma(
     strictly: bool,
     names: Mapping[str, str],
     given: Iterable[str],
+    below: Iterable[Scalar] = (),
 ) -> str:
-    """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold."""
+    """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold; `below` are its divisors."""
     relation = "<" if strictly else "<="
-    write = Writer({}, names)
-    text = write.number(formula)
     hypotheses = [h for h in given if "curvature" not in h]
-    head = f"Lemma {name} : forall {' '.join(dict.fromkeys(names.values()))} : R,\n  "
-    head += " -> ".join([*(f"({h})" for h in hypotheses), f"0 {relation} {text}"]) + "."
+    head = _head(name, relation, Writer({}, names).number(formula), names, hypotheses)
     lines = ["Proof.", "  intros."]
+    occurring = (name for name, n in zip(field.signs, (value.above * value.below).degrees(), strict=False) if n)
+    if any(name.startswith("√") for name in occurring):
+        raise Missing("the sign of a formula with roots")
+    if any(map(_is_hard, below)):
+        return _of_quotient(name, field, formula, value, strictly, names, hypotheses)
     found = substitutions(field, value)
     plain = not any(p.head in ("root", "max") for p in parts(formula))
     if found is None or not plain:
@@ -98,6 +110,45 @@ def sign_lemma(
     return "\n".join([head, *lines, *(f"  {line}" for line in script), "Qed."])
 
 
+def _of_quotient(
+    name: str, field: Field, formula: Number, value: Scalar, strictly: bool, names: Mapping[str, str], given: list[str]
+) -> str:
+    """The lemma, from the signs of numerator and denominator: with slacks in them, divisors would hide their signs."""
+    sign = 1 if field.is_positive(Scalar(value.below, field.one, field)) else -1
+    above, below = (Scalar(p * sign, field.one, field) for p in (value.above, value.below))
+    texts = [number_of(above), number_of(below)]
+    of_parts = [
+        sign_lemma(f"{name}_above", field, texts[0], above, strictly, names, given),
+        sign_lemma(f"{name}_below", field, texts[1], below, True, names, given),
+    ]
+    relation, product = ("<", "Rmult_lt_0_compat") if strictly else ("<=", "Rmult_le_pos")
+    quotient = "({}) / ({})".format(*(Writer({}, names).number(x) for x in texts))
+    variables = " ".join(dict.fromkeys(names.values()))
+    head = _head(name, relation, Writer({}, names).number(formula), names, given)
+    inverse = "apply Rinv_0_lt_compat" if strictly else "left; apply Rinv_0_lt_compat"
+    proof = [
+        f"match goal with |- 0 {relation} ?e => replace e with ({quotient}) by (field; nonzero) end.",
+        f"apply {product}; [apply ({name}_above {variables}) |",
+        f"  {inverse}; apply ({name}_below {variables})]; assumption.",
+    ]
+    return "\n\n".join([*of_parts, "\n".join([head, "Proof.", "  intros.", *(f"  {line}" for line in proof), "Qed."])])
+
+
+def _head(name: str, relation: str, text: str, names: Mapping[str, str], given: Iterable[str]) -> str:
+    variables = " ".join(dict.fromkeys(names.values()))
+    return (
+        f"Lemma {name} : forall {variables} : R,\n  "
+        + " -> ".join([*(f"({h})" for h in given), f"0 {relation} {text}"])
+        + "."
+    )
+
+
+def _is_hard(divisor: Scalar) -> bool:
+    """Whether a factor of it is no linear formula and shows no sign."""
+    factors = (factor for factor, _ in divisor.above.factor()[1])
+    return any(factor.total_degree() > 1 and len({c > 0 for c in factor.coeffs()}) > 1 for factor in factors)
+
+
 def _substituted(
     field: Field, difference: Scalar, strictly: bool, step: Any, names: dict[str, str], place: int, before: list[Used]
 ) -> list[str]:
@@ -116,19 +167,42 @@ def _substituted(
     linear = made._by_power(condition, k)[1]
     if not has_sign(denominator, 1, field.signs):
         linear, condition = -linear, -condition
-    relation = "<" if strictly else "<="
+    relation, product = ("<", "Rmult_lt_0_compat") if strictly else ("<=", "Rmult_le_pos")
 
     def text_of(polynomial: Any) -> str:
         return _text(polynomial, field, names)
 
-    known = f"assert (known_{place} : 0 {relation} {text_of(condition)}) by (first [lra | sign])."
-    later = {**names, symbol: new}
+    above_now, below_now = _put_in(field, made, [earlier for _, earlier in before], difference)
+    times = field.made(condition * below_now, above_now)  # a hypothesis b <= a says that 0 <= (a − b) · times
+    cleared = f"(({text_of(times.above)}) / ({text_of(times.below)}))"
+    of_hypothesis = (
+        f"match goal with H : ?b {relation} ?a |- 0 {relation} ?c => replace c with ((a - b) * {cleared}) by "
+        f"(field; nonzero); apply {product}; [lra | sign] end"
+    )
+    known = f"assert (known_{place} : 0 {relation} {text_of(condition)}) by (first [lra | {of_hypothesis} | sign])."
+    spare = next((n for n in field.spare.values() if n == f"{symbol}′" and n not in names), "")
+    later = {**names, symbol: new, spare: f"{new}'"}
     whole = f"({_text(above, field, later)}) / ({_text(below, field, later)})"
     if below.degrees()[k] == 0 and above:  # x = b + s
         divisor, slack = text_of(linear), f"({text_of(condition)}) / ({text_of(linear)})"
     elif below.degrees()[k] == 1 and above.degrees()[k] == 0:  # x = b/(1 + s)
         divisor = f"({text_of(-linear)}) * {old}"
         slack = f"({text_of(condition)}) / ({divisor})"
+    elif below.degrees()[k] == 1 and strictly:  # x = b·s/(s + t)
+        rest = made._by_power(condition, k)[0]
+        lines = [
+            known,
+            f"assert (divisor_{place} : 0 < {text_of(-linear)}) by sign.",
+            f"assert (bound_{place} : 0 < {text_of(rest)}) by",
+            f"  (replace ({text_of(rest)}) with ({text_of(condition)} + ({text_of(-linear)}) * {old}) by ring;",
+            "   sign).",
+            f"assert (slack_{place} : exists {new} {new}', 0 <= {new} /\\ 0 < {new}' /\\ {old} = {whole}).",
+            f"{{ exists {old}, (({text_of(condition)}) / ({text_of(-linear)})).",
+            "  repeat split; [sign | sign | field; nonzero]. }",
+            f"destruct slack_{place} as ({new} & {new}' & {new}_sign & {new}'_sign & {old}_is). subst {old}.",
+        ]
+        names.update({symbol: new, spare: f"{new}'"})
+        return lines
     else:
         raise Missing("a condition of another kind")
     lines = [

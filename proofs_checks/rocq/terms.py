@@ -164,10 +164,12 @@ def _monomial(c: int, factors: Iterable[tuple[str, int]]) -> Number:
     for name, power in factors:
         if not power:
             continue
-        if name.startswith("√") and not name[1:].startswith("["):
+        if name.startswith("√["):  # the root of a formula, which `squares` of the field has
+            one = Number("root", (parameter(name),))
+        elif name.startswith("√"):
             inside = number(int(name[1:])) if name[1:].isdigit() else parameter(name[1:])
             one = Number("root", (inside,))
-        elif name.isidentifier():
+        elif name.removesuffix("′").isidentifier():  # ′ is the kernel's mark of a second slack
             one = parameter(name)
         else:
             raise Missing(f"the number {name} in a formula")

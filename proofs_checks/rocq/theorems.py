@@ -40,8 +40,6 @@ class TheoremText:
             raise Missing("an invariant of the server's point")
         if derivation.cases is not None:
             raise Missing("Cases")
-        if setting.rests:
-            raise Missing("fixed points")
         if setting.single_client:
             raise Missing("a single client")
         if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
@@ -60,7 +58,10 @@ class TheoremText:
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
                                 dict(derivation.invariants))  # fmt: skip
+        if setting.rests and self.one:
+            raise Missing("a fixed point of which one client is looked at")
         self.left, self.right = self._side(claim.left), self._side(claim.right)
+        self.rests = self.round.moves if setting.rests else []
         self.hypotheses: list[TheoremHypothesis] = []
         self.facts: dict[str, tuple[str, str]] = {}
         self._assumptions()
@@ -157,7 +158,9 @@ class TheoremText:
             *found,
             *map(self._at_server, assumed),
             *(TheoremHypothesis(f"{v.name}_is", f"{v.name} = ({w.vector(v.equals)})%V") for v in defined if v.equals),
-        ]
+            *(TheoremHypothesis(f"rests_{n}", f"{w.vector(new)} = {w.vector(old)}") for n, (new, old) in
+              enumerate(self.rests, 1)),
+        ]  # fmt: skip
 
     def _inexact(self, what: str) -> TheoremHypothesis:
         w = self.writer

@@ -52,7 +52,9 @@ VALUES: dict[str, Any] = {
     "epochs": 1, "batch_size": 1, "decay": 1, "weight_decay": 0, "clip": 1, "momentum": 0, "skip": 0, "option": 2,
     "server_stepsize": 1, "regularization": 1, "start": "center", "server": "all", "tolerance": 1e-6, "max_steps": 50,
     "gamma": 0.5, "K": 1, "p": 0.5, "Schedule.clients": [[0], [1]], "fraction": 0.5, "policy": "drop",
-    "SGD.epochs": None, "SGD.steps": 2, "UnequalSteps.steps": (2, 1),
+    "rule": "1/(8 + t)", "SGD.epochs": None, "SGD.steps": 2, "UnequalSteps.steps": (2, 1),
+    "RandomNumberOfSteps.numbers": (1, 2), "chances": (1, 3),
+    "RandomSteps.steps": fc.RandomNumberOfSteps((1, 2)),
     # problems and runs
     "A": A, "b": B, "y": Y, "H": [np.eye(2), np.eye(2)], "c": [np.ones(2), np.zeros(2)], "weights": [1, 2],
     "ridge": 0.1, "num_classes": 3, "MultinomialLogistic.y": [np.array([0, 2]), np.array([1])],

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
 from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
-from fedconvex.validation import common_steps, members_of
+from fedconvex.step_numbers import common_steps
+from fedconvex.validation import members_of
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:

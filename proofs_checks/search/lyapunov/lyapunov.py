@@ -10,6 +10,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
+from fedconvex.parameters import is_scheduled
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round, slowest_when_drawn
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
@@ -112,6 +113,9 @@ def _specified(
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    if is_scheduled(spec.method) or is_scheduled(spec.solver):
+        problem = "has a stepsize that changes from round to round, and a rate is that of one"
+        raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:

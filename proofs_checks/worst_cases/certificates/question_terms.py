@@ -31,7 +31,7 @@ from fedconvex.claims.terms import (
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
-from fedconvex.parameters import in_rationals
+from fedconvex.parameters import in_rationals, is_scheduled
 from fedconvex.proofs_checks.kernel.proofs import Hypothesis, Infimum, Upper
 from fedconvex.proofs_checks.library.inequalities import Parts, by, interpolation
 from fedconvex.proofs_checks.worst_cases.programs import quadratic_forms as forms
@@ -40,6 +40,7 @@ from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.ratios import DISTANCE, START
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
+from fedconvex.stepsizes import StepsizeSchedule
 
 MOST_BITS = 900  # of a number that is written out; the kernel reads none that is much longer
 Condition = tuple[Number, str, Number]
@@ -248,7 +249,7 @@ class QuestionTerms:
         for f in fields(method):  # type: ignore[arg-type]
             x = getattr(method, f.name)
             if not (x == f.default and type(x) is type(f.default)):
-                if isinstance(x, str | None):
+                if isinstance(x, str | StepsizeSchedule | None):
                     raise NoLemma(f"{f.name} = {x!r} is no number, as a method's parameters are in a setting")
                 found[f.name] = written(x)
         return found
@@ -256,6 +257,8 @@ class QuestionTerms:
     def _answers(self) -> dict[str, Any]:
         """How clients answer, as fields of a setting."""
         own, solver = in_rationals(self.spec.method.local_solver), self.spec.solver
+        if is_scheduled(solver):
+            raise NoLemma("the local steps change from round to round, and a setting has one stepsize")
         if solver == own:
             return {}
         if isinstance(solver, ToInexactness):

@@ -178,7 +178,7 @@ def _histories(
         if draw is not None:
             # Without residuals there is one `Rounds` for all rounds.
             run = rounds[len(averages) % len(rounds)]
-            reached, average = _play(run, reached, draw)
+            reached, average = _play(run, reached, replace(draw, round=len(averages)))
             averages = [*averages, run.arithmetic.publish(average)]
         if len(averages) == number:
             yield chance, averages, reached

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
@@ -13,7 +14,7 @@ from fedconvex.local_solvers.unequal_steps import require_equal_steps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of
-from fedconvex.parameters import in_rationals
+from fedconvex.parameters import in_rationals, in_round, is_scheduled, require_rounds
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
@@ -116,7 +117,8 @@ class Specification:
         """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
         state = self.method.initial_state(Family(), lambda row: row)
         memoryless = not (state.shared or state.memory)
-        return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless)
+        alike = not (is_scheduled(self.method) or is_scheduled(self.solver))
+        return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless and alike)
 
 
 def specify(
@@ -146,6 +148,8 @@ def specify(
     if local_solver is not None:
         instance_of(local_solver, LocalSolver, "local_solver", "a local solver", "give such as fedconvex.Exact()")
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    require_rounds(method, rounds)
+    require_rounds(solver, rounds)
     require_equal_steps(getattr(method, "local_steps", 1), solver, "is not analysed")
     # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
@@ -188,7 +192,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
                            "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    if not method.linear:
+    if not in_round(method, 0, arithmetics.get("exact")).linear:  # a schedule's numbers are known in every round
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"

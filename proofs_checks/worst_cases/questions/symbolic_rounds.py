@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, final
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -21,6 +22,7 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.once import Once
+from fedconvex.parameters import in_round
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
@@ -81,26 +83,32 @@ class Histories:
 
     def _longer(self, history: History) -> Iterator[History]:
         before, latest = history.states[-1], history.latest[-1]
+        method, solver = self._of_round(len(history.draws))
         if isinstance(self.board, EnumeratedBoard):
             board = self.board
-            everyones = Once(lambda: answered(self.method, self.solver, board, before)[1])
+            everyones = Once(lambda: answered(method, solver, board, before)[1])
             for chance, draw in self.draws.every():
                 assert draw.members is not None
-                after, average = drawn_round(self.method, self.solver, board, before, draw)
+                after, average = drawn_round(method, solver, board, before, draw)
                 members = draw.members.tolist()
                 last = Once(partial(_latest, latest, members, everyones, board.clients))
                 yield self._with(history, history.chance * chance, after, last, everyones, draw, average)
             return
-        after, answers = answered(self.method, self.solver, self.board, before, self.draws)
+        after, answers = answered(method, solver, self.board, before, self.draws)
         everyone = self.draws.everyone
         models = Once(lambda: answers if everyone else WhenDrawn.between(latest(), answers))
         yield self._with(history, history.chance, after, models, lambda: answers, None, mean(answers))
 
+    def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
+        """Method and local solver, with the round's numbers in the place of schedules."""
+        exact = arithmetics.get("exact")
+        return in_round(self.method, t, exact), in_round(self.solver, t, exact)
+
     def _with(
         self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
     ) -> History:
-        before = history.states[-1]
-        solutions = Once(lambda: answered(self.method, Exact(), self.board, before)[1])
+        before, method = history.states[-1], self._of_round(len(history.draws))[0]
+        solutions = Once(lambda: answered(method, Exact(), self.board, before)[1])
         return History(
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
             (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),

@@ -25,6 +25,24 @@ MUTANTS = (
     ("feddyn.equation5", "by_identity _ _ (1 * (", "by_identity _ _ (2 * ("),
     ("feddyn.equation4", "curvature_at_most L f", "curvature_at_least L f"),
 )
+# With roots of parameters, at a fixed point, and in a proof whose signs need a condition with a quotient.
+FURTHER = ("fedprox.corollary10", "fedsplit.proposition2", "malinovskiy.localstep")
+FURTHER_MUTANTS = (
+    (
+        "fedprox.corollary10",
+        "norm (gradient F w) <= (sqrt (1 + sigma2 / epsilon))",
+        "norm (gradient F w) <= (sqrt (1 + sigma2 / (2 * epsilon)))",
+    ),
+    ("fedprox.corollary10", "(epsilon <= inner", "(epsilon / 2 <= inner"),
+    ("fedsplit.proposition2", "(w_next = w) ->", "(w_next = w_next) ->"),
+    ("fedsplit.proposition2", "(theta - w)))%V) ->", "(theta - 2 * w)))%V) ->"),
+    ("malinovskiy.localstep", "(stepsize <= 2 / (mu + L)) ->", "(stepsize <= 3 / (mu + L)) ->"),
+    (
+        "malinovskiy.localstep",
+        "<= (1 - stepsize * mu) * (norm (y - z)).",
+        "<= (1 - 2 * stepsize * mu) * (norm (y - z)).",
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +78,20 @@ def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str
     assert old in text
     (folder / "Statements" / "mutant.v").write_text(text.replace(old, new, 1))
     assert not rocq.compile(folder, "Statements/mutant").accepted
+
+
+@pytest.fixture(scope="module")
+def further(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("rocq") / "further"
+    written = write_theories(place, [statement(name) for name in FURTHER])
+    found = list(check_folder(rocq, place, written))
+    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
+    return place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("identifier", "old", "new"), FURTHER_MUTANTS)
+def test_a_mutant_with_roots_or_of_a_fixed_point_is_refused(
+    rocq: Rocq, further: Path, identifier: str, old: str, new: str
+) -> None:
+    test_a_mutant_is_refused(rocq, further, identifier, old, new)

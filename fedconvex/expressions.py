@@ -1,7 +1,7 @@
-"""A small expression language for the experiments' files, as in `tail('value', data, 'a') < tail('value', data, 'b')`.
+"""A small expression language for formulas in text, as in `tail('value', data, 'a') < tail('value', data, 'b')`.
 
 Numbers, strings, names, + − * / **, comparisons, `and`, `or`, `not`, and calls of the functions that the caller passes;
-nothing else. Python's parser reads the text and this module walks the tree: nothing in a file is ever executed.
+nothing else. Python's parser reads the text and this module walks the tree: the text is never executed.
 """
 
 import ast

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.expressions import Truth, evaluate
+from fedconvex.expressions import Truth, evaluate
 
 NAMES = {"L": 4.0, "sqrt": math.sqrt, "text": "b", "inf": math.inf, "nan": math.nan, "len": len}
 

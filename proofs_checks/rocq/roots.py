@@ -1,0 +1,85 @@
+"""Roots of parameters in a proof: a name for every root in the kernel's field, and what others are in these."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import final
+
+from fedconvex.claims.terms import Number, number, parts
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.rocq.terms import Writer, number_of
+
+
+@final
+@dataclass
+class Roots:
+    """The roots in a proof's terms. `lines` introduce them; `rewrite` writes them by their names, `identity` proves."""
+
+    board: RoundBoard
+    writer: Writer
+    lines: list[str] = field(default_factory=list)
+    names: dict[Number, str] = field(default_factory=dict)
+    equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
+    parameters: list[str] = field(default_factory=list)  # of the parameters as squares
+    squares: list[str] = field(default_factory=list)  # of the names: monomial = polynomial
+
+    @staticmethod
+    def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
+        """The roots in these numbers."""
+        found = Roots(board, writer)
+        values = [(term, number_of(board.parameters.value(term))) for term in _roots_in(numbers)]
+        for name in _roots_in(value for _, value in values):
+            found._introduce(name)
+        for place, (term, value) in enumerate(values, 1):
+            text = writer.number(term)
+            found.lines.append(f"assert (root_{place}_is : {text} = {found.text(value)}).")
+            found.lines.append(f"{{ apply root_is; [sign | {found.identity}]. }}")
+            found.equations.append(f"root_{place}_is")
+        return found
+
+    @property
+    def identity(self) -> str:
+        """The tactic that proves an equation of formulas."""
+        if not self.names:
+            return "identity"
+        first = "".join(f"rewrite ?{equation}; " for equation in self.parameters)
+        given = f" [{' '.join(self.squares)}]" if self.squares else ""
+        return f"({first}first [ring{given} | field{given}; nonzero])"
+
+    @property
+    def rewrite(self) -> str:
+        """The tactic that writes the roots in a goal by their names."""
+        return "".join(f"rewrite ?{equation}; " for equation in self.equations)
+
+    def text(self, of: Number) -> str:
+        """A formula of the kernel's field, whose roots are the named ones."""
+        return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).number(of)
+
+    def _name(self, root: Number) -> str:
+        return self.names[root]
+
+    def _introduce(self, root: Number) -> None:
+        """A positive number whose square is the radicand."""
+        name = self.names[root] = f"root{len(self.names) + 1}"
+        (of,) = root.args
+        symbol = str(of.args[0])
+        if symbol.startswith("√["):
+            radicand = number_of(self.board.field.squares[symbol])
+        else:
+            radicand = of
+        text = self.writer.number(radicand)
+        self.lines.append(
+            f"destruct (positive_root_of ({text})) as ({name} & {name}_positive & {name}_square & _); [sign |]."
+        )
+        if radicand.head == "parameter":
+            self.parameters.append(f"{name}_square")
+            return
+        above, below = radicand.args if radicand.head == "/" else (radicand, number(1))
+        divisor = self.writer.factor(below)
+        self.lines.append(f"assert ({name}_cleared : {name} * {name} * {divisor} = {self.writer.number(above)})")
+        self.lines.append(f"  by (rewrite <- {name}_square; field; nonzero).")
+        self.squares.append(f"{name}_cleared")
+
+
+def _roots_in(numbers: Iterable[Number]) -> dict[Number, None]:
+    """The roots in these numbers, each once."""
+    return dict.fromkeys(p for x in numbers for p in parts(x) if type(p) is Number and p.head == "root")
