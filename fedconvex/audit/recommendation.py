@@ -29,6 +29,7 @@ from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
@@ -49,6 +50,7 @@ FORMED_COPIES = 6  # of all clients' Hessians
 Say = Callable[[str], None]
 
 
+@checked_keywords
 def recommend(
     problem: Problem,
     tolerance: float = 1e-6,
