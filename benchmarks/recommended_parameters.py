@@ -125,7 +125,7 @@ def lowest_gap(method: Method, problem: Problem, before: np.ndarray, x: np.ndarr
     if not (isinstance(method, fc.FedGD) and problem.is_convex):
         return -inf
     s = float(method.stepsize)
-    r = float(np.maximum(abs(1 - s * problem.L), abs(1 - s * problem.mu)).max()) ** int(method.local_steps)
+    r = float(np.maximum(abs(1 - s * problem.L), abs(1 - s * problem.mu)).max()) ** int(np.min(method.local_steps))
     if r > 1:
         return -inf
     ahead = rounds if r == 1 else r * (1 - r**rounds) / (1 - r)

@@ -48,7 +48,8 @@ def reached_from_first_rounds(
     with rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
         state = rounds.start(np.zeros(problem.dim))
         now = first = gap_at(state.server)
-        center, advance = np.zeros(problem.dim), rounds.advance
+        center = np.zeros(problem.dim)
+        advance: Callable[[State], State] = rounds.advance
         for t in range(limit):
             if t == PLAYED:
                 center, state, advance = _linearised(design, model, truth, rounds, state)
