@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fedconvex.deep.runner import run as run
 
 IN_RUNNER = ("DeepRun", "run")
+PACKAGES = ("datasets", "models")
 
 
 def __getattr__(name: str) -> Any:
@@ -27,4 +28,6 @@ def __getattr__(name: str) -> Any:
             from fedconvex.errors import MissingLibrary
 
             raise MissingLibrary("torch", f"fedconvex.deep.{name}", "deep") from None
-    raise unknown_attribute(__name__, name, IN_RUNNER)
+    if name in PACKAGES:
+        return import_module(f"{__name__}.{name}")
+    raise unknown_attribute(__name__, name, (*IN_RUNNER, *PACKAGES))

@@ -83,9 +83,9 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
     except OSError as error:
         raise InvalidInput("config", path, f"cannot be read: {error.strerror}", "check the path") from None
     except RecursionError:
-        raise InvalidInput("config", path, "is nested too deeply", "repair it") from None
+        raise InvalidInput("config", path, "is nested too deeply", "use fewer nested tables and lists") from None
     except ValueError as error:  # also that of text that is not UTF-8, and of integers of thousands of digits
-        raise InvalidInput("config", path, f"is not TOML: {error}", "repair it") from None
+        raise InvalidInput("config", path, f"is not TOML: {error}", "correct the TOML there") from None
     for name, section in (changes or {}).items():
         given = sections.get(name, {})
         sections[name] = {**given, **section} if isinstance(given, Mapping) else given

@@ -139,7 +139,7 @@ class DeepRun(ShownResult, ClaimableRun):
         Raises InvalidInput where the run did not measure it.
         """
         if len(self.records) < 2 or OF_CLIENTS not in self.records[1]:
-            raise InvalidInput("measure", None, "left it out", "run with measure='inexactness'")
+            raise InvalidInput("measure", None, "does not include the inexactness", "run with measure='inexactness'")
         return np.array([record[OF_CLIENTS] for record in self.records[1:]])
 
     def figure(self, statement: str = "fedprox.theorem4", **given: Any) -> "Figure":

@@ -18,7 +18,7 @@ from fedconvex.names import suggestion
 
 def _product(left: Any, right: Any) -> Any:
     if isinstance(left, str) or isinstance(right, str):  # 'a' * 10000000000 is a text of 10 GB
-        raise TypeError("a text has no product")
+        raise TypeError("text cannot be multiplied")
     return left * right
 
 

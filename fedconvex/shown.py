@@ -112,6 +112,24 @@ def _short_repr(result: ShownResult) -> str:
     return f"<{type(result).__name__}: {_cut(one_line(result.summary().title, 10 * COLUMNS), COLUMNS - 30)}>"
 
 
+def on_screen(text: str, rest: str = "") -> str:
+    """The text in at most `LINES` lines of at most `COLUMNS` columns: long lines wrap, and the last one counts others.
+
+    Args:
+        rest: where a reader finds all lines.
+    """
+    lines: list[str] = []
+    for line in text.splitlines():
+        indent = line[: len(line) - len(line.lstrip())][: COLUMNS // 2]
+        short = _width(line) <= COLUMNS  # its blanks are kept
+        columns = COLUMNS if _width(line) == len(line) else COLUMNS // 2  # wide letters take two
+        lines += [line] if short else wrap(line, columns, subsequent_indent=f"{indent}{GAP}", break_on_hyphens=False)
+    if len(lines) > LINES:
+        where = f": {rest}" if rest else ""
+        lines = [*lines[: LINES - 1], _cut(f"… {len(lines) - LINES + 1} more lines{where}")]
+    return "\n".join(lines)
+
+
 def number(value: Any, digits: int = 6) -> str:
     """A number for a table: the nearest float in a few digits, a dash for None and NaN."""
     if value is None:

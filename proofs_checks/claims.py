@@ -53,7 +53,7 @@ def _entry(statement: Statement) -> tuple[ClaimSetting, Claim, Derivation]:
     try:
         claim = statement.claim
     except Exception as error:  # a formula that fails when it is called with terms
-        raise Refused(f"the formula of {statement.identifier} has no meaning in terms: {error}") from error
+        raise Refused(f"the formula of {statement.identifier} cannot be evaluated on terms: {error}") from error
     if builder is None or claim is None:
         raise Refused(f"{statement.identifier} has no proof as data")
     return statement.setting, claim, builder(claim)

@@ -22,6 +22,7 @@ from fedconvex.claims.on_runs.random_federations import federation_of
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.statements import without_claim
 from fedconvex.errors import InvalidInput
+from fedconvex.shown import on_screen
 from fedconvex.statements.statement import Statement
 from fedconvex.validation import in_floats, integer_at_least, positive
 
@@ -39,7 +40,7 @@ class Counterexample:
     tried: int
 
     def __str__(self) -> str:
-        return f"{self.found}\n{self.federation}"
+        return on_screen(f"{self.found}\n{self.federation}")
 
 
 def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = None, seed: int = 0) -> (

@@ -214,8 +214,8 @@ def _refuted(of: Statement, remarks: Remarks, replayed: Replay | None) -> tuple[
         return Verdict.UNKNOWN, f"the counterexample is not in the statement's setting: {missing[0]}"
     found = of.claim.on(federation)
     if found.holds is not False:
-        return Verdict.UNKNOWN, f"the counterexample does not break the claim: {found}"
+        return Verdict.UNKNOWN, f"the counterexample does not break the claim: {found.says}"
     if replayed is not None and replayed.verdict is not Verdict.REFUTED:
         return Verdict.UNKNOWN, f"the program shows no counterexample: {replayed.detail}"
     shows = "" if remarks.refutation is None or replayed is None else f"{remarks.refutation.shows}: {replayed.detail}; "
-    return Verdict.REFUTED, f"{shows}a federation of its setting breaks its claim: {found}"
+    return Verdict.REFUTED, f"{shows}a federation of its setting breaks its claim: {found.says}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.discovery import modules_that_bind
 from fedconvex.errors import InvalidInput
+from fedconvex.names import unknown_attribute
 
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Paper, Statement
@@ -67,4 +68,8 @@ def _by_identifier(name: str) -> "dict[str, Statement]":
 def __getattr__(name: str) -> Any:
     if name in ("Bounds", "bounds_for"):
         return getattr(import_module(f"{__name__}.bounds"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_"):  # Python asks for such names by itself
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in paper_names():
+        return import_module(f"{__name__}.{name}")
+    raise unknown_attribute(__name__, name, (*paper_names(), "Bounds", "bounds_for"))

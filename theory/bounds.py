@@ -285,5 +285,5 @@ def _require_known(given: dict[str, Any]) -> None:
     known = {name for paper in papers().values() for name in paper.notation}
     for name, value in given.items():
         if name not in known:
-            cure = f"{suggestion(name, known)}choose of {', '.join(sorted(known))}"
+            cure = f"{suggestion(name, known)}give some of {', '.join(sorted(known))}"
             raise InvalidInput(name, value, "is no parameter of any statement", cure)

@@ -135,7 +135,7 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
         lengths = [len(values) for values in lists if values is not None]
         if type(count) is not int or lengths != [count, count]:
             problem = f"user {user!r} has {lengths[0]} x and {lengths[1]} y, and num_samples says {count!r:.40}"
-            raise bad_file(path, problem, "make the counts agree, or get the file again")
+            raise bad_file(path, problem, "make the counts agree, or create the file again")
     return found
 
 

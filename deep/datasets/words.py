@@ -77,7 +77,7 @@ def _word(path: Path, number: int, field: bytes, vocabulary: Mapping[str, int]) 
     try:
         word = field.decode("utf-8")
     except UnicodeDecodeError:
-        raise bad_file(path, f"line {number}: the word is not UTF-8 text", "get the file again") from None
+        raise bad_file(path, f"line {number}: the word is not UTF-8 text", "download the file again") from None
     if not word or word in vocabulary:
         what = "comes a second time" if word else "is missing"
         raise bad_file(path, f"line {number}: the word {word[:40]!r} {what}", "remove the line")

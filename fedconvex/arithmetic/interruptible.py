@@ -28,7 +28,7 @@ def interruptible(compute: Callable[[], T], matrices: Iterable[Any]) -> T:
     The result, or the error, must be picklable. Where no process can be forked (on Windows, in a thread, in a worker
     that may start none), the call runs here.
 
-    Raises NotConverged where the process ends without a result, as when the system ends it for want of memory.
+    Raises NotConverged where the process ends without a result, as when the system ends it for lack of memory.
     """
     if not _may_fork() or max(map(_work, matrices), default=0) < LONG:
         return compute()

@@ -1,7 +1,8 @@
 """`recommend`: which method to run on a problem, with which parameters, how many rounds it takes, and why.
 
-The parameters are designed on the quadratic model at the minimiser (`audit.designs`), which predicts the rounds. Then
-each method runs on the problem itself, so that measured rounds stand beside the predicted ones.
+The parameters are designed on the quadratic model at the minimiser (`audit.designs`), which predicts the rounds; where
+it says little about the first rounds, these are played on the problem. Then each method runs on the problem itself, so
+that measured rounds stand beside the predicted ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import memory
+from fedconvex.audit.designs.linearised_runs import needs_first_rounds, reached_from_first_rounds
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
@@ -27,6 +29,7 @@ from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
@@ -47,6 +50,7 @@ FORMED_COPIES = 6  # of all clients' Hessians
 Say = Callable[[str], None]
 
 
+@checked_keywords
 def recommend(
     problem: Problem,
     tolerance: float = 1e-6,
@@ -65,7 +69,8 @@ def recommend(
     The parameters are those with the fewest rounds to f(x_t) − f(x*) <= tolerance · (f(0) − f(x*)): FedGD's and
     SCAFFOLD's stepsize and local steps, FedProx's μ, FedSplit's s, FedDyn's α; for FedGD and FedProx among those whose
     error floor is below the tolerance. They are found by the exact map of one round on quadratic clients, and
-    elsewhere by its linearisation at the minimiser. The methods are ranked by the bytes to the tolerance.
+    elsewhere by its linearisation at the minimiser; a prediction of at most 20 rounds then begins with 3 rounds on the
+    problem. The methods are ranked by the bytes to the tolerance.
 
     Args:
         tolerance: in [1e-18, 1), of the suboptimality relative to the initial one.
@@ -123,7 +128,11 @@ def recommend_at(
     found: list[tuple[RecommendedMethod, DesignedMethod]] = []
     for made in ranked:  # without the others, until a run confirms its prediction
         measures = others or not any(entry.is_confirmed for entry, _ in found)
-        found.append(_measured(made, designer, runs, check) if measures else (_predicted(made, model), made))
+        if measures:
+            found.append(_measured(made, designer, runs, check))
+        else:
+            made = _from_first_rounds(made, designer, truth)
+            found.append((_predicted(made, model), made))
     compare = others and limits.participation is None  # one draw says little about the mean
     found.sort(key=lambda pair: _observed(pair[0], problem, compare))
     ranked = [made for _, made in found]
@@ -212,9 +221,10 @@ def _measured(
     """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
     model, limits, measured, checked = designer.model, designer.limits, None, False
     if check and _is_short(design) and design.rounds is not None:
-        longest = min(ceil(SLACK * design.rounds) + SPARE, limits.rounds or MOST)
+        longest = min(_longest(design.rounds), limits.rounds or MOST)
         method, measured = runs.tuned(design, longest)
         checked, design = True, design if method is design.method else designer.at(method)
+    design = _from_first_rounds(design, designer, runs.truth)
     entry = replace(_predicted(design, model), measured_rounds=measured, checked=checked)
     if limits.participation is not None:  # each participant receives and sends
         return replace(entry, bytes=None), design
@@ -223,6 +233,25 @@ def _measured(
     if is_above and design.rounds is not None and limits.rounds is None:  # the tolerance is reached only in passing
         entry = replace(entry, measured_rounds=None, checked=True)
     return replace(entry, bias=bias, floor=floor), design
+
+
+def _from_first_rounds(design: DesignedMethod, designer: MethodDesigner, truth: GroundTruth) -> DesignedMethod:
+    """The design with rounds that begin on the problem, where those on the model say little about its runs."""
+    limits = designer.limits
+    if limits.participation is not None or not needs_first_rounds(design, truth):
+        return design
+    longest = min(_longest(design.rounds or LONGEST_CHECK), limits.rounds or MOST)
+    target = designer.tolerance * designer.model.first_gap
+    try:
+        reached = reached_from_first_rounds(design, designer.model, truth, target, longest)
+    except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
+        return design
+    return design if reached is None else replace(design, reached=reached)
+
+
+def _longest(rounds: int) -> int:
+    """The most rounds of a run for which so many are predicted."""
+    return ceil(SLACK * rounds) + SPARE
 
 
 def _is_short(design: DesignedMethod) -> bool:

@@ -5,6 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from fedconvex.arithmetic.decimals import Rounding, at_most, significant
+from fedconvex.audit.designs.linearised_runs import PLAYED, SHORT
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
@@ -69,8 +70,11 @@ def reasons(found: "Recommendation") -> str:
     if found.smallest_mu is not None and not found.shared_minimizer:
         mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
         words.append(f"FedProx needs μ of about {mu:f} or more for an error floor below the tolerance.")
-    basis = "the exact map of one round" if quadratic else "the linearised round at the minimiser"
-    words.append(f"The predictions come from {basis}.")
+    if quadratic:
+        words.append("The predictions come from the exact map of one round.")
+    else:
+        begin = f"those of up to {SHORT} rounds begin with {PLAYED} rounds on the problem"
+        words.append(f"The predictions come from the linearised round at the minimiser; {begin}.")
     return " ".join(words)
 
 

@@ -26,6 +26,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
@@ -40,6 +41,7 @@ SAME_START = 1e-3  # relative difference to f(0) − f* of a run that starts at 
 NOISY = 5.0  # the draws hold a run up if it ends at this multiple of what its twin reaches
 
 
+@checked_keywords
 def diagnose(
     run: Any,
     method: Method | None = None,

@@ -12,12 +12,14 @@ from fedconvex.data.load import assigned, checked_task
 from fedconvex.data.preparation import Impute, Preparation
 from fedconvex.data.targets import Task
 from fedconvex.errors import InvalidInput, PreparedData
+from fedconvex.names import checked_keywords
 from fedconvex.validation import truth_value
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
 
 
+@checked_keywords
 def from_frame(
     frame: Any,
     client: str | None = None,

@@ -43,7 +43,7 @@ def parse_scheme(text: str) -> Scheme:
     if "," in text:  # only dirichlet:ALPHA,lognormal:SIGMA has two parts
         of_labels, of_sizes = (parse_scheme(part) for part in text.split(",", 1))
         if (of_labels.kind, of_sizes.kind) != ("dirichlet", "lognormal"):
-            raise InvalidInput("partition", text, "joins what cannot be joined", CURE)
+            raise InvalidInput("partition", text, "joins schemes that cannot be combined", CURE)
         return Scheme("dirichlet", of_labels.parameter, of_sizes.parameter)
     kind, _, parameter = text.strip().partition(":")
     if kind == "iid" and not parameter and ":" not in text:

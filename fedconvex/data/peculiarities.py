@@ -19,16 +19,18 @@ def _sentences(data: FederatedData) -> Iterator[str]:
     if constant := _constant(data):
         shown = ", ".join(repr(name) for name in constant[:SHOWN])
         more = f" and {len(constant) - SHOWN} more" if len(constant) > SHOWN else ""
+        it = "it" if len(constant) == 1 else "them"
         subject = f"the feature {shown} is" if len(constant) == 1 else f"the features {shown}{more} are"
-        yield f"{subject} the same in every row, as the intercept is: dropping changes no prediction"
+        yield f"{subject} the same in every row, as the intercept is: leaving {it} out changes no prediction"
     first = data.targets[0][0]
     if data.num_samples > 1 and all((targets == first).all() for targets in data.targets):
         value = data.targets[0].tolist()[0]
-        yield f"the target {data.target_name!r} is {value!r} in every row: there is nothing to predict"
+        same = f"the target {data.target_name!r} is {value!r} in every row"
+        yield f"{same}: there is nothing to predict; name another column"
     if data.num_features >= data.num_samples:
         yield (
-            f"{data.num_features:,} features, {data.num_samples:,} samples: more unknowns than samples, so that least "
-            "squares has many minimisers"
+            f"{data.num_features:,} features, {data.num_samples:,} samples: more unknowns than samples, so that only a "
+            "ridge makes the minimiser unique"
         )
     if data.num_clients == 1:
         yield "there is one client only: nothing is federated"

@@ -214,9 +214,16 @@ class Quadratic(QuadraticProblem):
         dim = len(matrices[0])
         for k, (H_k, c_k) in enumerate(zip(matrices, vectors, strict=True)):
             if H_k.shape != (dim, dim) or dim == 0:
-                raise InvalidInput(f"H[{k}]", f"an array of shape {H_k.shape}", f"must be ({dim}, {dim})", "correct it")
+                raise InvalidInput(
+                    f"H[{k}]",
+                    f"an array of shape {H_k.shape}",
+                    f"must be ({dim}, {dim})",
+                    "give one row and one column per unknown",
+                )
             if c_k.shape != (dim,):
-                raise InvalidInput(f"c[{k}]", f"an array of shape {c_k.shape}", f"must be ({dim},)", "correct it")
+                raise InvalidInput(
+                    f"c[{k}]", f"an array of shape {c_k.shape}", f"must be ({dim},)", "give one entry per unknown"
+                )
             unequal = H_k != H_k.T
             if unequal.any():
                 i, j = (int(v) for v in np.argwhere(unequal)[0])

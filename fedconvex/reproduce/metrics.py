@@ -203,7 +203,7 @@ def official_curves(data_dir: Path | None) -> dict[str, dict[str, np.ndarray]]:
         table = pandas.read_csv(files[0], dtype=kinds, index_col=False)
     except (OSError, ValueError, OverflowError, EOFError, zlib.error) as error:  # pandas' own errors are ValueErrors
         problem = f"is no table of numbers ({str(error)[:80]})"
-        raise InvalidInput("fedprox_logs", str(files[0]), problem, "get the file again") from None
+        raise InvalidInput("fedprox_logs", str(files[0]), problem, "download the file again") from None
     if not wanted <= set(table.columns):
         problem = f"has columns {', '.join(map(str, table.columns))}"
         raise InvalidInput("fedprox_logs", str(files[0]), problem, f"give a CSV file with {', '.join(sorted(wanted))}")

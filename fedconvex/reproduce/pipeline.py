@@ -30,7 +30,7 @@ def run_experiment(
         SweepFailed: a run failed.
     """
     if (reason := missing(experiment, data_dir)) is not None:
-        raise InvalidInput("experiment", experiment.id, reason, "get the files, or choose another one")
+        raise InvalidInput("experiment", experiment.id, reason, "download the files, or choose another experiment")
     # All that can be wrong with the file is found before the runs, which may take hours.
     check(experiment, ExperimentMetrics(experiment, pandas.DataFrame()))
     if experiment.runner in ("deep", "partition") and find_spec("torch") is None:

@@ -47,9 +47,9 @@ def _parsed(file: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except RecursionError:
-        raise InvalidInput(str(file), "", "is nested too deeply", "repair it") from None
+        raise InvalidInput(str(file), "", "is nested too deeply", "use fewer nested tables and lists") from None
     except ValueError as error:  # also that of text that is not UTF-8, and of integers of thousands of digits
-        raise InvalidInput(str(file), "", f"is no TOML: {error}", "repair it") from None
+        raise InvalidInput(str(file), "", f"is not TOML: {error}", "correct the TOML there") from None
     for shape in (SHAPE, GENERAL):
         if (fault := fault_in(content, shape)) is not None:
             raise InvalidInput("experiment", file, fault, "see the package's own experiments for what a key may be")

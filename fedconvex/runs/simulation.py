@@ -78,7 +78,9 @@ class Trajectory(ShownResult):
         Raises InvalidInput where the run did not measure it.
         """
         if OF_CLIENTS not in self.recorded:
-            raise InvalidInput("measure", sorted(self.recorded), "left it out", "run with measure='inexactness'")
+            raise InvalidInput(
+                "measure", sorted(self.recorded), "does not include the inexactness", "run with measure='inexactness'"
+            )
         return self.recorded[OF_CLIENTS]
 
     def to_frame(self, columns: Sequence[str] = POINT_COLUMNS) -> "pandas.DataFrame":

@@ -10,6 +10,7 @@ from inspect import cleandoc, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, final
 
+from fedconvex.shown import on_screen
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator, P
 from fedconvex.statements.conditions import Condition
@@ -180,7 +181,7 @@ class Statement(Generic[P]):
     def __str__(self) -> str:
         from fedconvex.statements.rendering import text
 
-        return text(self)
+        return on_screen(text(self))
 
     def __repr__(self) -> str:
         return f"<{self.identifier}: {self.claim_type.value}>"

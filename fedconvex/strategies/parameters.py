@@ -49,10 +49,12 @@ def constants(
     Raises:
         InvalidInput: other names; a range of L without a positive number.
     """
-    chosen = tuple(members_of(names, "names", f"choose of {', '.join(COMMON)}"))
+    chosen = tuple(members_of(names, "names", f"give some of {', '.join(COMMON)}"))
     for name in chosen:
         if not is_choice(name, tuple(COMMON)):
-            raise InvalidInput("names", name, "is unknown", f"{suggestion(name, COMMON)}choose of {', '.join(COMMON)}")
+            raise InvalidInput(
+                "names", name, "is unknown", f"{suggestion(name, COMMON)}give some of {', '.join(COMMON)}"
+            )
     low = to_fraction(0 if min_value is None else min_value, "min_value")
     bounds = [Condition("L", ">=", lambda: low)]
     if max_value is not None:

@@ -92,12 +92,12 @@ def _require(statement: Any, trajectory: Any, numbers: dict[str, Any]) -> None:
             "statement", statement, "is not a statement", "give such as fedconvex.theory.fedsplit.theorem1"
         )
     if statement.identifier not in OBSERVABLES:
-        problem = "bounds nothing that is known to be read off a trajectory's points"
-        raise InvalidInput("statement", statement.identifier, problem, f"choose of {', '.join(OBSERVABLES)}")
+        problem = "bounds no quantity that a trajectory's points determine"
+        raise InvalidInput("statement", statement.identifier, problem, f"give one of {', '.join(OBSERVABLES)}")
     for name, value in numbers.items():
         if name not in statement.paper.notation:
             known = ", ".join(statement.paper.notation)
-            raise InvalidInput(name, value, f"is no constant of {statement.paper.short}", f"choose of {known}")
+            raise InvalidInput(name, value, f"is no constant of {statement.paper.short}", f"give some of {known}")
     if not isinstance(trajectory, Trajectory) or len(trajectory.points) < 2:
         raise InvalidInput("trajectory", trajectory, "is no run of at least one round", "give simulate(…, rounds=5)")
 

@@ -91,7 +91,12 @@ def _plain(value: Any) -> Any:
 def _object(data: Any, wanted: type) -> Any:
     made = _value(data, 0)
     if type(made) is not wanted:
-        raise InvalidInput("file", type(made).__name__, f"stands where a {wanted.__name__} is wanted", "write it there")
+        raise InvalidInput(
+            "file",
+            type(made).__name__,
+            f"is given where a {wanted.__name__} is expected",
+            f"write a {wanted.__name__} there",
+        )
     return made
 
 

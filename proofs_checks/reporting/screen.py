@@ -6,24 +6,20 @@ from textwrap import wrap
 from fedconvex.claims.display.plain_text import from_latex, mixed
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.shown import on_screen
 from fedconvex.verdicts import Verdict
 
-LINES, WIDTH = 40, 110
+WIDTH = 100
 LABEL = 12  # columns of the labels
 PROGRAM = 20  # lines of a counterexample, which `witnesses` allows
 
 
 def screen(record: Record) -> str:
-    """The text, of at most 40 lines; where something is left out, the last line says where all of it is."""
+    """The text; where its lines are too many for a screen, the last one says where all of them are."""
     lines = [f"{record.identifier} ({record.source}; {record.claim}) is {record.verdict.upper()}"]
     for label, text in _sections(record):
         lines += _wrapped(label, text)
-    if len(lines) > LINES:
-        lines = [
-            *lines[: LINES - 1],
-            f"… {len(lines) - LINES + 1} more lines: fedconvex verify {record.identifier} --json -",
-        ]
-    return "\n".join(lines)
+    return on_screen("\n".join(lines), f"fedconvex verify {record.identifier} --json -")
 
 
 def _sections(record: Record) -> Iterator[tuple[str, str]]:

@@ -140,5 +140,5 @@ def test_every_clients_inexactness() -> None:
     assert gamma.shape == (4, 20)
     assert (np.isfinite(gamma).sum(1) == 3).all()
     np.testing.assert_allclose(np.nanmax(gamma, 1), found.to_frame()["inexactness"][1:])
-    with pytest.raises(InvalidInput, match="left it out"):
+    with pytest.raises(InvalidInput, match="does not include the inexactness"):
         _ = run(fc.FedProx(mu=1), NETWORK, CLIENTS, **options).client_inexactness

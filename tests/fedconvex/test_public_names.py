@@ -135,3 +135,31 @@ def test_everything_can_be_imported_at_once() -> None:
 
 def test_the_version_is_a_number_with_dots() -> None:
     assert all(part.isdigit() for part in fc.__version__.split(".")[:2])
+
+
+@pytest.mark.beyond_core  # starts a process
+def test_papers_models_and_data_sets_need_no_second_import() -> None:
+    """In a fresh process, where nothing else has imported them."""
+    code = (
+        "import fedconvex as fc, sys; print('torch' in sys.modules, 'sympy' in sys.modules); "
+        "print(fc.theory.fedsplit.contraction(kappa=4), fc.deep.models.__name__, fc.deep.datasets.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded, found = done.stdout.splitlines()
+    assert loaded == "False False"
+    assert found.endswith("fedconvex.deep.models fedconvex.deep.datasets")
+    with pytest.raises(AttributeError, match=r"no attribute 'fedporx'; did you mean fedprox\?"):
+        getattr(fc.theory, "fedporx")  # noqa: B009 – mypy knows that it is missing
+
+
+@pytest.mark.parametrize(
+    ("call", "nearest"),
+    [
+        (lambda: fc.recommend(None, tolerence=1), "tolerance"),  # type: ignore[call-arg, arg-type]
+        (lambda: fc.diagnose([], methd=1), "method"),  # type: ignore[call-arg, arg-type]
+        (lambda: fc.data.from_frame(None, standardise=True), "standardize"),  # type: ignore[call-arg]
+    ],
+)
+def test_a_misspelt_keyword_gets_the_nearest(call: Any, nearest: str) -> None:
+    with pytest.raises(fc.InvalidInput, match=f"did you mean {nearest}"):
+        call()

@@ -24,10 +24,10 @@ from fedconvex.conformance import check
 from fedconvex.conformance.report import Report
 from fedconvex.deep import models
 from fedconvex.drawing import new_axes
-from fedconvex.proofs_checks import SmoothStronglyConvex, WorstCase, worst_case
+from fedconvex.proofs_checks import SmoothStronglyConvex, WorstCase, looseness, lyapunov, verify, worst_case
 from fedconvex.safe_text import printable
-from fedconvex.shown import COLUMNS, LINES, ShownResult, Summary, some_of
-from fedconvex.theory import bounds_for
+from fedconvex.shown import COLUMNS, LINES, ShownResult, Summary, on_screen, some_of
+from fedconvex.theory import bounds_for, papers, statement
 from fedconvex.theory.bounds import Bounds
 
 pytestmark = pytest.mark.beyond_core  # draws
@@ -150,6 +150,37 @@ def test_results_fit_on_a_screen_and_into_a_notebook(name: str) -> None:
     frame = result.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) > 0
+
+
+HUGE = Fraction(10**60 + 1, 10**60)
+SHORT_RESULTS: dict[str, Any] = {
+    "statement": lambda: [s for paper in papers().values() for s in paper.everything],
+    "verified statement": lambda: [verify(s) for s in ("fedprox.corollary9", "fedsplit.equation17", "feddyn.lemma1")],
+    "rate": lambda: [
+        lyapunov(fc.Scaffold(stepsize=Fraction(1, 50), local_steps=2), SmoothStronglyConvex(mu=1, L=4)),
+        lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=HUGE, L=4 * HUGE), 2),
+        lyapunov(fc.FedGD(stepsize=HUGE * 10**40), SmoothStronglyConvex(mu=1, L=4)),
+    ],
+    "certificate": lambda: [lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=1, L=4)).certificate],
+    "looseness": lambda: [looseness("fedprox.theorem4", mu=20, L=HUGE, L_minus=0, B=1, gamma=0, K=20)],
+    "claim on a run": lambda: [statement("feddyn.lemma1").claim.on(fc.simulate(fc.FedDyn(alpha=1), PAIR, 2))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHORT_RESULTS)
+def test_results_without_a_picture_fit_on_a_screen(name: str) -> None:
+    for result in SHORT_RESULTS[name]():
+        assert str(result)
+        assert_fits(str(result))
+
+
+def test_a_long_text_wraps_and_says_what_is_left_out() -> None:
+    assert on_screen("a  b") == "a  b"  # blanks of short lines are kept
+    assert on_screen("word " * 30).splitlines()[1].startswith("  word")
+    assert on_screen("x\n" * 26, "all of it: here").splitlines()[-1] == "… 2 more lines: all of it: here"
+    assert len(on_screen("x\n" * 25).splitlines()) == 25
+    for hard in ("x" * 5000, "統" * 3000, " " * 300 + "x", ("y" * 99 + " ") * 40):
+        assert_fits(on_screen(hard))
 
 
 @pytest.mark.sample(3)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.proofs_checks import Result, catalogue, papers_with_proofs, verify, verify_all
@@ -18,7 +19,8 @@ from fedconvex.proofs_checks.reporting.markdown import as_markdown
 from fedconvex.proofs_checks.reporting.recorded import differences, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import chosen
-from fedconvex.proofs_checks.reporting.screen import LINES, screen
+from fedconvex.proofs_checks.reporting.screen import screen
+from fedconvex.shown import COLUMNS, LINES
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
 
@@ -111,7 +113,9 @@ def test_every_line_is_what_it_should_be(results: dict[str, Result], records: li
             assert found.lines(role) == found.lines(role, verdict), found.identifier
         assert bool(found.lines(Role.PROOF)) == (found.verdict == "proved"), found.identifier
         assert bool(found.kernel) == (results[found.identifier].theorem is not None), found.identifier
-        assert len(screen(found).splitlines()) <= LINES, found.identifier
+        lines = screen(found).splitlines()
+        assert len(lines) <= LINES, found.identifier
+        assert max(map(cell_len, lines)) <= COLUMNS, found.identifier
     used = [float(r.tightness["quotient"]) for r in records if r.tightness]
     assert max(used) <= 1
     assert len(used) > 60

@@ -6,13 +6,15 @@ runs with nearby parameters decide.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil, inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.decimals import Rounding, significant
-from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, fraction
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
+from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, RoundMap, fraction
 from fedconvex.audit.designs.search import DesignedMethod
 from fedconvex.audit.designs.trials import Candidate, has_floor
 from fedconvex.audit.intervals import gaps_to
@@ -100,9 +102,15 @@ class MeasuredRuns:
             step = step**1.5 if parameter != before else step**0.5
         return with_number(method, free, parameter), ReachedTarget(*best)
 
+    @cached_property
+    def _model(self) -> QuadraticModel:
+        return QuadraticModel.of(self.truth.problem, self.truth)
+
     def _admissible_run(self, method: Method, longest: int) -> ReachedTarget:
         """The run, unless the method cannot stay below the target or has local problems without a minimiser."""
         try:
+            if not RoundMap(self._model, method).contraction < 1:  # a run from 0 may reach the target before it leaves
+                return ReachedTarget(inf, inf)
             if has_floor(method) and fixed_point(method, self.truth.problem).gap > self.target:
                 return ReachedTarget(inf, inf)
             return self.reached((method, None), longest)

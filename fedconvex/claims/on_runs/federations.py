@@ -17,6 +17,7 @@ from fedconvex.methods.base import Method
 from fedconvex.participation import Draw, Full, Participation
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.shown import on_screen
 
 
 @final
@@ -130,7 +131,7 @@ class ExactFederation:
             sizes = ", ".join(f"{d.size} along {written(d.normal)}" for d in row)
             lines += [f"deviations in round {t}: {sizes}"]
         lines += [f"{name} = {written(vector)}" for name, vector in self.free.items()]
-        return "\n".join(lines)
+        return on_screen("\n".join(lines))
 
 
 def written(values: Any) -> str:

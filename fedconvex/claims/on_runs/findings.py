@@ -18,6 +18,7 @@ from fedconvex.claims.on_runs.evaluation import Path, Values
 from fedconvex.claims.on_runs.paths import minimiser_of
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.runs.rounds import Rounds
+from fedconvex.shown import on_screen
 
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim
@@ -88,6 +89,11 @@ class Found:
         return difference if self.relation == "<=" else abs(difference)
 
     def __str__(self) -> str:
+        return on_screen(self.says)
+
+    @property
+    def says(self) -> str:
+        """The finding in one line."""
         verdict = {True: "holds", False: "does not hold", None: "is not decided"}[self.holds]
         of = "" if self.client is None else f" for client {self.client}"
         values = ", ".join(f"{name} = {value:.6g}" for name, value in self.measured.items())

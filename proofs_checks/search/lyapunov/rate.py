@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.shown import on_screen
 
 INFINITE = float("inf")
 CLIENT = 1000  # bytes that a quadratic client takes, or less
@@ -90,6 +91,9 @@ class Rate:
         clients = count or max(2, fewest)
         require(CLIENT * clients, "num_clients", clients, "a list of so many clients", "give fewer, or 'any'")
         return self.slowest.federation.problem(clients)
+
+    def __str__(self) -> str:
+        return on_screen(f"{self!r}\n  {self.says}")
 
     def __repr__(self) -> str:
         return f"<contraction of {self.method} per round: [{_down(self.lower)}, {_up(self.upper)}]>"

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.proofs_checks.worst_cases.programs.program import Matrix, Program
+from fedconvex.shown import on_screen
 
 LARGE = 12  # rows of a matrix from which on ball arithmetic is faster than elimination in rationals
 
@@ -37,6 +38,10 @@ class DualCertificate:
             raise ValueError("this is no proof")
         object.__setattr__(self, "t", to_fraction(self.t))
         object.__setattr__(self, "multipliers", tuple(map(to_fraction, self.multipliers)))
+
+    def __str__(self) -> str:
+        lines = (f"  {multiplier} · ({name})" for name, multiplier in self.used.items())
+        return on_screen("\n".join([f"proof of the factor {self.t} by the inequalities", *lines]))
 
     @property
     def used(self) -> dict[str, Fraction]:

@@ -85,7 +85,7 @@ class Interpolating(Problem):
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         if arithmetic.name != "float":
-            raise InvalidInput("arithmetic", arithmetic.name, "is not for interpolating functions", "give 'float'")
+            raise InvalidInput("arithmetic", arithmetic.name, "cannot evaluate interpolating functions", "give 'float'")
         return _InterpolatingClients(arithmetic, self, np.arange(self.num_clients))
 
 

@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import (
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
+from fedconvex.shown import on_screen
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -100,6 +101,9 @@ class Looseness:
     def metric(self) -> str:
         """The metric of `worst_case`, or the quotient of the statement's two sides."""
         return self.worst.question.spec.metric if isinstance(self.worst, WorstCase) else "left side / right side"
+
+    def __str__(self) -> str:
+        return on_screen(f"{identifier_of(self.statement)}: {self.says}")
 
     def __repr__(self) -> str:
         return f"<{identifier_of(self.statement)}: {self.says}>"

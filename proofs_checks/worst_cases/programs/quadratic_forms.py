@@ -145,7 +145,7 @@ def _require_no_draw(u: Family) -> None:
             raise InvalidInput(
                 "participation",
                 "drawn clients",
-                "decide where functions are evaluated, or remain in what is averaged again",
+                "determine where functions are evaluated, or are averaged a second time",
                 "use full participation, or take a method and metric without that",
             )
 

@@ -38,8 +38,8 @@ class WhenDrawn:
         assert isinstance(before, Family)
         assert isinstance(after, Family)
         if any(key[0] == DRAWN for key in after.parts):
-            raise InvalidInput("method", "memory", "takes up averages of the draw, of which more than two moments "
-                               "would matter", "use full participation")  # fmt: skip
+            raise InvalidInput("method", "memory", "keeps averages over the drawn clients, whose moments beyond the "
+                               "second would matter", "use full participation")  # fmt: skip
         return cls(before, after - before)
 
     def __add__(self, other: "WhenDrawn | Family") -> "WhenDrawn":

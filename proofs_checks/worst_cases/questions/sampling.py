@@ -44,8 +44,8 @@ class Draws:
         if self.everyone:
             return Fraction(1)
         if self.replaced:
-            raise InvalidInput("participation", f"Weighted({self.K})", "counts a client once in sums over the drawn, "
-                               "whose moments are others", "give Uniform(K)")  # fmt: skip
+            raise InvalidInput("participation", f"Weighted({self.K})", "draws a client more than once, and sums over "
+                               "the distinct clients drawn have other moments", "give Uniform(K)")  # fmt: skip
         return Fraction(self.K, self.clients)
 
     @property

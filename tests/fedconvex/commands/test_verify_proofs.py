@@ -88,7 +88,7 @@ def test_a_changed_file_is_refused_and_the_others_are_still_replayed(run: Run, p
 
 @pytest.mark.parametrize(("content", "words"), [
     (None, "does not exist"), ("", "is no proof"), ("not JSON", "is no proof"), ("[]", "is no proof"),
-    ('{"setting": 1, "claim": 2, "proof": 3}', "ClaimSetting is wanted"), (" " * 1_000_001, "too long"),
+    ('{"setting": 1, "claim": 2, "proof": 3}', "ClaimSetting is expected"), (" " * 1_000_001, "too long"),
 ])  # fmt: skip
 def test_what_is_no_proof_is_wrong_input(run: Run, tmp_path: Path, content: str | None, words: str) -> None:
     path = tmp_path / "some.json"

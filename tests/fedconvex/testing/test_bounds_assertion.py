@@ -202,7 +202,7 @@ def test_every_statement_passes_fails_or_is_refused() -> None:
     for identifier, statement in STATEMENTS.items():
         assert observable(statement) == listed.get(identifier)
         if identifier not in listed:
-            with pytest.raises(InvalidInput, match="bounds nothing"):
+            with pytest.raises(InvalidInput, match="bounds no quantity"):
                 assert_bound_holds(statement, trajectory)
 
 

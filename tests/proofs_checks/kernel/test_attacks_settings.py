@@ -193,7 +193,7 @@ TYPES = {
     "a callable method": empty("in the place of a str", unchecked(method=lambda: None)),
     "signs that are no mapping": empty("AttributeError", unchecked(signs=())),
     "endless signs": empty("more than", unchecked(signs=Endless())),
-    "a term with a float": empty("in the place of a term|fraction is wanted",
+    "a term with a float": empty("in the place of a term|fraction is (wanted|expected)",
         unchecked(curvature=(None, changed(ONE, args=(1.0,))))),
     "a term with an unknown head": empty("no operation", unchecked(curvature=(None, changed(ONE, head="lambda")))),
     "a term with a list": empty("operands that are no tuple",

@@ -190,8 +190,11 @@ def test_no_bound_is_no_number():
             {"participation": fc.participation.Weighted(2), "num_clients": 30, "rounds": 2, "dissimilarity": 2},
             "too many",
         ),
-        ({"participation": fc.participation.Weighted(2), "method": fc.FedDyn(alpha=1)}, "counts a client once"),
-        ({"participation": fc.participation.Uniform(1), "num_clients": 99, "method": fc.FedDANE(mu=1)}, "decide"),
+        (
+            {"participation": fc.participation.Weighted(2), "method": fc.FedDyn(alpha=1)},
+            "draws a client more than once",
+        ),
+        ({"participation": fc.participation.Uniform(1), "num_clients": 99, "method": fc.FedDANE(mu=1)}, "determine"),
     ],
 )
 def test_questions_without_an_answer_are_refused(arguments, says):
