@@ -127,9 +127,9 @@ def _of_quotient(
     head = _head(name, relation, Writer({}, names).number(formula), names, given)
     inverse = "apply Rinv_0_lt_compat" if strictly else "left; apply Rinv_0_lt_compat"
     proof = [
+        f"assert (below : 0 < {Writer({}, names).factor(texts[1])}) by (apply ({name}_below {variables}); assumption).",
         f"match goal with |- 0 {relation} ?e => replace e with ({quotient}) by (field; nonzero) end.",
-        f"apply {product}; [apply ({name}_above {variables}) |",
-        f"  {inverse}; apply ({name}_below {variables})]; assumption.",
+        f"apply {product}; [apply ({name}_above {variables}) | {inverse}]; assumption.",
     ]
     return "\n\n".join([*of_parts, "\n".join([head, "Proof.", "  intros.", *(f"  {line}" for line in proof), "Qed."])])
 
