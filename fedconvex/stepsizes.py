@@ -1,6 +1,7 @@
 """Stepsizes that change from round to round."""
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,7 +94,8 @@ def stepsize(value: Any, argument: str = "stepsize") -> Any:
     """A positive number as it is, and any other rule for stepsizes as a `StepsizeSchedule`."""
     if isinstance(value, StepsizeSchedule):
         return value
-    if isinstance(value, str | list | tuple) or callable(value) or np.ndim(value) == 1:
+    is_rule = re.search(r"\bt\b", value) if isinstance(value, str) else callable(value) or np.ndim(value) == 1
+    if is_rule or isinstance(value, list | tuple):
         return StepsizeSchedule(value)
     return positive(value, argument)
 

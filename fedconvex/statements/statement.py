@@ -181,7 +181,7 @@ class Statement(Generic[P]):
     def __str__(self) -> str:
         from fedconvex.statements.rendering import text
 
-        return on_screen(text(self))
+        return on_screen(text(self), f"fedconvex bounds {self.identifier}")
 
     def __repr__(self) -> str:
         return f"<{self.identifier}: {self.claim_type.value}>"

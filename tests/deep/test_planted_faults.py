@@ -91,10 +91,12 @@ def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
     original = local_sgd._descend
     last: list[torch.Tensor] = []
 
-    def wrong(clients: Any, descent: Descent, subproblem: Subproblem, theta: torch.Tensor, *rest: Any) -> None:
+    def wrong(
+        clients: Any, network: Any, descent: Descent, subproblem: Subproblem, theta: torch.Tensor, *rest: Any
+    ) -> None:
         if last:
             theta.copy_(last[-1].expand_as(theta))
-        original(clients, descent, subproblem, theta, *rest)
+        original(clients, network, descent, subproblem, theta, *rest)
         last.append(theta[-1:].clone())
 
     patch.setattr(local_sgd, "_descend", wrong)
@@ -155,10 +157,10 @@ def _velocities(
     held: list[torch.Tensor] = []
     now: list[Any] = [None]
 
-    def whole(clients: Any, descent: Any, subproblem: Any, theta: Any, scale: Any, members: Any) -> None:
+    def whole(clients: Any, network: Any, descent: Any, subproblem: Any, theta: Any, scale: Any, members: Any) -> None:
         held.clear()
         now[0] = members
-        descending(clients, descent, subproblem, theta, scale, members)
+        descending(clients, network, descent, subproblem, theta, scale, members)
         after(held[0], members)
 
     def steps(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: Any) -> Any:

@@ -11,7 +11,7 @@ from fedconvex import theory
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import ClaimType, Statement
 from fedconvex.statements.assumptions import Assumption
-from fedconvex.statements.rendering import assumptions_of, parameters_of
+from fedconvex.statements.rendering import assumptions_of, parameters_of, text
 from fedconvex.statements.results import parts
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.theory.catalogue import as_markdown
@@ -79,7 +79,7 @@ def test_statement_renders(statement: Statement) -> None:
     assert statement.identifier in str(statement)
     for name, parameter in statement.calculator.parameters.items():
         assert f"`{name}`" in markdown
-        assert parameter.meaning in str(statement)
+        assert parameter.meaning in text(statement)
     assert statement.latex.count("{") == statement.latex.count("}")
     assert statement.latex.count(r"\left") == statement.latex.count(r"\right")
 

@@ -59,10 +59,10 @@ class Computable:
     def text(self) -> str:
         """The formula and its options, for a terminal."""
         from fedconvex.claims.display.statements import formulas_of
-        from fedconvex.statements.rendering import labelled_option
+        from fedconvex.statements.rendering import labelled_option, text
 
         if self.statement is not None:
-            return str(self.statement)
+            return text(self.statement)
         shown = formulas_of(self.calculator, self.paper.letters, plain=True)
         kind = self.calculator.formula.__annotations__["return"]
         several = kind(*shown.formulas) if hasattr(kind, "_fields") else shown.formulas

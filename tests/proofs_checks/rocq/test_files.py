@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, librar
 from fedconvex.theory import papers, statement
 
 TWO = ("feddyn.equation5", "fedprox.equation5")
-HASHES = {"feddyn.equation5": "74789d98402c2d3f", "fedprox.equation5": "d7c26b5ebdaf6b33"}
+HASHES = {"feddyn.equation5": "41670ea869a9bfee", "fedprox.equation5": "b2df9c9eb50f85d8"}
 GRANTED = re.compile(
     r"\b(Axiom|Axioms|Parameter|Parameters|Admitted|admit|Conjecture|Abort|Unset|bypass_check|give_up)\b"
 )

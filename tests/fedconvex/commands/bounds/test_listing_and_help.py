@@ -33,7 +33,7 @@ def test_one_paper_is_listed_with_its_calls_and_calculators():
 
 def test_a_statement_without_values_is_shown_with_its_options():
     printed = invoke("fedprox.theorem4")
-    assert printed.strip() == str(fedprox.theorem4)
+    assert printed.strip() == text(fedprox.theorem4).strip()
     assert "--L-minus" in printed
     assert "--mu μ: weight of the proximal term (> 0)" in invoke("fedprox.rho_terms")
     assert json.loads(invoke("fedprox.rho_terms", "--json"))["claim"] == "calculator"
@@ -70,6 +70,7 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
 def test_start_up_loads_no_heavy_library():
     program = """
 import sys
+from fedconvex.statements.rendering import text
 from fedconvex.commands import main as cli
 sys.argv = ["fedconvex", "--help"]
 try:
