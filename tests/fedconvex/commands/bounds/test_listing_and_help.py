@@ -9,6 +9,7 @@ from bounds_runner import invoke, run
 
 from fedconvex import theory
 from fedconvex.commands.bounds.formulas import entries, find
+from fedconvex.statements.rendering import text
 from fedconvex.theory import fedprox
 
 
@@ -70,7 +71,6 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
 def test_start_up_loads_no_heavy_library():
     program = """
 import sys
-from fedconvex.statements.rendering import text
 from fedconvex.commands import main as cli
 sys.argv = ["fedconvex", "--help"]
 try:
