@@ -32,7 +32,8 @@ class GradientDescent(SmoothSolver):
 
     Args:
         steps: an integer >= 1.
-        stepsize: > 0; on convex clients a step decreases φ_k if stepsize < 2/(L_k + weight). Larger ones are allowed.
+        stepsize: > 0 or a `StepsizeSchedule`; on convex clients a step decreases φ_k if stepsize < 2/(L_k + weight).
+            Larger ones are allowed.
 
     Raises:
         InvalidInput: values out of range.

@@ -29,7 +29,8 @@ class RandomSteps(LocalSolver):
 
     Args:
         steps: a `RandomNumberOfSteps`.
-        stepsize: > 0, the same for all clients; on convex clients a step decreases φ_k if stepsize < 2/(L_k + weight).
+        stepsize: > 0 or a `StepsizeSchedule`, the same for all clients; on convex clients a step decreases φ_k if
+            stepsize < 2/(L_k + weight).
 
     Raises:
         InvalidInput: values out of range; stragglers (when a run starts), whose work is part of a fixed one.

@@ -44,7 +44,7 @@ class SGD(LocalSolver):
         epochs: the number of passes over the client's samples, >= 1; or
         steps: the number of batches, >= 1. Exactly one of the two is required.
         batch_size: >= 1; None: all samples of the client (then SGD is gradient descent).
-        stepsize: s > 0; in round t = 0, 1, … the steps are s_t = stepsize · decay^t.
+        stepsize: s > 0 or a `StepsizeSchedule`; in round t = 0, 1, … the steps are s_t = stepsize · decay^t.
         decay: > 0.
         weight_decay: >= 0, added after clipping. It pulls θ towards 0, a proximal term towards center_k.
         clip: > 0: longer gradients of the whole subproblem are scaled to this length; None: no limit. It needs a square

@@ -32,7 +32,8 @@ class UnequalSteps(SmoothSolver):
 
     Args:
         steps: one integer >= 1 for every client of the problem, in the problem's order.
-        stepsize: > 0, the same for all clients; on convex clients a step decreases φ_k if stepsize < 2/(L_k + weight).
+        stepsize: > 0 or a `StepsizeSchedule`, the same for all clients; on convex clients a step decreases φ_k if
+            stepsize < 2/(L_k + weight).
 
     Raises:
         InvalidInput: values out of range; a problem with another number of clients, or stragglers (when a run starts).

@@ -33,7 +33,7 @@ class Ditto(Averaging):
     have the same.
 
     Args:
-        stepsize: s > 0, of the local gradient steps.
+        stepsize: s > 0 or a `StepsizeSchedule`, of the local gradient steps.
         local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         regularization: λ >= 0.
 

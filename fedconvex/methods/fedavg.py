@@ -25,7 +25,7 @@ class FedAvg(Averaging):
     Args:
         epochs: E >= 1.
         batch_size: samples in a mini-batch, >= 1; None: all samples of the client.
-        stepsize: > 0, multiplied by decay^t in round t.
+        stepsize: > 0 or a `StepsizeSchedule`, multiplied by decay^t in round t.
         decay: > 0.
         weight_decay: >= 0, added to the gradient as weight_decay · θ.
         clip: > 0: longer gradients are scaled to this length; None: no limit.

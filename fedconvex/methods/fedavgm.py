@@ -28,10 +28,10 @@ class FedAvgM(ServerOptimizer):
     constant Δ moves w by ηΔ/(1 − β) a round.
 
     Args:
-        stepsize: s > 0, of the local gradient steps.
+        stepsize: s > 0 or a `StepsizeSchedule`, of the local gradient steps.
         local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
         momentum: β in [0, 1); with 0 and η = 1 this is FedGD.
-        server_stepsize: η > 0.
+        server_stepsize: η > 0 or a `StepsizeSchedule`.
 
     Raises:
         InvalidInput: values out of range.

@@ -25,7 +25,8 @@ class FedGD(Averaging):
     Source: FedSplit paper, equations (3), (4), there with equal weights.
 
     Args:
-        stepsize: s > 0; on convex clients it converges for s < 2/L with L the largest smoothness constant.
+        stepsize: s > 0 or a `StepsizeSchedule`; on convex clients it converges for s < 2/L with L the largest
+            smoothness constant.
         local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
 
     Raises:

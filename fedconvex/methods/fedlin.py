@@ -32,7 +32,7 @@ class FedLin(GradientCorrected):
     `local_steps`, the same in every round; those that are late at random are `Stragglers(fraction, policy="use")`.
 
     Args:
-        stepsize: s > 0.
+        stepsize: s > 0 or a `StepsizeSchedule`.
         local_steps: τ, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
 
     Raises:

@@ -27,7 +27,7 @@ class FedNova(Averaging):
     local steps (momentum included by `SGD`) and τ_eff = Σ_k weights_k τ_k.
 
     Args:
-        stepsize: s > 0, of the local gradient steps.
+        stepsize: s > 0 or a `StepsizeSchedule`, of the local gradient steps.
         local_steps: τ, an integer >= 1; or τ_k for every client, such as (3, 1, 5). A run may replace both by another
             local solver that reports its path lengths (`SGD`).
 

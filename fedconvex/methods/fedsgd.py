@@ -22,7 +22,7 @@ class FedSGD(Averaging):
     rounds; every method with several local steps should be compared with it.
 
     Args:
-        stepsize: s > 0; full batches converge on convex clients for s < 2/L.
+        stepsize: s > 0 or a `StepsizeSchedule`; full batches converge on convex clients for s < 2/L.
         batch_size: samples in the mini-batch, >= 1; None: all samples of the client, the exact gradient.
 
     Raises:

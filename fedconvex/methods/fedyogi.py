@@ -26,9 +26,9 @@ class FedYogi(AdaptiveServerOptimizer):
     the least v that the paper allows.
 
     Args:
-        stepsize: s > 0, of the local gradient steps.
+        stepsize: s > 0 or a `StepsizeSchedule`, of the local gradient steps.
         local_steps: e, an integer >= 1; one for every client, such as (3, 1, 5); or a `RandomNumberOfSteps`.
-        server_stepsize: η > 0; the paper tunes it.
+        server_stepsize: η > 0 or a `StepsizeSchedule`; the paper tunes it.
         beta1: β₁ in [0, 1).
         beta2: β₂ in [0, 1).
         tau: τ > 0, the adaptivity: the smaller, the more the entries' steps are alike.

@@ -38,9 +38,9 @@ class PFedMe(Method):
 
     Args:
         regularization: λ > 0; for nonconvex clients larger than −mu_k.
-        stepsize: η > 0; ηλ = 1 sets w_k to v_k.
+        stepsize: η > 0 or a `StepsizeSchedule`; ηλ = 1 sets w_k to v_k.
         local_steps: R, an integer >= 1; or one for every client, such as (3, 1, 5).
-        server_stepsize: β > 0.
+        server_stepsize: β > 0 or a `StepsizeSchedule`.
 
     Raises:
         InvalidInput: values out of range.

@@ -35,7 +35,7 @@ class Scaffnew(Method):
     F_k = num_clients · weights[k] · f_k, and averages are plain.
 
     Args:
-        stepsize: γ > 0.
+        stepsize: γ > 0 or a `StepsizeSchedule`.
         probability: p in (0, 1], of a round with communication.
 
     Raises:

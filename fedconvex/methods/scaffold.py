@@ -34,11 +34,11 @@ class Scaffold(Method):
     weighted problem client k contributes F_k = num_clients · weights[k] · f_k, and averages are plain.
 
     Args:
-        stepsize: s > 0, of the local gradient steps.
+        stepsize: s > 0 or a `StepsizeSchedule`, of the local gradient steps.
         local_steps: their number K, an integer >= 1; one for every client, such as (3, 1, 5); or a
             `RandomNumberOfSteps`. A run may replace both by another local solver; option II then needs
             one that reports its path lengths (`SGD`).
-        server_stepsize: η > 0.
+        server_stepsize: η > 0 or a `StepsizeSchedule`.
         option: 1 or 2, for the paper's I and II.
 
     Raises:
