@@ -13,6 +13,8 @@ from fedconvex.parameters import ReadableParameters
 from fedconvex.randomness import Purpose, stream
 from fedconvex.validation import integer_at_least, members_of, positive
 
+__all__ = ["RandomNumberOfSteps"]  # for users; the package calls the others, too
+
 
 @final
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.expressions import parsed
 from fedconvex.validation import exact_number, positive
 
+__all__ = ["StepsizeSchedule"]  # for users; the package calls the others, too
 EXAMPLE = "'1/(8 + t)'"
 CURE = f"give one number, a rule such as {EXAMPLE}, a list of numbers, or a function of the round"
 MOST_BITS = 2**20  # of a power in a rule: 9**9**9 has 369 million digits
@@ -45,7 +46,7 @@ class StepsizeSchedule:
         rule: Any = self.rule
         if isinstance(rule, str):
             _parsed(rule)
-        elif isinstance(rule, list | tuple) or np.ndim(rule) == 1:
+        elif _is_list(rule):
             numbers = tuple(positive(x, f"stepsize[{t}]") for t, x in enumerate(rule))
             if not numbers:
                 raise InvalidInput("stepsize", rule, "is empty", CURE)
@@ -94,10 +95,14 @@ def stepsize(value: Any, argument: str = "stepsize") -> Any:
     """A positive number as it is, and any other rule for stepsizes as a `StepsizeSchedule`."""
     if isinstance(value, StepsizeSchedule):
         return value
-    is_rule = re.search(r"\bt\b", value) if isinstance(value, str) else callable(value) or np.ndim(value) == 1
-    if is_rule or isinstance(value, list | tuple):
+    is_rule = re.search(r"\bt\b", value) if isinstance(value, str) else _is_list(value) or callable(value)
+    if is_rule:
         return StepsizeSchedule(value)
     return positive(value, argument)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
 @lru_cache(maxsize=100)

@@ -125,7 +125,7 @@ def compare(made: ClaimSetting, seed: int, clients: int, weights: Any = None) ->
 WEIGHTS = (HALF, Fraction(1, 3), Fraction(1, 6))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", [*PARTLY, *ONLY_EVERYONE])
 def test_with_everyone_every_term_is_what_it_is_in_a_run(name) -> None:
     unknown, compared = compare(setting(name, ("everyone", 3, 3)), 1, 3, WEIGHTS)
@@ -133,7 +133,7 @@ def test_with_everyone_every_term_is_what_it_is_in_a_run(name) -> None:
     assert compared > 200
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("draws", [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 2, 2), ("uniform", 1, 1)])
 @pytest.mark.parametrize("name", PARTLY)
 def test_with_uniform_draws_every_term_is_what_it_is_in_a_run(name, draws) -> None:
@@ -142,7 +142,7 @@ def test_with_uniform_draws_every_term_is_what_it_is_in_a_run(name, draws) -> No
     assert compared > 200
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("active", [1, 2])
 @pytest.mark.parametrize("name", PARTLY)
 def test_with_independent_draws_terms_without_memories_are_what_they_are_in_a_run(name, active) -> None:
@@ -166,7 +166,7 @@ def test_the_idle_clients_mean_square_is_what_it_is_in_a_run(draws) -> None:
         assert total == shadow.quantity(board.idle_square(board.vector(u))), u
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("answers", ["inexact", "error"])
 @pytest.mark.parametrize("name", EXACT)
 def test_answers_with_errors(name, answers) -> None:
@@ -179,7 +179,6 @@ def test_answers_with_errors(name, answers) -> None:
 # ---- what the comparison must notice
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("kinds", FACTORS)
 def test_a_wrong_factor_of_inner_products_is_noticed(kinds, monkeypatch) -> None:
     factor, part = FACTORS[kinds]
@@ -199,7 +198,6 @@ def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> N
         compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", MEANS)
 def test_a_wrong_mean_that_shared_vectors_see_is_noticed(kind, monkeypatch) -> None:
     factor, seen = MEANS[kind]

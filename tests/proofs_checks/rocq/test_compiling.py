@@ -35,7 +35,7 @@ FURTHER_MUTANTS = (
     ),
     ("fedprox.corollary10", "(epsilon <= inner", "(epsilon / 2 <= inner"),
     ("fedsplit.proposition2", "(w_next = w) ->", "(w_next = w_next) ->"),
-    ("fedsplit.proposition2", "(theta - w)))%V) ->", "(theta - 2 * w)))%V) ->"),
+    ("fedsplit.proposition2", "(w_next = (mean theta)%V) ->", "(w_next = (2 * mean theta)%V) ->"),
     ("malinovskiy.localstep", "(stepsize <= 2 / (mu + L)) ->", "(stepsize <= 3 / (mu + L)) ->"),
     (
         "malinovskiy.localstep",
