@@ -1,8 +1,8 @@
 """`recommend`: which method to run on a problem, with which parameters, how many rounds it takes, and why.
 
-The parameters are designed on the quadratic model at the minimiser (`audit.designs`), which predicts the rounds; where
-it says little about the first rounds, these are played on the problem. Then each method runs on the problem itself, so
-that measured rounds stand beside the predicted ones.
+The parameters are designed on the quadratic model at the minimiser (`audit.designs`); on losses that are not quadratic,
+the predicted rounds follow the curvature on the way. Then each method runs on the problem itself, so that measured
+rounds stand beside the predicted ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import memory
-from fedconvex.audit.designs.linearised_runs import needs_first_rounds, reached_from_first_rounds
+from fedconvex.audit.designs.linearised_runs import LinearisedRuns
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
@@ -32,6 +32,7 @@ from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
@@ -69,8 +70,8 @@ def recommend(
     The parameters are those with the fewest rounds to f(x_t) − f(x*) <= tolerance · (f(0) − f(x*)): FedGD's and
     SCAFFOLD's stepsize and local steps, FedProx's μ, FedSplit's s, FedDyn's α; for FedGD and FedProx among those whose
     error floor is below the tolerance. They are found by the exact map of one round on quadratic clients, and
-    elsewhere by its linearisation at the minimiser; a prediction of at most 20 rounds then begins with 3 rounds on the
-    problem. The methods are ranked by the bytes to the tolerance.
+    elsewhere by its linearisation at the minimiser; predictions then begin with 3 rounds on the problem, and follow its
+    curvature between the server's point and the minimiser. The methods are ranked by the bytes to the tolerance.
 
     Args:
         tolerance: in [1e-18, 1), of the suboptimality relative to the initial one.
@@ -124,14 +125,16 @@ def recommend_at(
         say(f"parameters of {name}")
         designs.append(design())
     ranked = sorted(designs, key=lambda design: _preference(design, problem))
-    runs = MeasuredRuns(truth, tolerance * model.first_gap, limits.participation)
+    target = tolerance * model.first_gap
+    runs = MeasuredRuns(truth, target, limits.participation)
+    linearised = LinearisedRuns(model, truth, target, designer.is_large(FedSplit(stepsize=1)))
     found: list[tuple[RecommendedMethod, DesignedMethod]] = []
     for made in ranked:  # without the others, until a run confirms its prediction
         measures = others or not any(entry.is_confirmed for entry, _ in found)
         if measures:
-            found.append(_measured(made, designer, runs, check))
+            found.append(_measured(made, designer, linearised, runs, check))
         else:
-            made = _from_first_rounds(made, designer, truth)
+            made = _improved(made, linearised, limits)
             found.append((_predicted(made, model), made))
     compare = others and limits.participation is None  # one draw says little about the mean
     found.sort(key=lambda pair: _observed(pair[0], problem, compare))
@@ -216,15 +219,20 @@ def _predicted(design: DesignedMethod, model: QuadraticModel) -> RecommendedMeth
 
 
 def _measured(
-    design: DesignedMethod, designer: MethodDesigner, runs: MeasuredRuns, check: bool
+    design: DesignedMethod, designer: MethodDesigner, linearised: LinearisedRuns, runs: MeasuredRuns, check: bool
 ) -> tuple[RecommendedMethod, DesignedMethod]:
     """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
     model, limits, measured, checked = designer.model, designer.limits, None, False
-    if check and _is_short(design) and design.rounds is not None:
-        longest = min(_longest(design.rounds), limits.rounds or MOST)
+    if limits == NO_LIMITS and not linearised.is_costly and not isinstance(model.problem, QuadraticProblem):
+        design = designer.with_floor_on_problem(design, linearised.floor)
+    improved = _improved(design, linearised, limits)
+    if check and _is_short(improved) and improved.rounds is not None:
+        longest = min(_longest(max(improved.rounds, design.rounds or 0)), limits.rounds or MOST)
         method, measured = runs.tuned(design, longest)
-        checked, design = True, design if method is design.method else designer.at(method)
-    design = _from_first_rounds(design, designer, runs.truth)
+        checked = True
+        if method is not design.method:
+            improved = _improved(designer.at(method), linearised, limits)
+    design = improved
     entry = replace(_predicted(design, model), measured_rounds=measured, checked=checked)
     if limits.participation is not None:  # each participant receives and sends
         return replace(entry, bytes=None), design
@@ -235,18 +243,9 @@ def _measured(
     return replace(entry, bias=bias, floor=floor), design
 
 
-def _from_first_rounds(design: DesignedMethod, designer: MethodDesigner, truth: GroundTruth) -> DesignedMethod:
-    """The design with rounds that begin on the problem, where those on the model say little about its runs."""
-    limits = designer.limits
-    if limits.participation is not None or not needs_first_rounds(design, truth):
-        return design
-    longest = min(_longest(design.rounds or LONGEST_CHECK), limits.rounds or MOST)
-    target = designer.tolerance * designer.model.first_gap
-    try:
-        reached = reached_from_first_rounds(design, designer.model, truth, target, longest)
-    except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
-        return design
-    return design if reached is None else replace(design, reached=reached)
+def _improved(design: DesignedMethod, linearised: LinearisedRuns, limits: FederationLimits) -> DesignedMethod:
+    """The design with rounds that the problem's first ones and its curvature on the way predict."""
+    return design if limits.participation is not None else linearised.improved(design, limits.rounds or MOST)
 
 
 def _longest(rounds: int) -> int:

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from fedconvex.arithmetic.decimals import Rounding, at_most, significant
-from fedconvex.audit.designs.linearised_runs import PLAYED, SHORT
+from fedconvex.audit.designs.linearised_runs import PLAYED
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
@@ -73,8 +73,7 @@ def reasons(found: "Recommendation") -> str:
     if quadratic:
         words.append("The predictions come from the exact map of one round.")
     else:
-        begin = f"those of up to {SHORT} rounds begin with {PLAYED} rounds on the problem"
-        words.append(f"The predictions come from the linearised round at the minimiser; {begin}.")
+        words.append(f"The predictions come from linearised rounds; most begin with {PLAYED} rounds on the problem.")
     return " ".join(words)
 
 

@@ -4,11 +4,9 @@ On losses that are not quadratic the model at the minimiser says little about th
 runs with nearby parameters decide.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, isfinite
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, RoundMap, fraction
 from fedconvex.audit.designs.search import DesignedMethod
-from fedconvex.audit.designs.trials import Candidate, has_floor
+from fedconvex.audit.designs.trials import Candidate, has_floor, with_number
 from fedconvex.audit.intervals import gaps_to
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
@@ -72,8 +70,9 @@ class MeasuredRuns:
         """The method of a design, or with a parameter near the design's that takes fewer rounds, and its rounds."""
         own = self.reached((design.method, design.solver), longest)
         rounds = ceil(own.rounds) if isfinite(own.rounds) else None
-        assert design.rounds is not None
-        is_off = rounds is None or abs(rounds - design.rounds) > OFF * rounds or 1 < rounds <= SHORT
+        is_off = (
+            rounds is None or design.rounds is None or abs(rounds - design.rounds) > OFF * rounds or 1 < rounds <= SHORT
+        )
         exact = isinstance(self.truth.problem, QuadraticProblem) or self.participation is not None
         if exact or design.solver is not None or not is_off or min(longest, own.rounds) > TUNED:
             return design.method, rounds
@@ -116,10 +115,3 @@ class MeasuredRuns:
             return self.reached((method, None), longest)
         except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
             return ReachedTarget(inf, inf)
-
-
-def with_number(method: Method, name: str, value: float) -> Method:
-    """The method with another real parameter."""
-    changed: Callable[..., Any] = replace
-    other: Method = changed(method, **{name: value})
-    return other

@@ -12,15 +12,15 @@ more rounds than the best one before, so that poor parameters cost little.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Literal
+from typing import Literal, TypeVar
 
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import FORMED, RoundMap
 from fedconvex.audit.designs.search import CandidateFamily, DesignedMethod, designed, search
-from fedconvex.audit.designs.trials import LEAST_FLOOR, NO_LIMITS, Candidate, FederationLimits, Trials
+from fedconvex.audit.designs.trials import LEAST_FLOOR, NO_LIMITS, Candidate, FederationLimits, Trials, with_number
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
@@ -35,6 +35,7 @@ MARGIN = 10.0  # the search goes this far beyond the curvatures
 SECANTS = 40  # steps to the first admissible parameter
 NARROW, AIM = 1.001, 3e-4  # an admissible floor this near the tolerance ends the search, which aims at its middle
 
+C = TypeVar("C")
 Make = Callable[[float], Candidate]
 
 
@@ -74,7 +75,7 @@ class MethodDesigner:
 
             high = 2 / self.model.curvatures[1]
             if e > 1 and self.trials.floor_counts:
-                high = self._admissible(make, high, 0.5)
+                high = self._admissible(make, high, 0.5, self.trials.floor)
             return CandidateFamily(make, high / (50 if e == 1 else 5), high)
 
         # each error floor of several local steps needs a linear system of the size of the unknowns
@@ -104,7 +105,7 @@ class MethodDesigner:
     def smallest_mu(self, make: Make | None = None) -> float:
         """FedProx's smallest μ whose error floor on the model is below the tolerance."""
         make = self._proximal(lambda mu: FedProx(mu=mu)) if make is None else make
-        return self._admissible(make, self.model.curvatures[0] / 1000, -0.5)
+        return self._admissible(make, self.model.curvatures[0] / 1000, -0.5, self.trials.floor)
 
     def fedsplit(self) -> DesignedMethod:
         """FedSplit's s with the fewest rounds."""
@@ -135,11 +136,32 @@ class MethodDesigner:
         size = RoundMap(self.model, method).size
         return size > FORMED or m * d * d * size > WORK
 
-    def _admissible(self, make: Make, extreme: float, power: float) -> float:
+    def with_floor_on_problem(self, design: DesignedMethod, floor_of: Callable[[Method], float]) -> DesignedMethod:
+        """The design, or another parameter where its error floor on the problem is above the tolerance.
+
+        The floor on the problem is then what the design's is on the model.
+
+        Args:
+            floor_of: error floors on the problem, relative to the initial suboptimality.
+        """
+        method, tolerance = design.method, self.tolerance
+        if design.solver is not None or not isinstance(method, FedGD | FedProx) or floor_of(method) <= tolerance:
+            return design
+        name, power, rounding = (
+            ("mu", -0.5, Rounding.CEILING) if isinstance(method, FedProx) else ("stepsize", 0.5, Rounding.FLOOR)
+        )
+        aim = replace(self, tolerance=design.floor if 0 < design.floor < tolerance else tolerance)
+        own = float(getattr(method, name))
+        found = aim._admissible(lambda value: with_number(method, name, value), own, power, floor_of)
+        return self.at(with_number(method, name, float(significant(found, 3, rounding))))
+
+    def _admissible(
+        self, make: Callable[[float], C], extreme: float, power: float, floor_of: Callable[[C], float]
+    ) -> float:
         """The parameter nearest to `extreme` with an error floor below the tolerance; floor^power is about linear."""
         parameter = extreme
         for _ in range(SECANTS):
-            floor = self.trials.floor(make(parameter))
+            floor = floor_of(make(parameter))
             if not isfinite(floor) or (
                 floor <= self.tolerance and (parameter == extreme or floor > self.tolerance / NARROW)
             ):

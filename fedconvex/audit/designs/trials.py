@@ -4,10 +4,11 @@ Candidates with client memory run together, with a column for each. Those withou
 server's point, whose powers tell late rounds at once.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, inf, isfinite
+from typing import Any
 
 import numpy as np
 
@@ -176,3 +177,10 @@ class Trials:
 def has_floor(method: Method) -> bool:
     """Whether a designed method has in general an error floor."""
     return method.memoryless and not (isinstance(method, FedGD) and method.local_steps == 1)
+
+
+def with_number(method: Method, name: str, value: float) -> Method:
+    """The method with another real parameter."""
+    changed: Callable[..., Any] = replace
+    other: Method = changed(method, **{name: value})
+    return other

@@ -2,20 +2,17 @@
 
 import json
 import re
-from dataclasses import replace
-from math import ceil
 from typing import Any
 
 import numpy as np
 import pytest
+from designed_problems import least_squares, logistic, measured
 
 import fedconvex as fc
 from fedconvex.audit import audit
-from fedconvex.audit.designs.linearised_runs import needs_first_rounds, reached_from_first_rounds
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
-from fedconvex.audit.designs.round_maps import ReachedTarget
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.report import to_dictionary
@@ -24,22 +21,6 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
-
-def least_squares(seed: int, clients: int = 4, samples: int = 8, features: int = 3) -> fc.LeastSquares:
-    """Heterogeneous clients."""
-    rng = np.random.default_rng(seed)
-    A = [rng.standard_normal((samples, features)) @ np.diag([1, 2, 0.5]) for _ in range(clients)]
-    return fc.LeastSquares(A=A, b=[rng.standard_normal(samples) + a[:, 0] * rng.standard_normal() for a in A])
-
-
-def logistic(seed: int = 0) -> fc.Logistic:
-    """Three clients whose classes overlap."""
-    rng = np.random.default_rng(seed)
-    A = [rng.standard_normal((20, 2)) for _ in range(3)]
-    y = [np.where(a[:, 0] + k * a[:, 1] + rng.standard_normal(20) > 0, 1, -1) for k, a in enumerate(A)]
-    return fc.Logistic(A=A, y=y, ridge=0.02)
-
-
 PROBLEMS = {"least squares": least_squares(1), "logistic": logistic()}
 
 
@@ -47,13 +28,6 @@ PROBLEMS = {"least squares": least_squares(1), "logistic": logistic()}
 def found(request: pytest.FixtureRequest) -> Recommendation:
     # the model at the minimiser says little about the few rounds to a loose tolerance on logistic losses
     return fc.recommend(PROBLEMS[request.param], 1e-4 if request.param == "least squares" else 1e-6)
-
-
-def measured(method: Any, problem: Any, tolerance: float, longest: int) -> int:
-    """The first round of a simulation below the tolerance; `longest` + 1 if there is none."""
-    gaps = fc.simulate(method, problem, longest, progress=False).to_frame(["gap"])["gap"].to_numpy()
-    hit = np.flatnonzero(gaps <= tolerance * gaps[0])
-    return int(hit[0]) if len(hit) else longest + 1
 
 
 def test_predicted_rounds_are_those_of_simulations(found: Recommendation) -> None:
@@ -309,81 +283,6 @@ def test_curvature_whose_squares_leave_the_floats_is_refused(scale: float) -> No
 def test_a_minimiser_at_the_start_is_refused() -> None:
     with pytest.raises(InvalidInput, match="has its minimiser at 0"):
         fc.recommend(fc.Quadratic(H=[np.eye(2), 2 * np.eye(2)], c=[np.ones(2), -np.ones(2)]))
-
-
-def test_runs_decide_where_the_model_is_off() -> None:
-    """A stepsize with which the model needs 6 rounds takes 7 on the logistic losses, and others take 6."""
-    problem = fc.data.fedsplit_logistic(clients=6, features=8, samples=60, spread=1.0, ridge=0.01, seed=3)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
-    design = MethodDesigner(model, 1e-6).fedgd()
-    runs = MeasuredRuns(truth, 1e-6 * model.first_gap)
-    assert (design.rounds, runs.rounds_to((design.method, None), 50)) == (6, 7)
-    method, rounds = runs.tuned(design, 50)
-    assert rounds == measured(method, problem, 1e-6, 50) == 6
-    split = MethodDesigner(model, 1e-6).fedsplit()
-    assert runs.tuned(split, 50)[0] is split.method  # its run is as predicted
-
-
-def test_a_parameter_whose_error_floor_is_above_the_tolerance_is_not_taken() -> None:
-    problem = logistic()
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
-    runs = MeasuredRuns(truth, 1e-2 * model.first_gap)
-    design = MethodDesigner(model, 1e-2).fedprox()
-    method, rounds = runs.tuned(replace(design, reached=ReachedTarget(300.0, 0.0)), 400)  # the run looks much faster
-    assert rounds is not None
-    assert fc.fixed_point(method, problem).gap <= runs.target
-    passing = fc.FedProx(mu=float(design.method.mu) / 4)  # type: ignore[attr-defined]
-    assert fc.fixed_point(passing, problem).gap > runs.target
-
-
-def test_an_error_floor_that_the_model_misses_is_that_of_the_linearised_round_at_the_fixed_point() -> None:
-    """On the model at the minimiser the error floor is 0.014 of f(0) − f*, on the losses 0.00998."""
-    problem = fc.data.breast_cancer(clients=10)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
-    method, target = fc.FedProx(mu=0.0163), 1e-2 * model.first_gap
-    design = MethodDesigner(model, 1e-2).at(method)
-    assert design.rounds is None
-    assert needs_first_rounds(design, truth)
-    reached = reached_from_first_rounds(design, model, truth, target, 100)
-    assert reached is not None
-    run = measured(method, problem, 1e-2, 100)
-    assert abs(ceil(reached.rounds) - run) <= 0.2 * run
-    above = MethodDesigner(model, 1e-2).at(
-        fc.FedProx(mu=0.015)
-    )  # its run passes the tolerance near its own error floor
-    assert fc.fixed_point(above.method, problem).gap > target
-    assert reached_from_first_rounds(above, model, truth, target, 100) is None
-
-
-def test_first_rounds_improve_short_predictions() -> None:
-    """SCAFFOLD needs 5 rounds; on the model, whose first rounds are too fast, 4."""
-    problem = logistic()
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
-    design = MethodDesigner(model, 1e-6).at(fc.Scaffold(stepsize=6.39, local_steps=1))
-    reached = reached_from_first_rounds(design, model, truth, 1e-6 * model.first_gap, 50)
-    assert reached is not None
-    assert (design.rounds, ceil(reached.rounds), measured(design.method, problem, 1e-6, 50)) == (4, 5, 5)
-    assert not needs_first_rounds(MethodDesigner(model, 1e-6).at(fc.FedDyn(alpha=10)), truth)  # a long run
-    exact = least_squares(1)
-    its_truth = fc.ground_truth(exact)
-    short = MethodDesigner(QuadraticModel.of(exact, its_truth), 1e-2).at(fc.FedSplit(stepsize=0.2))
-    assert short.rounds is not None
-    assert not needs_first_rounds(short, its_truth)  # the model is the problem
-
-
-def test_runs_do_not_choose_a_stepsize_that_leaves_the_minimiser_again() -> None:
-    """With stepsize 17.1 > 2/L a run reaches 1e-4 in fewer rounds than with any stable stepsize, and then grows."""
-    problem = fc.data.breast_cancer(clients=10)
-    truth = fc.ground_truth(problem)
-    runs = MeasuredRuns(truth, 1e-4 * QuadraticModel.of(problem, truth).first_gap)
-    unstable, stable = fc.FedGD(stepsize=17.1), fc.FedGD(stepsize=14.0)
-    assert measured(unstable, problem, 1e-4, 200) < measured(stable, problem, 1e-4, 200)
-    assert runs._admissible_run(unstable, 200).rounds == np.inf
-    assert runs._admissible_run(stable, 200).rounds < 200
 
 
 def test_a_method_that_passes_the_tolerance_and_rises_again_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
