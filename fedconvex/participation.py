@@ -24,11 +24,12 @@ from typing import Any, Literal, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.names import suggestion
 from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
+from fedconvex.shown import COLUMNS
 from fedconvex.validation import integer_at_least, is_choice
 
 MOST_EFFORT = 2**62  # epochs or steps of a round, of which stragglers do a random part
@@ -243,6 +244,10 @@ class Schedule(Participation):
                 raise InvalidInput(f"clients[{t}]", chosen, "names a client twice", "name every client once")
             rounds.append(tuple(sorted(numbers)))
         object.__setattr__(self, "clients", tuple(rounds))
+
+    def __str__(self) -> str:
+        """The schedule's first rounds."""
+        return short_text(self, COLUMNS)
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         return Draw(np.array(self.clients[round], dtype=np.int64), round=round, seed=seed)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts, rounds_ahead
+from fedconvex.shown import on_screen
 
 if TYPE_CHECKING:
     from fedconvex.claims.on_runs.findings import Found
@@ -36,6 +37,12 @@ class Claim:
         if sorts != (Number, Number) and not (sorts == (Vector, Vector) and self.relation == "="):
             raise IllFormed("claim", [s.__name__ for s in sorts], "are not two numbers, or two equal vectors",
                             "give sides of one sort")  # fmt: skip
+
+    def __str__(self) -> str:
+        """The claim in standard notation."""
+        from fedconvex.claims.display.letters import Display
+
+        return on_screen(Display.standard(sorted(self.parameters | {self.rounds})).text(self))
 
     def on(self, run: Any, **parameters: Any) -> "Found":
         """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
@@ -153,6 +160,13 @@ class ClaimSetting:
     rests: bool = False
     first_round: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """What is assumed, in standard notation, one assumption a line."""
+        from fedconvex.claims.display.letters import Display
+        from fedconvex.claims.display.phrases import phrases
+
+        return on_screen("\n".join(phrases(self, Display.standard(self.signs), plain=True)) or "nothing is assumed")
 
     @property
     def has_minimum(self) -> bool:

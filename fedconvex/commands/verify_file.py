@@ -9,7 +9,7 @@ import typer
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.phrases import phrases
-from fedconvex.claims.display.plain_text import GREEK, from_latex
+from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.claims.terms import without_names
@@ -18,7 +18,6 @@ from fedconvex.errors import LONGEST_SENTENCE, InvalidInput, short_text
 from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
 from fedconvex.safe_text import one_line
-from fedconvex.statements.letters import Letters
 from fedconvex.validation import positive
 from fedconvex.verdicts import Verdict
 
@@ -96,19 +95,11 @@ def shown(result: LemmaResult) -> str:
 
 def said(claim: Claim, setting: ClaimSetting) -> str:
     """What is claimed and assumed, in the standard letters, and what names mean."""
-    display = Display.of(Letters(), {name: symbol_of(name) for name in setting.signs})
+    display = Display.standard(setting.signs)
     lines = _wrapped("claims", from_latex(display.latex(claim)))
     meanings = [f"{symbol} = {meaning}" for symbol, meaning in display.where(claim)]
     lines += _wrapped("where", "; ".join(map(from_latex, meanings))) if meanings else []
     return "\n".join([*lines, *_wrapped("assumes", "; ".join(phrases(setting, display, plain=True)))])
-
-
-def symbol_of(name: str) -> str:
-    r"""A parameter's LaTeX: that of a Greek letter for its name, as \alpha_{0} for alpha_0; else the name as it is."""
-    letter, _, index = name.partition("_")
-    if letter not in GREEK:
-        return name
-    return rf"\{letter}" + (f"_{{{index}}}" if index else "")
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -20,6 +20,10 @@ class Theorem:
     setting: ClaimSetting
     claim: Claim
 
+    def __str__(self) -> str:
+        """What it claims; `str(theorem.setting)` says of what."""
+        return str(self.claim)
+
 
 Statements = Callable[[str], Theorem]  # a statement of this name, proved; raises Refused
 

@@ -4,9 +4,8 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.claims.display.phrases import setting_phrases
 from fedconvex.claims.display.printed import printed_beside
-from fedconvex.claims.display.statements import displayed
+from fedconvex.claims.display.statements import displayed, setting_phrases
 from fedconvex.json_files import fault_in
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.tightness import Tightness

@@ -163,6 +163,11 @@ SHORT_RESULTS: dict[str, Any] = {
     ],
     "certificate": lambda: [lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=1, L=4)).certificate],
     "looseness": lambda: [looseness("fedprox.theorem4", mu=20, L=HUGE, L_minus=0, B=1, gamma=0, K=20)],
+    "claims and settings": lambda: [
+        shown for paper in papers().values() for s in paper.everything if s.claim for shown in (s.claim, s.setting)
+    ],
+    "theorem": lambda: [verify("fedprox.theorem4").theorem],
+    "schedule": lambda: [fc.participation.Schedule([[0, 1]] * 1000)],
     "claim on a run": lambda: [statement("feddyn.lemma1").claim.on(fc.simulate(fc.FedDyn(alpha=1), PAIR, 2))],
 }  # fmt: skip
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fedconvex.claims import ClaimSetting, at_most
+from fedconvex.claims.display.letters import symbol_of
 from fedconvex.claims.terms import free, gradient, number, parameter, square, value
 from fedconvex.commands.errors import WRONG_INPUT, run
 from fedconvex.commands.main import app
-from fedconvex.commands.verify_file import symbol_of
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Nonnegative, Upper

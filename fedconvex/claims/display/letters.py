@@ -5,13 +5,12 @@ symbol of the paper are shown by it, and `where` says what each symbol means.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from fedconvex.claims.claim import Claim
-from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.plain_text import GREEK, from_latex
 from fedconvex.claims.display.typesetting import (
     ATOM,
     POWER,
@@ -25,6 +24,9 @@ from fedconvex.claims.display.typesetting import (
 )
 from fedconvex.claims.terms import Number, Term, Vector, free, gradient, inner, square
 from fedconvex.statements.letters import Letters
+
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
 OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
@@ -55,7 +57,12 @@ class Display(Typesetting):
         """The display in these letters, of what is about one round."""
         return cls(letters=letters, symbols=symbols, times=(letters.before, letters.after))
 
-    def about(self, claim: Claim) -> "Display":
+    @classmethod
+    def standard(cls, parameters: Iterable[str]) -> "Display":
+        """The display in standard notation, with parameters by their names."""
+        return cls.of(Letters(), {name: symbol_of(name) for name in parameters})
+
+    def about(self, claim: "Claim") -> "Display":
         """The display of this claim's sides: in one about a run, time 0 is its start."""
         if not claim.rounds:
             return replace(self, each=claim.of_client)
@@ -71,7 +78,7 @@ class Display(Typesetting):
 
     def latex(self, term: Any) -> str:
         """A term, or a claim, as LaTeX."""
-        if isinstance(term, Claim):
+        if is_claim(term):
             at = self.about(term)
             claimed = f"{at.show(term.left).text} {RELATIONS[term.relation]} {at.show(term.right).text}"
             return claimed + (rf"\quad\text{{for every }} {self.letters.client}" if term.of_client else "")
@@ -85,8 +92,8 @@ class Display(Typesetting):
         """The symbols that occur, each with what it means, as LaTeX; each comes before those that its meaning needs."""
         found: dict[str, str] = {}
         for term in reversed(terms):
-            for side in (term.right, term.left) if isinstance(term, Claim) else (term,):
-                at = self.about(term) if isinstance(term, Claim) else self
+            for side in (term.right, term.left) if is_claim(term) else (term,):
+                at = self.about(term) if is_claim(term) else self
                 at._define(side, found)
         return list(reversed(found.items()))
 
@@ -272,6 +279,19 @@ class Display(Typesetting):
         total = self.total if _is_one(ratio) else self._symbol_of_weight(ratio) or self._weight_of_rounds(ratio)
         over = self._over_rounds(ratio, inside).text
         return Shown(rf"\frac{{1}}{{{total}}} {over}", PRODUCT)
+
+
+def is_claim(term: Any) -> "TypeGuard[Claim]":
+    """Whether it is a claim, and not one of its terms."""
+    return type(term) not in (Vector, Number) and hasattr(term, "relation")
+
+
+def symbol_of(name: str) -> str:
+    r"""A parameter's LaTeX: that of a Greek letter for its name, as \alpha_{0} for alpha_0; else the name as it is."""
+    letter, _, index = name.partition("_")
+    if letter not in GREEK:
+        return name
+    return rf"\{letter}" + (f"_{{{index}}}" if index else "")
 
 
 def shared_by_all(vector: Vector) -> bool:

@@ -5,31 +5,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fedconvex.claims.claim import ClaimSetting, DrawScheme
-from fedconvex.claims.display.formulas import symbols_of
 from fedconvex.claims.display.letters import RELATIONS, Display
 from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.terms import Number, number, parameter
 
 if TYPE_CHECKING:
-    from fedconvex.statements.statement import Statement
+    from fedconvex.claims.claim import ClaimSetting, DrawScheme
 
 SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
 
 
-def phrases(setting: ClaimSetting, display: Display, *, plain: bool = False) -> list[str]:
+def phrases(setting: "ClaimSetting", display: Display, *, plain: bool = False) -> list[str]:
     """What the setting assumes; formulas are LaTeX between dollars, or plain text."""
     found = list(_phrases(setting, replace(display, slashes=plain)))
     return [re.sub(r"\$([^$]*)\$", lambda m: from_latex(m[1]), phrase) for phrase in found] if plain else found
 
 
-def setting_phrases(statement: "Statement", setting: ClaimSetting) -> list[str]:
-    """The same in the letters of the statement's paper."""
-    parameters = {**statement.paper.notation, **statement.calculator.parameters}
-    return phrases(setting, Display.of(statement.paper.letters, symbols_of(parameters)))
-
-
-def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
+def _phrases(setting: "ClaimSetting", display: Display) -> Iterator[str]:
     if setting.method:
         yield f"the method is {setting.method}{_parameters(setting, display)}"
     yield from _curvature("every client's function", setting.curvature, display)
@@ -65,7 +57,7 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     yield from _ranges(setting, display)
 
 
-def _parameters(setting: ClaimSetting, display: Display) -> str:
+def _parameters(setting: "ClaimSetting", display: Display) -> str:
     """The method's parameters; those that have a letter of their own are only named."""
     parts = []
     for name, value in sorted(setting.method_parameters.items()):
@@ -94,7 +86,7 @@ def _curvature(of: str, bounds: tuple[Number | None, Number | None], display: Di
         )
 
 
-def _draws(draws: DrawScheme, display: Display) -> str:
+def _draws(draws: "DrawScheme", display: Display) -> str:
     if draws.active is None:
         return "every client takes part in every round"
     active = display.latex(draws.active)
@@ -103,7 +95,7 @@ def _draws(draws: DrawScheme, display: Display) -> str:
     return f"${active}$ of ${display.latex(draws.clients)}$ clients take part in a round, every set equally likely"
 
 
-def _answers(setting: ClaimSetting, display: Display) -> str:
+def _answers(setting: "ClaimSetting", display: Display) -> str:
     if setting.gradient_steps:
         steps, size = (display.latex(setting.gradient_steps[name]) for name in ("steps", "stepsize"))
         return f"clients take ${steps}$ gradient steps of size ${size}$ on their subproblems"
@@ -115,7 +107,7 @@ def _answers(setting: ClaimSetting, display: Display) -> str:
     return f"every answer is ${bound}$-inexact: its subproblem's gradient is at most ${bound}$ times that at the start"
 
 
-def _ranges(setting: ClaimSetting, display: Display) -> Iterator[str]:
+def _ranges(setting: "ClaimSetting", display: Display) -> Iterator[str]:
     counts = [display.latex(parameter(name)) for name in sorted(setting.counts)]
     if counts:
         yield f"${', '.join(counts)}$ {'is an integer' if len(counts) == 1 else 'are integers'}"

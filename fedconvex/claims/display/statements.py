@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.display.formulas import Formula, formula, symbols_of
 from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.phrases import phrases
 from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.statements import Conditional, at_terms
 from fedconvex.claims.terms import Number, Vector, named
@@ -115,3 +117,9 @@ def _related(relation: str, formula: str) -> str:
     """`relation formula`; in a relation such as "= O(·)" the formula replaces the dot."""
     before, dot, after = relation.partition(r"(\cdot)")
     return f"{before}\\left({formula}\\right){after}" if dot else f"{relation} {formula}"
+
+
+def setting_phrases(statement: "Statement", setting: ClaimSetting) -> list[str]:
+    """What a setting assumes, in the letters of the statement's paper."""
+    parameters = {**statement.paper.notation, **statement.calculator.parameters}
+    return phrases(setting, Display.of(statement.paper.letters, symbols_of(parameters)))

@@ -1,7 +1,5 @@
 """The refusal of terms that a performance-estimation program cannot contain, with the term as a line of text."""
 
-from typing import Any
-
 from fedconvex.claims.terms import Number, Term, Vector, parts
 from fedconvex.errors import InvalidInput
 
@@ -19,8 +17,5 @@ class NotPosed(InvalidInput):
 def written(term: Term) -> str:
     """The term as one line of text."""
     from fedconvex.claims.display.letters import Display
-    from fedconvex.claims.display.plain_text import from_latex
-    from fedconvex.statements.letters import Letters
 
-    names: dict[str, Any] = {p.args[0]: p.args[0] for p in parts(term) if p.head == "parameter"}
-    return from_latex(Display.of(Letters(), names).latex(term))
+    return Display.standard(p.args[0] for p in parts(term) if p.head == "parameter").text(term)
