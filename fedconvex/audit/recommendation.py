@@ -148,7 +148,7 @@ def recommend_at(
         tolerance=tolerance,
         limits=limits,
         ranked=tuple(entry for entry, _ in found),
-        under_limits=tuple(_under_limits(designer, ranked)),
+        under_limits=tuple(_under_limits(designer, linearised, ranked)),
         # a run may have found a smaller one, whose error floor on the problem is below the tolerance
         smallest_mu=min(designer.smallest_mu(), *proximal) if smallest else None,
         shared_minimizer=bool(abs(model.gradients).max() <= IDENTICAL * scale),
@@ -293,7 +293,7 @@ def _over(number: Interval, divisor: float, error: float) -> Interval:
 
 
 def _under_limits(
-    designer: MethodDesigner, ranked: Sequence[DesignedMethod]
+    designer: MethodDesigner, linearised: LinearisedRuns, ranked: Sequence[DesignedMethod]
 ) -> Iterable[tuple[str, RecommendedMethod]]:
     """What to run under each limit that the caller did not set."""
     model, limits, problem, best = designer.model, designer.limits, designer.model.problem, ranked[0]
@@ -305,7 +305,8 @@ def _under_limits(
     designs = [few.fedgd()]
     designs.append(few.feddyn(designs[0].reached.rounds))  # with more rounds, it would send more bytes
     designs.append(few.scaffold(min(design.reached.rounds for design in designs) / 2))  # it sends twice the vectors
-    yield "one gradient step a round", _predicted(min(designs, key=lambda d: _preference(d, problem)), model)
+    single = min((linearised.improved(d, MOST) for d in designs), key=lambda d: _preference(d, problem))
+    yield "one gradient step a round", _predicted(single, model)
     if best.rounds is not None and best.rounds > 1:
         half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))
         yield f"{best.rounds // 2:,} rounds", _predicted(half.like(best), model)
