@@ -1,7 +1,8 @@
 """Reads delimited text (CSV, TSV and their relatives) into a `Table`; `headers` names columns without a header line.
 
-A file of numbers is read by `_tidy`, fast and without keeping its text. Any other one is read once more as text, all of
-it, and `preparation.prepare` makes numbers of its columns or lists what keeps it from that.
+A file of numbers is read by `_tidy`, without keeping its text, and in blocks where nothing in it is unusual. Any other
+one is read once more as text, all of it, and `preparation.prepare` makes numbers of its columns or lists what keeps it
+from that.
 """
 
 import csv
@@ -27,8 +28,9 @@ from fedconvex.data.headers import (
     require_made_names,
     without_header,
 )
+from fedconvex.data.number_blocks import number_columns
 from fedconvex.data.preparation import Preparation, prepare
-from fedconvex.data.table import TARGET_COLUMNS, Table, bad_file, check_size, listed, roles
+from fedconvex.data.table import TARGET_COLUMNS, ColumnRoles, Table, bad_file, check_size, listed, roles
 from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.data.tidy_tables import completed
@@ -48,6 +50,8 @@ class _Rows(NamedTuple):
     rows: Iterator[tuple[int, list[str]]]
     notes: tuple[str, ...]
     named_here: str  # where the file has no header line: the sentence that says so
+    separator: str = ","
+    header_line: int = 0
 
 
 class _Untidy(Exception):
@@ -89,16 +93,19 @@ def _tidy(
     path: Path, delimiter: str, target_column: str | None, client_column: str | None
 ) -> tuple[Table, np.ndarray, tuple[str, ...]]:
     """The table of a file of numbers, its line numbers, and notes on its form; raises _Untidy for other files."""
-    names, rows, notes, named_here = _rows(path, delimiter)
+    names, rows, notes, named_here, separator, header_line = _rows(path, delimiter)
     if names is None:
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
     if named_here:
         require_made_names(names, {"target_column": target_column, "client_column": client_column}, path, named_here)
     if target_column is None and not set(names) & set(TARGET_COLUMNS):
         raise _Untidy(1, f"no column is named {' or '.join(TARGET_COLUMNS)}; the columns are {listed(names)}")
-    target, client, chosen = roles(path, names, target_column, client_column)
+    target, client, chosen = found = roles(path, names, target_column, client_column)
+    if not named_here and header_line == 1 and (plain := number_columns(path, separator, len(names), found)):
+        lines = np.arange(2, 2 + len(plain.features))
+        return _table(names, found, plain.features, plain.targets, plain.clients, lines), lines, notes
     most, between_checks = (max(1, size // (NUMBER * len(chosen))) for size in (tables.MAX_BYTES, CHECKED))
-    features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
+    features, line_numbers = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
     targets: list[str] = []
     clients: list[str] = []
     for number, row in rows:
@@ -117,31 +124,44 @@ def _tidy(
         targets.append(row[target].strip())
         if client is not None:
             clients.append(row[client].strip())
-        lines.append(number)
-        if len(lines) > most or len(lines) % between_checks == 0:
-            check_size(path, len(lines), len(chosen))
-    check_size(path, len(lines), len(chosen))
-    if not lines:
+        line_numbers.append(number)
+        if len(line_numbers) > most or len(line_numbers) % between_checks == 0:
+            check_size(path, len(line_numbers), len(chosen))
+    check_size(path, len(line_numbers), len(chosen))
+    if not line_numbers:
         raise bad_file(path, "has a header but no rows", "give one line per sample")
-    for cells in (targets, clients):
-        if not MISSING.isdisjoint(map(str.lower, set(cells))):
-            raise _Untidy(lines[0])
-    table = Table(
-        np.array(features).reshape(len(lines), len(chosen)),
-        tuple(names[j] for j in chosen),
-        _targets(targets, lines[0]),
-        tuple(clients) if client is not None else None,
-        names[target],
-        "client" if client is None else names[client],
+    lines = np.array(line_numbers)
+    numbers = np.array(features).reshape(len(lines), len(chosen))
+    return _table(names, found, numbers, targets, clients, lines), lines, notes
+
+
+def _table(
+    names: Sequence[str],
+    found: ColumnRoles,
+    features: np.ndarray,
+    targets: np.ndarray | list[str],
+    clients: list[str],
+    lines: np.ndarray,
+) -> Table:
+    """The table of a file of numbers; raises _Untidy where targets or clients are missing."""
+    texts = [column for column in (targets, clients) if isinstance(column, list)]
+    if not all(MISSING.isdisjoint(map(str.lower, set(column))) for column in texts):
+        raise _Untidy(int(lines[0]))
+    return Table(
+        features,
+        tuple(names[j] for j in found.features),
+        _targets(targets, int(lines[0])) if isinstance(targets, list) else as_targets(targets),
+        None if found.client is None else tuple(clients),
+        names[found.target],
+        "client" if found.client is None else names[found.client],
     )
-    return table, np.array(lines), notes
 
 
 def _texts(
     path: Path, delimiter: str, target_column: str | None
 ) -> tuple[list[Column], np.ndarray, list[Finding], tuple[str, ...]]:
     """All columns as text, the line numbers, findings on the header and on lines of another length, and notes."""
-    header, rows, notes, named_here = _rows(path, delimiter)
+    header, rows, notes, named_here, *_ = _rows(path, delimiter)
     names = header or []
     cells: list[list[str]] = [[] for _ in names]
     lines, ragged = array("q"), array("q")
@@ -205,7 +225,7 @@ def _rows(path: Path, delimiter: str) -> _Rows:
         made, sentence = made_names(len(header)), without_header(number, len(header))
         return _Rows(made, chain([(number, header)], every), (*notes, sentence), sentence)
     names = [name.strip() for name in header]
-    return _Rows(names, every, (*notes, *doubtful(number, names)), "")
+    return _Rows(names, every, (*notes, *doubtful(number, names)), "", separator, number)
 
 
 def _separator(first: Sequence[str], delimiter: str) -> str:

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedconvex.data import file_contents, load, table
+from fedconvex.data import file_contents, load, number_blocks, table
 from fedconvex.data.files import read_table
 from fedconvex.errors import InvalidInput
 
@@ -321,6 +321,7 @@ def test_a_table_with_its_index_is_refused_and_without_it_read(tmp_path: Path) -
 
 def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_contents, "MAX_BYTES", 1000)
+    monkeypatch.setattr(number_blocks, "MAX_BYTES", 1000)
     for name in ("data.csv.gz", "data.parquet.gz"):
         (tmp_path / name).write_bytes(gzip.compress(CSV))
         with pytest.raises(InvalidInput, match="holds more than"):
