@@ -234,8 +234,8 @@ class Box(Separable):
 class GroupLasso(Regularizer):
     """ψ(x) = Σ_G λ_G‖x_G‖ over disjoint groups of coordinates: groups of minimisers vanish together.
 
-    prox shortens every group by τλ_G, to 0 at least; coordinates in no group are not penalised. Conventions differ: here
-    a group of many coordinates has no larger weight than one of few, unless it is given one.
+    prox shortens every group by τλ_G, to 0 at least; coordinates in no group are not penalised. Conventions differ:
+    here a group of many coordinates has no larger weight than one of few, unless it is given one.
 
     Args:
         weight: λ > 0; one for every group, or as many as there are groups (λ√|G| in Yuan and Lin, 2006).

@@ -1,9 +1,9 @@
 """Fixed points for composite objectives f + ψ: w = prox_{τψ}(update of w), with all clients taking part.
 
-Splitting methods (FedSplit, FedDyn, FedPD) rest exactly at the minimisers of f + ψ, see `prox_stepsize` in their files.
-On quadratic clients the other methods' update is w ↦ w − (Φw − q), with Φ and q of `fixed_points.equations`, so that the
-fixed points are the minimisers of ½wᵀΦw − qᵀw + τψ(w): unique where Φ is positive definite, and rational for ℓ1 and
-boxes.
+Splitting methods (FedSplit, FedDyn, FedPD) rest exactly at the minimisers of f + ψ, see `prox_stepsize` in their
+files. On quadratic clients the other methods' update is w ↦ w − (Φw − q), Φ and q as in `fixed_points.equations`, so
+that the fixed points are the minimisers of ½wᵀΦw − qᵀw + τψ(w): unique where Φ is positive definite, and rational for
+ℓ1 and boxes.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ CURE = "give Exact(), one local step, or quadratic clients; runs (`simulate`) ta
 @final
 @dataclass(frozen=True, eq=False)
 class CompositeFixedPoints:
-    """The fixed points of one method with one local solver on a composite problem. Raises InvalidInput where unknown."""
+    """The fixed points of a method with a local solver on a composite problem. Raises InvalidInput where unknown."""
 
     method: Method
     problem: CompositeProblem
@@ -73,8 +73,8 @@ class CompositeFixedPoints:
         """Whether the method is proved to converge to the point from every start; None: not decided.
 
         Proximal steps lengthen no distance, so that 0 ≺ Φ ≺ 2I makes a round a contraction. FedDyn and FedPD are ADMM,
-        FedSplit is Peaceman–Rachford splitting, with ψ beside the consensus constraint: both converge for every convex ψ
-        on strongly convex clients with exact local solutions.
+        FedSplit is Peaceman–Rachford splitting, with ψ beside the consensus constraint: both converge for every convex
+        ψ on strongly convex clients with exact local solutions.
         """
         f = self.problem.problem
         if self.method.converges_on_strongly_convex and isinstance(self.solver, Exact):

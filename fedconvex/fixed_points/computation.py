@@ -46,8 +46,8 @@ def fixed_point(
     Logistic losses: Newton's method on w = T(w), T being one round; in balls, enclosed by contraction or by Krawczyk's
     theorem (`fixed_points.smooth_clients`), infinitely wide where neither applies.
 
-    Composite problems f + ψ: the points where the round with its proximal step rests. For splitting methods they are the
-    minimisers of f + ψ; on quadratic clients those of FedGD and FedProx, too, are rational for ℓ1 and boxes, and
+    Composite problems f + ψ: the points where the round with its proximal step rests. For splitting methods they are
+    the minimisers of f + ψ; on quadratic clients those of FedGD and FedProx, too, are rational for ℓ1 and boxes, and
     enclosed for the group lasso (`fixed_points.composite`).
 
     Of a method that is not linear, such as FedAdam, the fixed points may be known to be those of a linear one

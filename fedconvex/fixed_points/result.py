@@ -17,7 +17,7 @@ from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.ground_truths.low_rank import nearest_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.problems.composite import CompositeProblem
+from fedconvex.problems.composite import CompositeProblem, parts_of
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.regularizers import Separable
 from fedconvex.shown import ShownResult, Summary, decided, number, some_of
@@ -168,14 +168,14 @@ class FixedPoint(ShownResult):
     @property
     def gap(self) -> Scalar:
         """f(point) − f(minimizer), in the same arithmetic; of a composite objective f + ψ, with ψ."""
-        smooth = self.problem.problem if isinstance(self.problem, CompositeProblem) else self.problem
+        smooth, regularizer = parts_of(self.problem)
         with self.arithmetic.context():
             clients = smooth.clients(self.arithmetic)
             weights = self.arithmetic.array(smooth.exact_weights_array)
             ends = self.arithmetic.array(self.point), self.arithmetic.array(self.minimizer)
             gap = self.arithmetic.average(weights, clients.differences(*ends))
-            if isinstance(self.problem, CompositeProblem):
-                terms = self.problem.regularizer.values(self.arithmetic.rows(ends), self.arithmetic)
+            if regularizer is not None:
+                terms = regularizer.values(self.arithmetic.rows(ends), self.arithmetic)
                 gap = gap + terms[0] - terms[1]
             return self.arithmetic.publish_scalar(gap)
 

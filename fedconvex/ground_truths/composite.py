@@ -1,8 +1,8 @@
 """Minimisers of composite objectives f + ψ: a numeric candidate, and a certificate of its error.
 
 With f M-strongly convex and v ∈ ∇f(x) + ∂ψ(x): ‖x − x*‖ ≤ ‖v‖/M and f(x) + ψ(x) − f(x*) − ψ(x*) ≤ ‖v‖²/(2M). The
-shortest such v is enclosed in balls, so that no solver is trusted. A bound of a box that is no float is put into x exactly
-before; the distance bound includes what that moves.
+shortest such v is enclosed in balls, so that no solver is trusted. Before, bounds of a box that are no floats are put
+into x exactly; the distance bound includes what that moves.
 """
 
 from collections.abc import Callable
@@ -106,8 +106,8 @@ def minimise(smooth: SmoothPart, regularizer: Regularizer, start: np.ndarray) ->
         return float(np.linalg.norm(regularizer.shortest(smooth.gradient(x), regularizer.snapped(x), floats)))
 
     stepsize = 1 / smooth.L if smooth.L > 0 else 1.0
-    x = ahead = regularizer.prox(start, stepsize, floats)
-    best, best_length, momentum = x, shortest(x), 1.0
+    x: np.ndarray = regularizer.prox(start, stepsize, floats)
+    ahead, best, best_length, momentum = x, x, shortest(x), 1.0
     for t in range(PROXIMAL_STEPS):
         if t % BETWEEN == 0:
             polished = _newton(smooth, regularizer, x, shortest)

@@ -39,7 +39,6 @@ class AdaptiveFedProx(Method):
         NotConverged: during a run in balls, if the precision does not decide whether the loss rose.
     """
 
-    no_prox: ClassVar[str] = "its rule compares values of f alone, and 1/μ changes with it"
     mu: Scalar = number()
     step: Scalar = number(default=Fraction(1, 10))
     falls: int = 5

@@ -86,7 +86,7 @@ class CompositeProblem(CheckedKeywords):
         return {}
 
     def shortest_subgradient(self, points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-        """The length of the shortest element of ∇f(x) + ∂ψ(x) at T float64 points, (T,); inf outside the domain of ψ."""
+        """The length of the shortest element of ∇f(x) + ∂ψ(x) at T float64 points, (T,); inf where ψ is infinite."""
         floats = arithmetics.get("float")
         inside = np.isfinite(self.regularizer.values(points, floats))
         found = np.full(len(points), np.inf)
@@ -95,3 +95,18 @@ class CompositeProblem(CheckedKeywords):
                 self.regularizer.shortest(gradients[i], self.regularizer.snapped(points[i]), floats)
             )
         return found
+
+
+def parts_of(problem: Problem | CompositeProblem) -> tuple[Problem, Regularizer | None]:
+    """f and ψ; None where there is no ψ."""
+    if isinstance(problem, CompositeProblem):
+        return problem.problem, problem.regularizer
+    return problem, None
+
+
+def without_term(problem: Problem | CompositeProblem) -> Problem:
+    """The problem, for what is known of smooth objectives alone: raises InvalidInput for a composite one."""
+    if isinstance(problem, CompositeProblem):
+        cure = "give its .problem, or a run on that"
+        raise InvalidInput("problem", problem, "has a regulariser, of which nothing is known here", cure)
+    return problem

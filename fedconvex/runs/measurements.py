@@ -57,7 +57,8 @@ def at_points(problem: Problem | CompositeProblem, points: np.ndarray, columns: 
     """The named columns at float64 points (T, d); each point costs one evaluation of all values and gradients.
 
     value f(x); gap f(x) − f(x*) and distance ‖x − x*‖ to the certified minimiser (NaN where there is none);
-    gradient_norm ‖∇f(x)‖, of a composite objective the length of the shortest subgradient; dissimilarity B(x) (FedProx, Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
+    gradient_norm ‖∇f(x)‖, of a composite objective the length of the shortest subgradient; dissimilarity B(x) (FedProx,
+    Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
     """
     minimizer = minimizer_of(problem) if {"gap", "distance"} & set(columns) else None
     if isinstance(problem, CompositeProblem):

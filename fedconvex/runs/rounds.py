@@ -323,9 +323,9 @@ def rounds_of(
         regularizer: of a composite objective, whose proximal step the server takes after each communication.
 
     Raises:
-        InvalidInput: a method that does not take a regulariser, or one with roots in exact arithmetic; a local problem that is unbounded below or has many minimisers, a logistic loss or a method with
+        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss or a method with
             square roots in exact arithmetic, a local solver without step sizes for a method that divides by them
-            (SCAFFOLD, FedNova).
+            (SCAFFOLD, FedNova), a regulariser that the method or the arithmetic does not take.
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")

@@ -20,7 +20,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.names import checked_keywords, suggestion
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
-from fedconvex.problems.composite import CompositeProblem
+from fedconvex.problems.composite import CompositeProblem, parts_of
 from fedconvex.progress import track
 from fedconvex.runs.checkpoints import Checkpoint, Run
 from fedconvex.runs.measurements import (
@@ -169,9 +169,7 @@ def simulate(
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
-    regularizer, smooth = None, problem
-    if isinstance(problem, CompositeProblem):
-        regularizer, smooth = problem.regularizer, problem.problem
+    smooth, regularizer = parts_of(problem)
     method_rounds = rounds_of(method, smooth, numbers, local_solver, regularizer=regularizer)
     truth_value(progress, "progress")
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")

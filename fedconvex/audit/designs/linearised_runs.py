@@ -18,6 +18,7 @@ from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import State
+from fedconvex.problems.composite import without_term
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 
@@ -42,7 +43,7 @@ def reached_from_first_rounds(
     Raises:
         NoFixedPoint, NotConverged: the method has no fixed point to linearise at, or none was found.
     """
-    problem = truth.problem
+    problem = without_term(truth.problem)
     gap_at = gaps_to(problem, truth.point)
     rounds = rounds_of(design.method, problem, "float", design.solver)
     with rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
