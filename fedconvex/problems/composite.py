@@ -14,6 +14,8 @@ from fedconvex.pickled import without_caches
 from fedconvex.problems.base import Problem
 from fedconvex.regularizers import Regularizer
 
+__all__ = ["CompositeProblem"]  # for users; the package calls the others, too
+
 
 @final
 @dataclass(frozen=True, eq=False)
