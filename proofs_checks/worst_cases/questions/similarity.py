@@ -1,9 +1,9 @@
 """δ-similar clients on a board: F_k = f + h_k, whose Hessians lie between mu and L, and between −δ and δ.
 
 Both parts have the interpolation inequalities of their classes, in the mean over the clients, between any two of the
-board's points. Where a point is not shared, ∇f(x_k) is a new unknown vector of every client and the mean of f(x_k) a new
-number; at shared points ∇f is the mean of the gradients, so that h_k has mean 0 there. All of this is necessary, for
-any number of clients; that it suffices is not claimed.
+board's points. Where a point is not shared, ∇f(x_k) is a new unknown vector of every client and the mean of f(x_k) a
+new number; at shared points ∇f is the mean of the gradients, so that h_k has mean 0 there. All of this is necessary,
+for any number of clients; that it suffices is not claimed.
 """
 
 from collections.abc import Sequence
