@@ -1,5 +1,6 @@
 """Bounded gradients G, the objective's gap Γ and similar Hessians δ: measured, decided, and compared."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -7,14 +8,15 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
-from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import answers, expected, mean, server, square
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.claims.terms import parameter
+from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Hypothesis
 from fedconvex.proofs_checks.library import by, concluding
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.instance import Instance
 from fedconvex.statements.setting import Unmeasured
+from fedconvex.theory import bounds_for, li_fedavg
 from fedconvex.verdicts import Verdict
 
 METHODS = (fc.FedGD(stepsize=F(1, 100)), fc.FedDyn(alpha=3), fc.FedProx(mu=2))
@@ -131,46 +133,20 @@ def test_a_gap_without_strong_convexity_is_not_measured() -> None:
 
 
 def test_bounded_gradients_give_proofs_their_variance() -> None:
-    """A paper of one step with K drawn clients: the noise is at most s²G²/K, proved by the kernel."""
-    from fedconvex.proofs_checks import verify
-    from fedconvex.statements.letters import Letters
-    from fedconvex.statements.notation import SQUARED_LENGTH, STEPSIZE, Parameter
-    from fedconvex.statements.statement import ClaimType, Paper
-    from fedconvex.theory.notation import GRADIENT_BOUND
+    """The noise of one step with K drawn clients is at most s²G²/K, proved by the kernel; half of that is not."""
+    statement = li_fedavg.noise_of_one_step
+    assert verify(statement).verdict is Verdict.PROVED
+    s, K, G = map(parameter, ("stepsize", "K", "G"))
+    proof = Derivation((concluding(statement.claim, s**2 / K * by(Hypothesis("variance"))),))
+    theorem(statement.setting, statement.claim, proof)
+    half = replace(statement.claim, right=s**2 * G**2 / K / 2)
+    with pytest.raises(Refused):
+        theorem(statement.setting, half, Derivation((concluding(half, s**2 / K * by(Hypothesis("variance"))),)))
 
-    paper = Paper(
-        name="bounded_gradients_in_a_test", short="A test", reference="A test (2024)", convention="f = sum_k p_k F_k",
-        letters=Letters(server="w^@", answers="w_k^@", expectation="E"),
-        notation={
-            "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
-            "K": Parameter("K", "drawn clients", least=1, integer=True, measured="num_drawn"),
-            "G": GRADIENT_BOUND,
-        },
-    )  # fmt: skip
 
-    def noise(*, stepsize: Any, K: Any, G: Any) -> Any:
-        """The variance of one step with K independent draws is at most s²G²/K."""
-        return stepsize**2 * G**2 / K
-
-    def too_little(*, stepsize: Any, K: Any, G: Any) -> Any:
-        """Half of it, which is false."""
-        return stepsize**2 * G**2 / K / 2
-
-    about = {
-        "symbol": "E", "units": SQUARED_LENGTH,
-        "assumes": (known.Runs("FedGD", local_steps=1), known.SampledIID(), known.BoundedGradients()),
-        "states": lambda bound: at_most(expected(square(server(1) - mean(answers))), bound),
-    }  # fmt: skip
-    right = paper.statement("Noise", ClaimType.UPPER, **about)(noise)
-    wrong = paper.statement("Half", ClaimType.UPPER, **about)(too_little)
-    for statement in (right, wrong):
-
-        @proof_of(statement)
-        def proof(claim: Any) -> Derivation:
-            from fedconvex.claims.terms import parameter
-
-            s, K = parameter("stepsize"), parameter("K")
-            return Derivation((concluding(claim, s**2 / K * by(Hypothesis("variance"))),))
-
-    assert verify(right).verdict is Verdict.PROVED
-    assert verify(wrong).verdict is not Verdict.PROVED
+def test_bounds_for_losses_without_ridge_have_the_noise_of_bounded_gradients() -> None:
+    losses = fc.Logistic(A=[[[3, 4], [0, 1]], [[1, 0]]], y=[[1, -1], [1]])
+    for problem, known_bound in ((losses, True), (SHARP, False)):
+        found = bounds_for(problem, METHODS[0], participation=fc.participation.Weighted(2))
+        names = {entry.statement.identifier for entry in found.applies}
+        assert ("li_fedavg.noiseofonestep" in names) is known_bound
