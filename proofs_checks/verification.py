@@ -6,6 +6,7 @@ formula about data, that agrees with the running code on exact instances: nothin
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from time import perf_counter
@@ -108,10 +109,14 @@ def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
 
 def papers_with_proofs() -> tuple[str, ...]:
     """The papers with a module or folder of proofs, sorted: those of which `fedconvex verify` runs all statements."""
-    package = import_module("fedconvex.proofs_checks")
-    modules = {module.name for module in iter_modules(package.__path__)}
+    modules = _modules()
     # the folder also has the kernel and reports; papers from elsewhere bring their proofs with them
     return tuple(name for name in paper_names() if name in modules or name not in own_names())
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(import_module("fedconvex.proofs_checks").__path__))
 
 
 def load(paper: str) -> None:
