@@ -22,7 +22,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import Simil
 
 @final
 @dataclass(frozen=True)
-class Parts:
+class SplitFunctions:
     """f and h_k at one of the board's points, with the names of what is unknown of f, if anything is."""
 
     point: Any  # Vectors
@@ -34,15 +34,15 @@ class Parts:
     value: str = ""
 
 
-def parts_at(board: Board, number: int, evaluation: Evaluation) -> Parts:
+def parts_at(board: Board, number: int, evaluation: Evaluation) -> SplitFunctions:
     """The clients' functions there as f and the rest."""
     known, total = mean(evaluation.gradient), board.mean_value(evaluation)
     if evaluation.point.key == mean(evaluation.point).key:
-        return Parts(evaluation.point, known, total, evaluation.gradient - known, Form())
+        return SplitFunctions(evaluation.point, known, total, evaluation.gradient - known, Form())
     gradient, name = f"f{number}", f"f(x{number})"
     unknown: Vectors = board.vectors(gradient)
     rest = evaluation.gradient - unknown
-    return Parts(evaluation.point, unknown, value(name), rest, total - value(name), gradient, name)
+    return SplitFunctions(evaluation.point, unknown, value(name), rest, total - value(name), gradient, name)
 
 
 def similarity(board: Board, clients: SimilarClients) -> list[tuple[str, Form]]:
