@@ -45,6 +45,10 @@ class Regularizer(ReadableParameters, ABC):
     def shortest(self, gradient: Array, point: Sequence[Fraction], arithmetic: Arithmetic) -> Array:
         """The shortest element of g + ∂ψ(x), (d,), at a point x of the domain; 0 iff −g ∈ ∂ψ(x)."""
 
+    def contains(self, point: Sequence[Fraction]) -> bool:
+        """Whether ψ is finite there."""
+        return True
+
     def snapped(self, point: np.ndarray) -> list[Fraction]:
         """The float64 point in rational numbers; what is as near as floats come to a kink of ψ is put on it."""
         return [Fraction(x) for x in point.tolist()]
@@ -75,10 +79,6 @@ class Separable(Regularizer):
     @abstractmethod
     def subdifferential(self, point: Sequence[Fraction]) -> list[tuple[Fraction | None, Fraction | None]]:
         """The intervals ∂ψ_i(x_i) at a point of the domain; None: without bound."""
-
-    def contains(self, point: Sequence[Fraction]) -> bool:
-        """Whether ψ is finite there."""
-        return True
 
     def shortest(self, gradient: Array, point: Sequence[Fraction], arithmetic: Arithmetic) -> Array:
         result = 0 * gradient

@@ -59,7 +59,7 @@ def _certified(problem: CompositeProblem, point: np.ndarray, solver: str) -> Gro
         x = balls.array(exact)
         length = norm(problem.regularizer.shortest(problem.problem.gradient(x), exact, balls))
         modulus = strong_convexity_bound(problem.problem)
-        bounded, rounding = modulus > 0, norm(x - balls.array(point))
+        bounded, rounding = modulus > 0 and problem.regularizer.contains(exact), norm(x - balls.array(point))
         return GroundTruth(
             problem=problem,
             point=read_only(point),

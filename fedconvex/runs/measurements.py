@@ -141,7 +141,8 @@ class RoundMeasurements:
         """Computes the clients' gradients at the minimiser once, where `control_error` compares with them."""
         gradients = None
         if "control_error" in columns and rounds.method.control_variate is not None:
-            minimizer = minimizer_of(rounds.problem)
+            term = rounds.regularizer
+            minimizer = minimizer_of(rounds.problem if term is None else CompositeProblem(rounds.problem, term))
             clients = rounds.problem.clients("float", rounds.method.scale(rounds.problem))
             if minimizer is not None:
                 with clients.arithmetic.context():

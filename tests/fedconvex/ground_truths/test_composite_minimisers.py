@@ -74,6 +74,13 @@ def test_rational_minimisers_are_exact(name: str) -> None:
     assert all(ball.overlaps(ball_of(x)) for ball, x in zip(truth.enclosure(), point, strict=True))
 
 
+def test_a_point_outside_the_box_is_not_certified() -> None:
+    """Beyond a bound every slope seems to be a subgradient, of a function that is infinite there."""
+    composite = fc.CompositeProblem(problem(), TERMS["box"])
+    outside = fc.ground_truth(composite).point + 1e-3 * np.sign(fc.ground_truth(composite).point)
+    assert _certified(composite, outside, "no solver").distance_bound == np.inf
+
+
 def ball_of(number: F) -> Any:
     return arithmetics.get("ball").scalar(number)
 

@@ -79,6 +79,12 @@ def test_feddyn_with_half_of_the_clients_finds_the_composite_minimiser() -> None
     assert run.to_frame(["distance"])["distance"].iloc[-1] < 1e-8
 
 
+def test_control_variates_are_compared_at_the_composite_minimiser() -> None:
+    """FedDyn's g_k become ∇F_k there, not at the minimiser of f."""
+    run = fc.simulate(fc.FedDyn(alpha=5), LASSO, 300, measure="control_error", progress=False)
+    assert run.to_frame(["value"])["control_error"].iloc[-1] < 1e-9
+
+
 def test_sgd_and_torch_runs() -> None:
     sgd = fc.simulate(fc.FedAvg(stepsize=0.02, batch_size=None), LASSO, 4, progress=False)
     steps = fc.simulate(fc.FedGD(stepsize=0.02), LASSO, 4, progress=False)
