@@ -12,13 +12,15 @@ A file is run as Python runs any module that is imported: give only files that y
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "fedconvex.papers"
 _FROM_FILES: dict[str, ModuleType] = {}  # as Python's own modules are: a paper is known once its file was run
@@ -89,7 +91,9 @@ def _name_of(made: ModuleType, argument: str, value: Any) -> str:
 
 
 @cache
-def _installed(ours: tuple[str, ...]) -> dict[str, EntryPoint]:
+def _installed(ours: tuple[str, ...]) -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points  # late: many who use a calculator list no papers
+
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         if entry.name in ours or entry.name in found:
@@ -101,7 +105,7 @@ def _installed(ours: tuple[str, ...]) -> dict[str, EntryPoint]:
 
 
 @cache
-def _imported(entry: EntryPoint) -> ModuleType:
+def _imported(entry: "EntryPoint") -> ModuleType:
     shown = f"{entry.name} = {entry.value}"
     made: ModuleType = _run(lambda: import_module(entry.value), GROUP, shown)
     if _name_of(made, GROUP, shown) != entry.name:
