@@ -16,6 +16,7 @@ from fedconvex.proofs_checks import (
     worst_case,
 )
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
+from fedconvex.statements.instance import Instance
 
 MU, L = F(1, 10), F(1)
 METHODS = (
@@ -52,6 +53,25 @@ def test_random_similar_federations_are_never_worse(method: Any) -> None:
         largest = max(largest, run.points[-1] @ run.points[-1] / divisor)
     assert largest <= bound * (1 + 1e-9)
     assert largest > bound / 20  # the comparison is not void
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_logistic_losses_are_never_worse_either(seed: int) -> None:
+    """Clients whose Hessians change from point to point; mu, L and δ as they are measured, from above."""
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 4, (6, 2))
+    designs = [(A + rng.integers(0, 2, A.shape)).tolist() for _ in range(3)]
+    problem = fc.Logistic(A=designs, y=[[1, -1, 1, 1, -1, 1]] * 3, ridge=F(1, 4))
+    measured = Instance(problem, fc.DANE(mu=1))
+    L, delta = (F(float(measured.measure(name)) * 1.0001) for name in ("smoothness", "similarity"))
+    optimum = fc.ground_truth(problem).point
+    for method in (fc.DANE(mu=F(1, 4)), fc.FedProx(mu=1), fc.FedGD(stepsize=F(1, 4), local_steps=2)):
+        bound = float(worst_case(method, SimilarClients(F(1, 4), L, delta), num_clients="any", heterogeneity=1).upper)
+        gradients = problem.client_gradients(optimum)
+        for start in optimum + rng.standard_normal((10, 2)) * 10.0 ** rng.integers(-2, 2, (10, 1)):
+            run = fc.simulate(method, problem, 1, x0=start, progress=False)
+            divisor = ((start - optimum) ** 2).sum() + (gradients**2).sum(1).mean()
+            assert ((run.points[-1] - optimum) ** 2).sum() <= bound * divisor * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(("delta", "least"), [(F(1, 20), F(1, 4)), (F(1, 10), F(4, 9))])
@@ -121,3 +141,12 @@ def test_the_certificate_is_no_proof_that_the_kernel_knows() -> None:
     with pytest.raises(ValueError, match="similar clients"):
         found.proof()
     worst_case(fc.DANE(mu=F(1, 10)), Quadratics(MU, L), num_clients="any").proof()
+
+
+def test_clients_that_are_not_similar_exceed_the_bound() -> None:
+    """The comparisons above can fail: curvatures at both ends of the range, far from their mean."""
+    found = worst_case(fc.DANE(mu=F(1, 10)), SimilarClients(MU, L, F(1, 20)), num_clients="any")
+    unlike = fc.Quadratic(H=[[[MU]], [[L]]], c=[[0], [0]])
+    assert not are_similar(SimilarClients(MU, L, F(1, 20)), unlike.H)
+    run = fc.simulate(fc.DANE(mu=F(1, 10)), unlike, 1, x0=[F(1)], arithmetic="exact", progress=False)
+    assert run.points[-1][0] ** 2 > found.upper
