@@ -12,6 +12,7 @@ which statements hold.
 
 from functools import cache
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -69,16 +70,20 @@ def own_names() -> tuple[str, ...]:
 
 
 def module_of(name: str) -> ModuleType:
-    """The module of one of `paper_names()`."""
+    """The module of one of `paper_names()`. Raises InvalidInput for another name."""
+    if not isinstance(name, str) or name not in paper_names():
+        raise InvalidInput("name", name, "is not the name of a paper", f"give one of {', '.join(paper_names())}")
     return import_module(f"{__name__}.{name}") if name in own_names() else others.module(name, own_names())
 
 
-def paper_in(path: Path) -> "Paper":
+def paper_in(path: "str | PathLike[str]") -> "Paper":
     """The paper that a user's file defines; from then on it is one of `papers()`. The file is run.
 
     Raises InvalidInput for a file that cannot be run, has no `PAPER`, or one with the name of another paper.
     """
-    found: Paper | None = getattr(others.from_file(path, own_names()), "PAPER", None)
+    if not isinstance(path, str | PathLike) or "\0" in str(path):
+        raise InvalidInput("path", path, "is not the path of a file", "give such as 'mypaper.py'")
+    found: Paper | None = getattr(others.from_file(Path(path), own_names()), "PAPER", None)
     if found is None:
         raise InvalidInput("file", path, "defines no PAPER", "assign fedconvex's Paper(…) to the name PAPER")
     return found
