@@ -153,6 +153,7 @@ FOUND_BEFORE = (
     ("feddyn.theorem2", {"alpha": "a tensor with a gradient", "L": "a huge integer"}, "refused"),
     ("lyapunov", {"num_clients": "a huge integer"}, "answered"),
     ("trajectories", {"arithmetic": "records"}, "answered"),
+    ("fedsplit.equation9", {"A": "subnormal numbers", "b": "a vector"}, "refused"),
 )
 
 
