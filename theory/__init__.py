@@ -71,7 +71,7 @@ def own_names() -> tuple[str, ...]:
 
 def module_of(name: str) -> ModuleType:
     """The module of one of `paper_names()`. Raises InvalidInput for another name."""
-    if not isinstance(name, str) or name not in paper_names():
+    if name not in paper_names():
         raise InvalidInput("name", name, "is not the name of a paper", f"give one of {', '.join(paper_names())}")
     return import_module(f"{__name__}.{name}") if name in own_names() else others.module(name, own_names())
 
@@ -81,7 +81,8 @@ def paper_in(path: "str | PathLike[str]") -> "Paper":
 
     Raises InvalidInput for a file that cannot be run, has no `PAPER`, or one with the name of another paper.
     """
-    if not isinstance(path, str | PathLike) or "\0" in str(path):
+    given: Any = path  # checked as it comes, whatever its type says
+    if not isinstance(given, str | PathLike) or "\0" in str(given):
         raise InvalidInput("path", path, "is not the path of a file", "give such as 'mypaper.py'")
     found: Paper | None = getattr(others.from_file(Path(path), own_names()), "PAPER", None)
     if found is None:
