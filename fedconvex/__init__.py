@@ -23,13 +23,14 @@ _HOMES = {
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),
     "ground_truths": ("GroundTruth", "ground_truth"),
+    "problems.composite": ("CompositeProblem",),
     "problems.heterogeneity": ("dissimilarity", "gradient_variance"),
     "runs.simulation": ("Trajectory", "simulate"),
     "step_numbers": ("RandomNumberOfSteps",),
     "stepsizes": ("StepsizeSchedule",),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
-_MODULES = ("data", "deep", "participation", "proofs_checks", "theory")
+_MODULES = ("data", "deep", "participation", "proofs_checks", "regularizers", "theory")
 _LOADED_AT = _time()  # files that are newer hold other code than this process runs, see `installation`
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

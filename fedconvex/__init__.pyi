@@ -4,6 +4,7 @@ from fedconvex import data as data
 from fedconvex import deep as deep
 from fedconvex import participation as participation
 from fedconvex import proofs_checks as proofs_checks
+from fedconvex import regularizers as regularizers
 from fedconvex import theory as theory
 from fedconvex.audit.recommendation import recommend as recommend
 from fedconvex.audit.recommendation_result import Recommendation as Recommendation
@@ -50,6 +51,7 @@ from fedconvex.methods.pfedme import PFedMe as PFedMe
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
+from fedconvex.problems.composite import CompositeProblem as CompositeProblem
 from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
 from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
 from fedconvex.problems.logistic import Logistic as Logistic
@@ -72,6 +74,7 @@ __all__ = [
     "AcceleratedGradient",
     "AdaptiveFedProx",
     "Certainty",
+    "CompositeProblem",
     "Ditto",
     "Exact",
     "FedADMM",
@@ -128,6 +131,7 @@ __all__ = [
     "participation",
     "proofs_checks",
     "recommend",
+    "regularizers",
     "simulate",
     "sweep",
     "theory",

@@ -5,9 +5,11 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 
 P = ParamSpec("P")
 R = TypeVar("R")
+PROBLEMS = (Problem, CompositeProblem)
 
 
 def method_then_problem(function: Callable[P, R]) -> Callable[P, R]:
@@ -17,8 +19,8 @@ def method_then_problem(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*arguments: Any, **given: Any) -> R:
-        if arguments and isinstance(arguments[0], Problem):
-            if len(arguments) > 1 and not isinstance(arguments[1], Problem):
+        if arguments and isinstance(arguments[0], PROBLEMS):
+            if len(arguments) > 1 and not isinstance(arguments[1], PROBLEMS):
                 arguments = (arguments[1], arguments[0], *arguments[2:])
             elif len(arguments) == 1 and "method" in given and "problem" not in given:
                 return known_order(problem=arguments[0], **given)

@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as lo
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup as ClientGroup
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups as ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics as Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients as SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex as SmoothConvex
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex as SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex as WeaklyConvex
@@ -34,6 +35,7 @@ __all__ = [
     "Rate",
     "Remarks",
     "Result",
+    "SimilarClients",
     "SmoothConvex",
     "SmoothStronglyConvex",
     "WeaklyConvex",

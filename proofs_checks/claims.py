@@ -8,6 +8,7 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.statements.statement import Statement
@@ -22,7 +23,9 @@ def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
     """Registers the function that makes the proof of a statement's claim."""
 
     def register(builder: Builder) -> Builder:
-        assert statement.identifier not in _BUILDERS, statement.identifier
+        if statement.identifier in _BUILDERS:
+            cure = "give it one proof; papers and statements have names of their own"
+            raise InvalidInput("statement", statement.identifier, "has two proofs", cure)
         _BUILDERS[statement.identifier] = builder
         return builder
 

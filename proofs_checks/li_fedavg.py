@@ -57,6 +57,12 @@ def noise_of_drift(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, s**2 / K * squared(mean(local_gradients))),))
 
 
+@proof_of(li_fedavg.noise_of_one_step)
+def noise_of_one_step(claim: Claim) -> Derivation:
+    """The variance of the gradients, which their bound is one of."""
+    return Derivation((concluding(claim, s**2 / K * by(Hypothesis("variance"))),))
+
+
 @proof_of(li_fedavg.gamma_at_most)
 def gamma_at_most(claim: Claim) -> Derivation:
     """F_k is above its tangent at x* plus (μ/2)‖· − x*‖², of which x* − ∇F_k(x*)/μ is the minimiser."""
@@ -73,10 +79,11 @@ def gamma_at_least(claim: Claim) -> Derivation:
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
     "drift": ((1, 1), (1, -1), 0, (3, F(1, 10)), ()),
     "noiseanddrift": ((0, 0), (2, -2), 2, (2, 2, F(1, 4)), ()),
+    "noiseofonestep": ((0, 0), (2, -2), 2, (2, 2, F(1, 4)), ()),
     "heterogeneityupperbound": ((2, 2), (2, 0), 0, (2,), ((1, 0),)),
     "heterogeneitylowerbound": ((F(2, 3), F(2, 3)), (2, -2), 2, (F(2, 3),), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"drift", "noiseanddrift", "heterogeneityupperbound", "heterogeneitylowerbound"})
+ATTAINED = frozenset({"drift", "noiseanddrift", "noiseofonestep", "heterogeneityupperbound", "heterogeneitylowerbound"})
 
 
 @remarks_on(*(li_fedavg.PAPER.find(key) for key in INSTANCES))

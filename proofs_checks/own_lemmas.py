@@ -4,15 +4,19 @@ The file is run, as Python runs any module that is imported: give only files tha
 """
 
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, final
 
+from fedconvex.claims.settings import NotASetting
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.claims import builder_of
 from fedconvex.proofs_checks.falsification import falsify_claim
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.prove import prove
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import own_names
+from fedconvex.theory.others import from_file
 from fedconvex.verdicts import Verdict
 
 
@@ -29,26 +33,35 @@ class LemmaResult:
 
 
 def lemmas_in(path: Path) -> dict[str, Lemma]:
-    """The lemmas that a file defines, by the names of the variables that hold them.
+    """The lemmas that a file defines, by the names of the variables that hold them, and its paper's statements.
 
     Raises:
-        InvalidInput: no such file, a file that Python cannot run, a file without lemmas.
+        InvalidInput: no such file, a file that Python cannot run, a file without lemmas and statements.
     """
-    if not path.is_file():
-        raise InvalidInput("file", path, "does not exist", "give a Python file with lemmas")
-    spec = spec_from_file_location(f"fedconvex_own_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever the user's file raises is wrong input
-        where = f"{type(error).__name__}: {error}"
-        raise InvalidInput("file", path, f"cannot be run: {where}", "run it with Python alone first") from error
+    module = from_file(path, own_names())
     found = {name: value for name, value in vars(module).items() if type(value) is Lemma}
+    if hasattr(module, "PAPER"):
+        found |= {statement.identifier: lemma_of(statement) for statement in module.PAPER.everything}
     if not found:
-        raise InvalidInput("file", path, "defines no lemma", "assign Lemma(setting, claim, proof) to a name")
+        cure = "assign Lemma(setting, claim, proof) to a name, or a paper to PAPER"
+        raise InvalidInput("file", path, "defines no lemma and no statement", cure)
     return found
+
+
+def lemma_of(statement: Statement) -> Lemma:
+    """A statement's claim and setting, with its proof where the file has one.
+
+    Raises InvalidInput for a statement without a claim, and for assumptions that settings cannot express.
+    """
+    try:
+        claim, setting = statement.claim, statement.setting
+    except NotASetting as error:
+        cure = "assume what fedconvex/claims/settings.py gives a meaning"
+        raise InvalidInput("statement", statement.identifier, str(error), cure) from None
+    if claim is None:
+        raise InvalidInput("statement", statement.identifier, "claims nothing", "give states=… to its decorator")
+    builder = builder_of(statement)
+    return Lemma(setting, claim, None if builder is None else builder(claim))
 
 
 def checked(name: str, lemma: Lemma, seconds: float) -> LemmaResult:

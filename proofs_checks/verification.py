@@ -14,7 +14,7 @@ from typing import Any, final
 
 from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.on_runs.admissibility import offences
-from fedconvex.proofs_checks.claims import builder_of, derivation_of, theorem_of
+from fedconvex.proofs_checks.claims import builder_of, derivation_of, proof_of, theorem_of
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import Refused, Theorem
 from fedconvex.proofs_checks.readings import UNDECIDED, words
@@ -22,7 +22,8 @@ from fedconvex.proofs_checks.remarks import Remarks, remarks_of
 from fedconvex.proofs_checks.reporting.derivations import evidence_of
 from fedconvex.proofs_checks.witnesses import Replay, Witness, replay
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import paper_names, papers, statement
+from fedconvex.theory import module_of, own_names, paper_names, papers, statement
+from fedconvex.theory.others import is_from_elsewhere
 from fedconvex.validation import instance_of
 from fedconvex.verdicts import Verdict
 
@@ -108,15 +109,22 @@ def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
 
 def papers_with_proofs() -> tuple[str, ...]:
     """The papers with a module or folder of proofs, sorted: those of which `fedconvex verify` runs all statements."""
-    package = import_module("fedconvex.proofs_checks")
-    modules = {module.name for module in iter_modules(package.__path__)}
-    return tuple(name for name in paper_names() if name in modules)  # the folder also has the kernel and reports
+    modules = _modules()
+    # the folder also has the kernel and reports; papers from elsewhere bring their proofs with them
+    return tuple(name for name in paper_names() if name in modules or name not in own_names())
 
 
 @cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(import_module("fedconvex.proofs_checks").__path__))
+
+
 def load(paper: str) -> None:
     """Imports the proofs of one paper; nothing for a paper without proofs. The others' would take a second."""
-    if paper in papers_with_proofs():
+    if paper not in own_names():
+        if paper in paper_names():
+            module_of(paper)
+    elif paper in papers_with_proofs():
         import_module(f"fedconvex.proofs_checks.{paper}")
 
 
@@ -149,12 +157,22 @@ def _verified(of: Statement) -> Result:
 
 def _replayed(of: Statement) -> tuple[Theorem | None, str]:
     """The kernel's theorem, or why it refuses the statement's derivation; neither where there is none."""
-    if builder_of(of) is None:
+    if builder_of(of) is None and not (is_from_elsewhere(of.paper.name) and _found_by_search(of)):
         return None, ""
     try:
         return theorem_of(of), ""
     except Refused as error:
         return None, f"the kernel refuses its proof: {error}"
+
+
+def _found_by_search(of: Statement) -> bool:
+    """Whether a search finds a proof of a statement that comes without one; the proof is then the statement's."""
+    from fedconvex.proofs_checks.search.prove import prove
+
+    found = prove(of)
+    if found is not None:
+        proof_of(of)(lambda claim: found)
+    return found is not None
 
 
 def _as_line(part: Result) -> EvidenceLine:

@@ -74,6 +74,24 @@ assert run(app, ["deep", "example"]) == 0
 """
 
 
+# A user's own lemmas and paper, in files of the current folder.
+OWN = """
+import sys
+target, *libraries = sys.argv[1:]
+sys.path[:0] = [target]
+sys.path += libraries
+import fedconvex as fc
+from fedconvex.commands.errors import run
+from fedconvex.commands.main import app
+assert fc.__file__.startswith(target)
+assert run(app, ["verify", "./mypaper.py", "--seconds", "1"]) == 1  # one of its lemmas is false
+assert run(app, ["verify", "./suboptimality.py", "--seconds", "1"]) == 0
+assert run(app, ["verify", "./steps.py", "--seconds", "1", "--record"]) == 0
+assert run(app, ["verify", "./steps.py", "--seconds", "1"]) == 0
+assert run(app, ["bounds", "./steps.py:theorem1", "--stepsize", "1/4", "--L", "2"]) == 0
+"""
+
+
 def python_files(root: Path, folders: dict[str, str] = FOLDERS) -> list[str]:
     """Where the wheel has to have each .py file of the source folders, read without following links."""
     files = []
@@ -210,10 +228,10 @@ def test_every_public_module_imports_from_the_installed_wheel(installed: Path) -
     assert imported == {name for name in modules if not any(part.startswith("_") for part in name.split("."))}
 
 
-def work(folder: Path, somewhere: Path) -> subprocess.CompletedProcess[str]:
-    """Do the main jobs with what is installed in `folder`, seeing besides it only the libraries."""
+def work(folder: Path, somewhere: Path, program: str = WORK) -> subprocess.CompletedProcess[str]:
+    """Run the program with what is installed in `folder`, seeing besides it only the libraries."""
     libraries = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
-    command = [sys.executable, "-I", "-S", "-c", WORK, str(folder), *libraries]
+    command = [sys.executable, "-I", "-S", "-c", program, str(folder), *libraries]
     return subprocess.run(command, cwd=somewhere, capture_output=True, text=True)
 
 
@@ -223,6 +241,20 @@ def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "audit-diabetes/audit.png").is_file()
     assert "fedsplit.figure1" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_guides_own_lemmas_and_paper_are_checked_by_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    """Three files of growing size, as the guide has them; the last one's theorem is proved without a proof by hand."""
+    text = (ROOT / "docs/verify.md").read_text("utf-8")
+    own = text[text.index("## A lemma of your own") : text.index("## Checking proofs independently")]
+    blocks = [block.partition("```")[0] for block in own.split("```python\n")[1:]]
+    for name, block in zip(("mypaper", "suboptimality", "steps"), blocks, strict=True):
+        assert len([line for line in block.splitlines() if line.strip()]) <= 60
+        (tmp_path / f"{name}.py").write_text(block, "utf-8")
+    done = work(installed, tmp_path, OWN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "steps.verdicts.json").read_text("utf-8").count("proved") == 1
 
 
 @pytest.mark.slow

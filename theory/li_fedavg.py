@@ -4,6 +4,7 @@ Main statements
 ---------------
 * `drift`: bounded gradients keep the clients' answers together, for any number of local steps.
 * `noise_iid`, `noise_uniform`: what the draw of the clients adds to that, in expectation.
+* `noise_of_one_step`: the same for one local step, with the bound G of all gradients itself.
 * `gamma_at_most`, `gamma_at_least`: the paper's heterogeneity Γ lies between σ*²/(2L) and σ*²/(2μ).
 
 The paper's analysis needs bounded gradients, and Γ = f(x*) − mean_k min F_k. The statements here are in that setting,
@@ -30,7 +31,14 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
-from fedconvex.statements.assumptions import Runs, SampledIID, SampledUniformly, Smooth, StronglyConvex
+from fedconvex.statements.assumptions import (
+    BoundedGradients,
+    Runs,
+    SampledIID,
+    SampledUniformly,
+    Smooth,
+    StronglyConvex,
+)
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
@@ -42,7 +50,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.statement import ClaimType, Paper, Statement
-from fedconvex.theory.notation import CONVEXITY, SIGMA_STAR2, SMOOTHNESS
+from fedconvex.theory.notation import CONVEXITY, GRADIENT_BOUND, SIGMA_STAR2, SMOOTHNESS
 from fedconvex.types import Real
 
 ANSWERED = mean(answers)
@@ -71,6 +79,7 @@ PAPER = Paper(
                             least=0, means=SPREAD),
         "answers_mean": Parameter(r"\mathbb{E}_k w_k^{t+1}", "the mean of all clients' answers", LENGTH,
                                   means=ANSWERED),
+        "G": GRADIENT_BOUND,
         "sigma_star2": SIGMA_STAR2,
     },
 )  # fmt: skip
@@ -121,6 +130,20 @@ def noise_uniform(*, num_clients: Real, num_active: Real, spread: Real) -> Any:
 def noise_of_drift(*, stepsize: Real, local_steps: Real, K: Real, G2: Real) -> Any:
     """K independent draws of clients with e local steps add at most s²e²G²/K to the squared distance."""
     return stepsize**2 * local_steps**2 * G2 / K
+
+
+@PAPER.statement(
+    "Noise of one step", ClaimType.UPPER, symbol=r"E\|w^{t+1}-\mathbb{E}_k w_k^{t+1}\|^2", units=SQUARED_LENGTH,
+    assumes=(Runs("FedGD", local_steps=1), SampledIID(), BoundedGradients()),
+    states=lambda right: at_most(NOISE, right),
+)  # fmt: skip
+def noise_of_one_step(*, stepsize: Real, K: Real, G: Real) -> Any:
+    """With gradients of at most G, K independent draws of clients with one local step add at most s²G²/K.
+
+    Use it where a bound of all gradients is known, as for logistic losses without ridge; strongly convex clients have
+    none.
+    """
+    return stepsize**2 * G**2 / K
 
 
 @PAPER.statement(

@@ -14,7 +14,10 @@ STATEMENTS = ("fedconvex.statements", "fedconvex.statements.assumptions")
 # page -> its title, and the modules whose public names it shows
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "methods": ("Methods", ("fedconvex.methods", "fedconvex.stepsizes", "fedconvex.step_numbers")),
-    "problems": ("Problems and data", ("fedconvex.problems", "fedconvex.data")),
+    "problems": (
+        "Problems and data",
+        ("fedconvex.problems", "fedconvex.problems.composite", "fedconvex.regularizers", "fedconvex.data"),
+    ),
     "local-solvers": ("Local solvers", ("fedconvex.local_solvers",)),
     "participation": ("Participation and stragglers", ("fedconvex.participation",)),
     "running": (

@@ -138,5 +138,9 @@ class Arithmetic(ABC):
         """−1, 0 or 1, entry by entry; for a ball around 0, a ball that contains the possible ones."""
 
     @abstractmethod
+    def maximum(self, left: Array, right: Array) -> Array:
+        """The larger number, entry by entry, of two arrays of one shape; of balls, one that contains it."""
+
+    @abstractmethod
     def to_float(self, values: Array) -> Array:
         """The entries (of balls, the midpoints) rounded to nearest, as a float64 NumPy array."""

@@ -85,6 +85,9 @@ class DenseArithmetic(Arithmetic):
     def sign(self, values: Array) -> Array:
         return self.xp.sign(values)
 
+    def maximum(self, left: Array, right: Array) -> Array:
+        return self.xp.maximum(left, right)
+
 
 def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
     """The floats; InvalidInput where an exact number exceeds the largest float."""

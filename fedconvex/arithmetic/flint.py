@@ -152,6 +152,9 @@ class ExactArithmetic(FlintArithmetic):
     def sign(self, values: Array) -> Array:
         return _entries(values, lambda value: flint.fmpq(int(value > 0) - int(value < 0)))
 
+    def maximum(self, left: Array, right: Array) -> Array:
+        return np.where(left >= right, left, right)
+
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
         rows, columns = values.shape
@@ -194,6 +197,12 @@ class BallArithmetic(FlintArithmetic):
 
     def sign(self, values: Array) -> Array:
         return _entries(values, flint.arb.sgn)
+
+    def maximum(self, left: Array, right: Array) -> Array:
+        pairs = zip(left.ravel().tolist(), right.ravel().tolist(), strict=True)
+        result = np.empty(left.shape, dtype=object)
+        result.ravel()[:] = [one.max(other) for one, other in pairs]
+        return result
 
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)

@@ -13,6 +13,7 @@ from fedconvex.audit.intervals import gaps_to
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import without_term
 from fedconvex.runs.simulation import Trajectory
 from fedconvex.safe_text import one_line
 from fedconvex.validation import from_torch, is_choice, is_tensor
@@ -50,7 +51,7 @@ def of_trajectory(run: Trajectory, truth: GroundTruth) -> RunSeries:
     """The suboptimality of a simulated run."""
     from fedconvex import arithmetic as arithmetics
 
-    gap = gaps_to(run.problem, truth.point)
+    gap = gaps_to(without_term(run.problem), truth.point)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.array([gap(x) for x in arithmetics.of(run.points).to_float(run.points)])
     return _series(values, gap, LOSSES, 0.0, recorded=False)

@@ -10,6 +10,7 @@ from fedconvex.fixed_points.convergence_rates import slowest
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.methods.base import State
+from fedconvex.problems.composite import without_term
 from fedconvex.runs.rounds import rounds_of
 
 Place = Literal["fixed point", "last round"]
@@ -35,7 +36,7 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
         with rounds.arithmetic.context():
             state = rounds.start(space.coordinates(float_array(stop.point)))
         return slowest(rounds, state).value, place
-    rounds = rounds_of(stop.method, stop.problem)
+    rounds = rounds_of(stop.method, without_term(stop.problem))
     if stop.method.memoryless or not isinstance(stop.analysis, SmoothFixedPoints):
         with rounds.arithmetic.context():
             state = rounds.start(float_array(stop.point))  # on quadratics the derivative is the same everywhere

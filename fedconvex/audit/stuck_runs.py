@@ -29,6 +29,7 @@ from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import without_term
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulation import Trajectory
@@ -87,7 +88,7 @@ def diagnose(
         if problem is not None and problem is not run.problem:
             cure = "call diagnose(run): a trajectory knows its problem"
             raise InvalidInput("problem", problem, "is not the problem of the run", cure)
-        problem, method = run.problem, run.method
+        problem, method = without_term(run.problem), run.method
         if setup is not None:
             if setup.stragglers is not None and setup.stragglers.fraction > 0:
                 cure = "run without stragglers, whose work is unequal"

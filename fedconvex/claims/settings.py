@@ -233,6 +233,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
     known.DissimilarityAlongTheRun: _set("dissimilarity", lambda a: parameter(a.B)),
     known.BoundedVariance: _set("variance", lambda a: parameter(a.sigma2)),
+    known.BoundedGradients: _set("variance", lambda a: parameter(a.G) ** 2),  # which it implies
     known.BoundedVarianceEverywhere: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,

@@ -26,16 +26,17 @@ VERIFY_HELP = """Do the papers' statements hold? Proofs that a small kernel repl
 [bold]fedconvex verify fedprox.equation7 --step 3[/bold]
 [bold]fedconvex verify --html verdicts.html --certificates certificates[/bold]
 [bold]fedconvex verify mypaper --record[/bold]
-[bold]fedconvex verify ./mypaper.py[/bold]
+[bold]fedconvex verify ./mypaper.py --record[/bold]
 
 For one statement the command prints the verdict with all evidence. PROVED: the kernel has replayed a proof of its \
 claim. "As printed" states whether this is the paper's claim, "holds" gives the proved claim where it differs. \
 REFUTED: there is a counterexample, a program of at most twenty lines, and a corrected statement. COMPARED: a \
 definition, or a formula about data, that agrees with the running code on exact instances; nothing is proved. \
 UNKNOWN: none of these. Tightness is the largest ratio of a quantity to its bound that an exact search found; 1 is \
-attained. --record writes the verdicts that later runs are compared with. A FILE.json is a proof as --certificates \
-writes it; the command replays it, with the proofs in the same folder that it cites. Exit status: 0 all verdicts are \
-as recorded (or now recorded), 1 a verdict has changed or a proof is refused, 2 wrong input."""
+attained. --record writes the verdicts that later runs are compared with, those of a FILE.py beside it. A FILE.json \
+is a proof as --certificates writes it; the command replays it, with the proofs in the same folder that it cites. Exit \
+status: 0 all verdicts are as recorded (or now recorded), 1 a verdict has changed or a proof is refused, 2 wrong \
+input."""
 
 
 def verify(
@@ -44,8 +45,8 @@ def verify(
         typer.Argument(
             metavar="[PAPER | STATEMENT | FILE.py | FILE.json]…",
             show_default=False,
-            help="Papers (fedprox), statements (fedprox.theorem4), a Python file with lemmas of your own, which is "
-            "run, or proofs as JSON; without any, every paper with proofs.",
+            help="Papers (fedprox), statements (fedprox.theorem4), a Python file with a paper or lemmas of your own, "
+            "which is run, or proofs as JSON; without any, every paper with proofs.",
         ),
     ] = None,
     step: Annotated[int | None, typer.Option(help="Show one line of a proof, with all that it uses.")] = None,
@@ -109,12 +110,14 @@ def verify(
         from fedconvex.commands.verify_file import replay_files, verify_files
 
         written = [path for path in (json_file, html, latex, certificates, rocq, kernel) if path is not None]
-        if len(named) != len(names or []) or step is not None or record or written:
-            raise InvalidInput("file", named[0], "is verified alone", "name files only; of the options, give --seconds")
-        if any(name.endswith(".json") for name in named):
+        proofs = any(name.endswith(".json") for name in named)
+        if len(named) != len(names or []) or step is not None or written or (record and proofs):
+            cure = "name files only; of the options, give --seconds, and --record with Python files"
+            raise InvalidInput("file", named[0], "is verified alone", cure)
+        if proofs:
             replay_files(named)
         else:
-            verify_files(named, 5.0 if seconds is None else seconds)
+            verify_files(named, 5.0 if seconds is None else seconds, record)
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
     _require_proofs(names or [])
@@ -130,7 +133,7 @@ def verify(
     if record:
         if step is not None:
             raise InvalidInput("--record", step, "is given together with --step", "record whole statements")
-        _require_recordable()
+        _require_recordable(names or [])
     chosen = results.chosen(names or [])
     quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
     files = {"--json": None if quiet else json_file, "--html": html, "--latex": latex}
@@ -204,10 +207,12 @@ def _changed(records: "list[Record]") -> list[str]:
     return differences(records)
 
 
-def _require_recordable() -> None:
+def _require_recordable(names: list[str]) -> None:
     from fedconvex.proofs_checks.reporting.recorded import require_recordable
+    from fedconvex.theory.others import is_from_elsewhere
 
-    require_recordable()
+    if not names or not all(is_from_elsewhere(name.strip().lower().partition(".")[0]) for name in names):
+        require_recordable()
 
 
 def _record(records: "list[Record]", whole: bool) -> list[str]:

@@ -25,21 +25,36 @@ if TYPE_CHECKING:
     from fedconvex.statements.statement import Statement
 
 WIDTH = 110
+RECORD = ".verdicts.json"  # in the place of .py
 
 
-def verify_files(files: list[str], seconds: float) -> None:
-    """Checks every lemma of the files and prints what is claimed, what is assumed, and the verdict.
+def verify_files(files: list[str], seconds: float, record: bool = False) -> None:
+    """Checks every lemma and statement of the files and prints what is claimed, what is assumed, and the verdict.
 
-    Exit status 1 where a lemma is not proved.
+    With `record` the verdicts are written beside each file, to mypaper.verdicts.json, with which later runs compare.
+    Exit status 1 where a verdict is not the recorded one, or without a record where it is not PROVED.
     """
+    from fedconvex.proofs_checks.reporting.recorded import recorded_in, write_recorded
+
     positive(seconds, "--seconds")
-    lemmas = [(name, lemma) for file in files for name, lemma in lemmas_in(Path(file)).items()]
-    proved = True
-    for name, lemma in lemmas:
-        result = checked(name, lemma, seconds)
-        say(shown(result) + "\n")
-        proved = proved and result.verdict is Verdict.PROVED
-    if not proved:
+    found = {Path(file): lemmas_in(Path(file)) for file in files}
+    before = {path: recorded_in(path.with_suffix(RECORD)) for path in found}
+    right = True
+    for path, lemmas in found.items():
+        now = {}
+        for name, lemma in lemmas.items():
+            result = checked(name, lemma, seconds)
+            say(shown(result))
+            now[name] = {"verdict": result.verdict.value}
+            expected = before[path].get(name, {}).get("verdict", Verdict.PROVED.value)
+            if now[name]["verdict"] != expected and name in before[path]:
+                say(f"recorded is {expected}")
+            right = right and now[name]["verdict"] == expected
+            say("")
+        if record:
+            write_recorded(path.with_suffix(RECORD), now)
+            say(f"recorded {len(now)} verdicts in {one_line(str(path.with_suffix(RECORD)))}")
+    if not (right or record):
         raise typer.Exit(1)
 
 

@@ -60,6 +60,10 @@ def worst_case(
     quadratic: Annotated[
         bool, typer.Option("--quadratic", help="They are quadratic.", rich_help_panel=CLIENTS)
     ] = False,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Their Hessians differ by at most δ from the objective's.", rich_help_panel=CLIENTS),
+    ] = None,
     clients: Annotated[
         str, typer.Option(help="Their number, or any; the cost does not depend on it.", rich_help_panel=CLIENTS)
     ] = "any",
@@ -105,8 +109,9 @@ def worst_case(
     from fedconvex.validation import exact_number
 
     functions = _functions(
-        exact_number(mu, "--mu"), exact_number(L, "--L"), L_minus and exact_number(L_minus, "--L-minus"), quadratic
-    )
+        exact_number(mu, "--mu"), exact_number(L, "--L"), L_minus and exact_number(L_minus, "--L-minus"), quadratic,
+        delta and exact_number(delta, "--delta"),
+    )  # fmt: skip
     chosen = parse_method(method, functions)
     measured = metric.value if metric else ("lifted_distance" if type(chosen).__name__ == "FedSplit" else "distance")
     found = compute(
@@ -148,9 +153,15 @@ def _default(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
     return defaults[parameter]
 
 
-def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool) -> "FunctionClass":
+def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool, delta: Any) -> "FunctionClass":
     from fedconvex.proofs_checks.worst_cases.questions import function_classes as classes
 
+    if delta is not None:
+        if not mu or quadratic or L_minus is not None:
+            raise InvalidInput(
+                "--delta", delta, "is for strongly convex clients", "give --mu; leave out --L-minus, --quadratic"
+            )
+        return classes.SimilarClients(mu, L, delta)
     if L_minus is not None:
         if mu or quadratic:
             raise InvalidInput(

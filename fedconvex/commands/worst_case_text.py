@@ -84,7 +84,11 @@ def _multipliers(found: "WorstCase") -> list[str]:
 def _described(functions: "FunctionClass") -> str:
     low, high = functions.lowest, functions.highest
     kind = f"{low}-strongly convex" if low > 0 else "convex" if low == 0 else f"{-low}-weakly convex"
-    return f"{kind}, {high}-smooth" + ", quadratic" * (type(functions).__name__ == "Quadratics")
+    return (
+        f"{kind}, {high}-smooth"
+        + ", quadratic" * (type(functions).__name__ == "Quadratics")
+        + (f", Hessians within {delta} of the objective's" if (delta := getattr(functions, "delta", None)) else "")
+    )
 
 
 def _federation(found: "WorstCase") -> list[str]:

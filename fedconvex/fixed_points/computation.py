@@ -8,6 +8,7 @@ from fedconvex.argument_order import method_then_problem
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.composite import CompositeFixedPoints
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
 from fedconvex.fixed_points.result import FixedPoint, SameFixedPoints
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
@@ -17,6 +18,7 @@ from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.validation import in_floats, integer_at_least, positive
@@ -26,7 +28,7 @@ from fedconvex.validation import in_floats, integer_at_least, positive
 @checked_keywords
 def fixed_point(
     method: Method,
-    problem: Problem,
+    problem: Problem | CompositeProblem,
     arithmetic: str = "float",
     local_solver: LocalSolver | None = None,
     precision: int = 128,
@@ -43,6 +45,10 @@ def fixed_point(
     solutions, the one that rounds from the origin reach, or the least-norm one where the method does not converge.
     Logistic losses: Newton's method on w = T(w), T being one round; in balls, enclosed by contraction or by Krawczyk's
     theorem (`fixed_points.smooth_clients`), infinitely wide where neither applies.
+
+    Composite problems f + ψ: the points where the round with its proximal step rests. For splitting methods they are
+    the minimisers of f + ψ; on quadratic clients those of FedGD and FedProx, too, are rational for ℓ1 and boxes, and
+    enclosed for the group lasso (`fixed_points.composite`).
 
     Of a method that is not linear, such as FedAdam, the fixed points may be known to be those of a linear one
     (`Method.fixed_points_of`), which are then computed; whether they attract is not.
@@ -63,6 +69,10 @@ def fixed_point(
     """
     numbers = arithmetics.get(arithmetic, precision=integer_at_least(precision, 2, "precision"))
     solver = _smooth_solver(method, local_solver)
+    if isinstance(problem, CompositeProblem):
+        composite = CompositeFixedPoints(method, problem, solver)
+        with memory.refusing("problem", problem.problem), numbers.context():
+            return FixedPoint(numbers.publish(composite.point(numbers)), method, problem, numbers, composite)
     if not method.linear:
         found = fixed_point(method.fixed_points_of, problem, arithmetic, solver, precision, target_radius)
         return replace(found, method=method, analysis=SameFixedPoints(found.analysis))

@@ -17,7 +17,9 @@ from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.ground_truths.low_rank import nearest_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem, parts_of
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.regularizers import Separable
 from fedconvex.shown import ShownResult, Summary, decided, number, some_of
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class FixedPoint(ShownResult):
 
     point: Array  # (d,): float64, Fractions, or balls with .lower() and .upper(); torch tensors stay tensors
     method: Method
-    problem: Problem
+    problem: Problem | CompositeProblem
     arithmetic: Arithmetic
     analysis: Analysis
 
@@ -97,6 +99,8 @@ class FixedPoint(ShownResult):
         Raises:
             NoMinimizer: the objective is unbounded below or its infimum is not attained.
         """
+        if isinstance(self.problem, CompositeProblem):
+            return self._composite_minimizer(self.problem)
         if isinstance(self.problem, QuadraticProblem):
             from fedconvex.arithmetic.balls import largest_radius
 
@@ -116,6 +120,13 @@ class FixedPoint(ShownResult):
         if self.arithmetic.name == "ball":
             return truth.enclosure()
         return self.arithmetic.array(truth.point)
+
+    def _composite_minimizer(self, problem: CompositeProblem) -> Array:
+        truth = ground_truth(problem)
+        rational = isinstance(problem.problem, QuadraticProblem) and isinstance(problem.regularizer, Separable)
+        if self.arithmetic.certainty is Certainty.EXACT or (self.arithmetic.name == "ball" and rational):
+            return self.arithmetic.publish(self.arithmetic.array(truth.exact_point))
+        return truth.enclosure() if self.arithmetic.name == "ball" else self.arithmetic.array(truth.point)
 
     @cached_property
     def bias(self) -> Array:
@@ -156,12 +167,17 @@ class FixedPoint(ShownResult):
 
     @property
     def gap(self) -> Scalar:
-        """f(point) − f(minimizer), in the same arithmetic."""
+        """f(point) − f(minimizer), in the same arithmetic; of a composite objective f + ψ, with ψ."""
+        smooth, regularizer = parts_of(self.problem)
         with self.arithmetic.context():
-            clients = self.problem.clients(self.arithmetic)
-            weights = self.arithmetic.array(self.problem.exact_weights_array)
-            differences = clients.differences(self.arithmetic.array(self.point), self.arithmetic.array(self.minimizer))
-            return self.arithmetic.publish_scalar(self.arithmetic.average(weights, differences))
+            clients = smooth.clients(self.arithmetic)
+            weights = self.arithmetic.array(smooth.exact_weights_array)
+            ends = self.arithmetic.array(self.point), self.arithmetic.array(self.minimizer)
+            gap = self.arithmetic.average(weights, clients.differences(*ends))
+            if regularizer is not None:
+                terms = regularizer.values(self.arithmetic.rows(ends), self.arithmetic)
+                gap = gap + terms[0] - terms[1]
+            return self.arithmetic.publish_scalar(gap)
 
     def summary(self) -> Summary:
         """The bias and the error floor with their certainty, whether the point is unique and attracting, the point."""

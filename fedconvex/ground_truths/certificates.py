@@ -16,6 +16,7 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.shown import ShownResult, Summary, number, some_of
 from fedconvex.validation import read_only
@@ -37,10 +38,10 @@ class GroundTruth(ShownResult):
     With M the strong convexity constant of the objective, ‖point − x*‖ <= ‖∇f(point)‖/M and
     f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
     Both bounds are inf where no M > 0 is proved, except for quadratics with many minimisers, which are solved in
-    balls.
+    balls. Of a composite objective f + ψ, the shortest element of ∇f(point) + ∂ψ(point) takes the gradient's place.
     """
 
-    problem: Problem
+    problem: Problem | CompositeProblem
     point: np.ndarray  # (d,) float64
     value: float  # f(point), float64
     gradient_bound: float  # rigorous upper bound on ‖∇f(point)‖
@@ -84,7 +85,7 @@ class GroundTruth(ShownResult):
 
     @cached_property
     def exact_point(self) -> Array:
-        """The exact rational minimiser (d,) of least squares and quadratics, as Fractions.
+        """The exact rational minimiser (d,) of least squares and quadratics, also with ℓ1 or a box, as Fractions.
 
         Among many minimisers, the one of least norm.
 
@@ -93,6 +94,10 @@ class GroundTruth(ShownResult):
         """
         from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 
+        if isinstance(self.problem, CompositeProblem):
+            from fedconvex.ground_truths.rational_composites import exact_minimizer
+
+            return exact_minimizer(self.problem, self.point)
         if not isinstance(self.problem, QuadraticProblem):
             raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
         problem, exact = self.problem, arithmetics.get("exact")
@@ -112,6 +117,8 @@ class GroundTruth(ShownResult):
 
     @cached_property
     def _krawczyk(self) -> Array | None:
+        if isinstance(self.problem, CompositeProblem):
+            return None  # the optimality conditions are not smooth
         if self.problem.dim > KRAWCZYK_DIMENSION or not self.problem.is_convex:
             return None
         balls = arithmetics.get("ball", precision=PRECISION)

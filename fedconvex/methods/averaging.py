@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from fedconvex.arithmetic.rationals import Array
-from fedconvex.local_solvers.base import Answers
+from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
 
@@ -13,6 +14,7 @@ class Averaging(Method):
     """w ← Σ_k weights_k θ_k with θ_k ≈ argmin_θ f_k(θ) + (proximal_weight/2)‖θ − w‖², started at w."""
 
     memoryless: ClassVar[bool] = True
+    no_prox: ClassVar[str] = ""
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server)
@@ -24,6 +26,26 @@ class Averaging(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         return State(cohort.average(answers.points))
+
+    def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
+        """1/μ of the proximal term, whose answers are θ_k = w − ∇M_k(w)/μ with M_k the Moreau envelope of f_k.
+
+        Without one: the participants' mean sum of local stepsizes, how far the server moves along a constant gradient.
+        """
+        if self.is_proximal:
+            return 1 / self.proximal_weight
+        assert answers.path_lengths is not None
+        return cohort.average(answers.path_lengths)[0]
+
+    def require_prox(self, local_solver: LocalSolver) -> None:
+        super().require_prox(local_solver)
+        if self.is_proximal == local_solver.has_path_lengths:
+            if self.is_proximal:
+                problem = "takes a fixed number of steps, which move the server by less than 1/μ times a gradient"
+                cure = "give Exact(), or another solver of the whole subproblem"
+            else:
+                problem, cure = "takes no steps of known size, of which the server's proximal step is", "give SGD(…)"
+            raise InvalidInput("local_solver", local_solver, problem, cure)
 
     @property
     def is_proximal(self) -> bool:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.parameters import ReadableParameters, is_scheduled
 from fedconvex.problems.base import Problem
@@ -157,6 +158,11 @@ class Method(ReadableParameters, ABC):
     takes_square_roots: ClassVar[bool] = False
     # The name in `State.memory` of the clients' personal models, if the method has such: they are its client models.
     personal: ClassVar[str | None] = None
+    # Why the server's step cannot be followed by a proximal step of a composite objective f + ψ; "" where it can, and
+    # `prox_stepsize` says with which stepsize.
+    no_prox: ClassVar[str] = "it is not known which proximal step would lead to the minimisers of f + ψ"
+    # Whether it can only where all clients take part.
+    prox_needs_everyone: ClassVar[bool] = False
     # The name in `State.memory` of the clients' estimates of ∇F_k at the minimiser, if the method keeps such.
     control_variate: ClassVar[str | None] = None
 
@@ -176,6 +182,18 @@ class Method(ReadableParameters, ABC):
     @abstractmethod
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         """The state after the round, given the answers; its memory has the participants' rows only."""
+
+    def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
+        """τ of the server's step w ← prox_{τψ}(w) after `update`, for composite objectives; where `no_prox` is ""."""
+        raise NotImplementedError
+
+    def require_prox(self, local_solver: LocalSolver) -> None:
+        """Raises InvalidInput if the server cannot take the proximal step of a composite objective."""
+        if self.no_prox:
+            cure = (
+                "give FedSplit or FedDyn, whose fixed points are the minimisers of f + ψ, or FedGD with one local step"
+            )
+            raise InvalidInput("method", self, f"takes no composite objective: {self.no_prox}", cure)
 
     @property
     def proximal_weight(self) -> Scalar:

@@ -22,6 +22,7 @@ class GradientCorrected(Averaging):
 
     mu: Scalar
 
+    no_prox: ClassVar[str] = "its corrected local work follows ∇f, which need not be 0 at the minimisers of f + ψ"
     memoryless: ClassVar[bool] = False  # the linear term depends on gradients
 
     @property

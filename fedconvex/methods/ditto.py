@@ -45,6 +45,7 @@ class Ditto(Averaging):
     local_steps: NumberOfSteps = 1
     regularization: Scalar = number()
 
+    no_prox: ClassVar[str] = "its personal models would not know of ψ"
     personal: ClassVar[str | None] = "personal"
 
     def __post_init__(self) -> None:

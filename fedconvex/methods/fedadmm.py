@@ -46,6 +46,7 @@ class FedADMM(Method):
     server_stepsize: Scalar = number(default=None)
 
     plain: ClassVar[bool] = True
+    no_prox: ClassVar[str] = "its server adds changes to w, which would be the mean of the clients' u_k no longer"
     stationary: ClassVar[bool] = True
     converges_on_convex_quadratics: ClassVar[bool] = True
     converges_on_strongly_convex: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class DynamicRegularization(Method):
 
     plain: ClassVar[bool] = True
     control_variate: ClassVar[str | None] = "gradient"
+    no_prox: ClassVar[str] = ""
 
     @property
     def proximal_weight(self) -> Scalar:
@@ -40,6 +41,13 @@ class DynamicRegularization(Method):
         server's update then gives h = 0, the mean of the g_k.
         """
         return True
+
+    def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
+        """1/α: the server's step of consensus ADMM with the term ψ, argmin_w ψ(w) + (α/2)‖w − (mean θ_k − h/α)‖².
+
+        At a fixed point θ_k = w and h = ∇f(w), so that w = prox_{ψ/α}(w − ∇f(w)/α) minimises f + ψ.
+        """
+        return 1 / self.alpha
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         # 0 * server: zeros of the run's arithmetic and device

@@ -47,6 +47,7 @@ class FedPD(Method):
     stationary: ClassVar[bool] = True
     converges_on_convex_quadratics: ClassVar[bool] = True
     converges_on_strongly_convex: ClassVar[bool] = True
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         positive(self.eta, "eta")
@@ -71,6 +72,15 @@ class FedPD(Method):
         subproblem, ∇F_k(w) = −λ_k, and the server's update gives mean λ_k = 0.
         """
         return True
+
+    def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
+        """η, as in FedDyn with α = 1/η."""
+        return self.eta
+
+    def require_prox(self, local_solver: LocalSolver) -> None:
+        if self.skip != 0:
+            problem = "with skip > 0 starts local rounds at points that the proximal step does not reach"
+            raise InvalidInput("method", self, problem, "give skip=0 for composite objectives")
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, memory={"dual": repeat(0 * server), "answer": repeat(server), "anchor": repeat(server)})

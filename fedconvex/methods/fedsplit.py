@@ -63,6 +63,8 @@ class FedSplit(Method):
     stationary: ClassVar[bool] = True
     converges_on_convex_quadratics: ClassVar[bool] = True
     converges_on_strongly_convex: ClassVar[bool] = True
+    no_prox: ClassVar[str] = ""
+    prox_needs_everyone: ClassVar[bool] = True  # the mean of all z_k is known from w only where w is that mean
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
@@ -86,6 +88,13 @@ class FedSplit(Method):
         ∇F_k(x) = (x − z_k)/s, whose mean is 0. Started at the center, x need not solve it.
         """
         return self.start != "center"
+
+    def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
+        """s: the proximal step of the consensus constraint and ψ together, argmin_x ψ(x) + mean‖x − z_k‖²/(2s).
+
+        At a fixed point z_k = x − s∇F_k(x), so that x = prox_{sψ}(x − s∇f(x)) minimises f + ψ.
+        """
+        return self.stepsize
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         memory = {"z": repeat(server)}  # z_k = x for all k, so that the first center is x too

@@ -46,6 +46,7 @@ class Scaffnew(Method):
     probability: Scalar = number(default=1)
 
     plain: ClassVar[bool] = True
+    no_prox: ClassVar[str] = "its server step is written for mean h_k = 0, and with ψ the mean is a subgradient of ψ"
     control_variate: ClassVar[str | None] = "control"
 
     def __post_init__(self) -> None:

@@ -51,6 +51,7 @@ class Scaffold(Method):
     option: Literal[1, 2] = 2
 
     plain: ClassVar[bool] = True
+    no_prox: ClassVar[str] = "its corrected local steps follow ∇f, which need not be 0 at the minimisers of f + ψ"
     vectors_down: ClassVar[int] = 2
     vectors_up: ClassVar[int] = 2
     control_variate: ClassVar[str | None] = "c"

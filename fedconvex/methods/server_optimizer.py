@@ -26,6 +26,7 @@ class ServerOptimizer(Averaging):
     local_steps: NumberOfSteps
     server_stepsize: Scalar
 
+    no_prox: ClassVar[str] = "its averages over the rounds would hold gradients of f alone, without what ψ subtracts"
     memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.lengths import lengths
 from fedconvex.certainty import Certainty
@@ -13,6 +14,7 @@ from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.names import suggestion
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.runs.rounds import RoundResult, Rounds
 from fedconvex.validation import is_choice, members_of
 
@@ -41,7 +43,7 @@ def recorded_names(columns: Sequence[str]) -> tuple[str, ...]:
     return (*COUNTS, *columns, *((OF_CLIENTS,) if "inexactness" in columns else ()))
 
 
-def minimizer_of(problem: Problem) -> np.ndarray | None:
+def minimizer_of(problem: Problem | CompositeProblem) -> np.ndarray | None:
     """The certified minimiser's float64 point; None where there is none."""
     from fedconvex.ground_truths import ground_truth
 
@@ -51,13 +53,40 @@ def minimizer_of(problem: Problem) -> np.ndarray | None:
         return None
 
 
-def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> dict[str, np.ndarray]:
+def at_points(problem: Problem | CompositeProblem, points: np.ndarray, columns: Sequence[str]) -> dict[str, np.ndarray]:
     """The named columns at float64 points (T, d); each point costs one evaluation of all values and gradients.
 
     value f(x); gap f(x) − f(x*) and distance ‖x − x*‖ to the certified minimiser (NaN where there is none);
-    gradient_norm ‖∇f(x)‖; dissimilarity B(x) (FedProx, Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
+    gradient_norm ‖∇f(x)‖, of a composite objective the length of the shortest subgradient; dissimilarity B(x) (FedProx,
+    Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
     """
     minimizer = minimizer_of(problem) if {"gap", "distance"} & set(columns) else None
+    if isinstance(problem, CompositeProblem):
+        return _of_composite(problem, points, columns, minimizer)
+    return _of_smooth(problem, points, columns, minimizer)
+
+
+def _of_composite(
+    problem: CompositeProblem, points: np.ndarray, columns: Sequence[str], minimizer: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """The columns of f, with those that ψ changes replaced."""
+    floats = arithmetics.get("float")
+    found = _of_smooth(problem.problem, points, columns, minimizer)
+    with np.errstate(over="ignore", invalid="ignore"):
+        term = problem.regularizer.values(points, floats)
+        if "value" in found:
+            found["value"] = found["value"] + term
+        if "gap" in found and minimizer is not None:
+            found["gap"] = found["gap"] + (term - problem.regularizer.values(minimizer[None], floats))
+        if "gradient_norm" in found:
+            gradients = [problem.problem.weights @ problem.problem.clients("float").gradients(x) for x in points]
+            found["gradient_norm"] = problem.shortest_subgradient(points, np.array(gradients))
+    return found
+
+
+def _of_smooth(
+    problem: Problem, points: np.ndarray, columns: Sequence[str], minimizer: np.ndarray | None
+) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {name: [] for name in POINT_COLUMNS}
     at_once = max(1, ENTRIES_AT_ONCE // (problem.num_clients * problem.dim))
     # a run that diverges leaves the range of floats: its infinities and NaN are the result, no warning
@@ -112,7 +141,8 @@ class RoundMeasurements:
         """Computes the clients' gradients at the minimiser once, where `control_error` compares with them."""
         gradients = None
         if "control_error" in columns and rounds.method.control_variate is not None:
-            minimizer = minimizer_of(rounds.problem)
+            term = rounds.regularizer
+            minimizer = minimizer_of(rounds.problem if term is None else CompositeProblem(rounds.problem, term))
             clients = rounds.problem.clients("float", rounds.method.scale(rounds.problem))
             if minimizer is not None:
                 with clients.arithmetic.context():

@@ -25,6 +25,7 @@ from fedconvex.parameters import in_arithmetic, in_rationals, in_round, is_sched
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.randomness import Purpose, stream
+from fedconvex.regularizers import Regularizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class RoundResult:
     answers: Answers
     average: Callable[[Array], Array]
     communicated: bool
+    prox_stepsize: Callable[[], Scalar]  # of the server's proximal step for composite objectives
     undo: Callable[[], None]  # restores the memory of the state before the round, where it was overwritten in place
 
 
@@ -79,10 +81,11 @@ class Rounds:
     clients: Clients
     arithmetic: Arithmetic
     share: Share | None = None  # with several processes: the clients that this one holds
+    regularizer: Regularizer | None = None  # of a composite objective: the server takes its proximal steps
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles: the problem builds its clients again."""
-        return _rounds_again, (self.method, self.solver, self.problem, self.arithmetic)
+        return _rounds_again, (self.method, self.solver, self.problem, self.arithmetic, self.regularizer)
 
     def start(self, x0: Array) -> State:
         """The state before round 0, from the server's first point (d,)."""
@@ -147,6 +150,10 @@ class Rounds:
         if answers is None:
             answers = _solved(solver, clients, subproblem, here)
         following = method.update(seen, cohort, answers)
+        prox_stepsize = partial(method.prox_stepsize, cohort, answers)
+        if self.regularizer is not None and cohort.communicates:
+            point = self.regularizer.prox(following.server, prox_stepsize(), self.arithmetic)
+            following = State(point, following.shared, following.memory)
         undo = partial(state.put_back, places, seen) if in_place else _nothing
         try:
             whole = state.replaced(places, following, in_place)
@@ -161,6 +168,7 @@ class Rounds:
             answers,
             average,
             cohort.communicates,
+            prox_stepsize,
             undo,
         )
 
@@ -225,6 +233,11 @@ class Rounds:
     def objective(self, point: Array) -> Scalar:
         """f at a (d,) point, with the problem's weights even where the method averages plainly."""
         return self._average(EVERYONE)(self.clients.values(point))
+
+    @property
+    def needs_everyone(self) -> bool:
+        """Whether every client must take part in every round."""
+        return self.method.needs_everyone or (self.regularizer is not None and self.method.prox_needs_everyone)
 
     def _communicates(self, draw: Draw) -> bool:
         skip = nearest_float(self.method.skip)
@@ -299,6 +312,7 @@ def rounds_of(
     arithmetic: "str | Arithmetic" = "float",
     local_solver: LocalSolver | None = None,
     share: Share | None = None,
+    regularizer: Regularizer | None = None,
 ) -> Rounds:
     """The rounds of a method on a problem, after checking that every client's local problem has exactly one solution.
 
@@ -306,11 +320,12 @@ def rounds_of(
         arithmetic: "float", "exact", "ball", "torch", or an arithmetic object.
         local_solver: default the method's own.
         share: with several processes, the clients that this one holds.
+        regularizer: of a composite objective, whose proximal step the server takes after each communication.
 
     Raises:
         InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss or a method with
             square roots in exact arithmetic, a local solver without step sizes for a method that divides by them
-            (SCAFFOLD, FedNova).
+            (SCAFFOLD, FedNova), a regulariser that the method or the arithmetic does not take.
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
@@ -331,6 +346,13 @@ def rounds_of(
         problem_text = f"has no square roots, which {type(method).__name__} takes"
         raise InvalidInput("arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'")
     method.require(problem)
+    if regularizer is not None:
+        method.require_prox(solver)
+        if not regularizer.is_rational and arithmetic.certainty is Certainty.EXACT:
+            problem_text = f"has no square roots, which {type(regularizer).__name__} takes"
+            raise InvalidInput(
+                "arithmetic", arithmetic.name, problem_text, "use 'ball', which encloses them, or 'float'"
+            )
     exact = in_rationals(method)
     solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)
@@ -343,12 +365,16 @@ def rounds_of(
             clients=problem.clients(arithmetic, scale),
             arithmetic=arithmetic,
             share=share,
+            regularizer=regularizer,
         )
 
 
-def _rounds_again(method: Method, solver: LocalSolver, problem: Problem, arithmetic: Arithmetic) -> Rounds:
+def _rounds_again(
+    method: Method, solver: LocalSolver, problem: Problem, arithmetic: Arithmetic, regularizer: Regularizer | None
+) -> Rounds:
     with arithmetic.context():
-        return Rounds(method, solver, problem, problem.clients(arithmetic, method.scale(problem)), arithmetic)
+        clients = problem.clients(arithmetic, method.scale(problem))
+        return Rounds(method, solver, problem, clients, arithmetic, regularizer=regularizer)
 
 
 def _solved(solver: LocalSolver, clients: Clients, subproblem: Subproblem, here: Draw) -> Answers:

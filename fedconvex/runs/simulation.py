@@ -20,6 +20,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.names import checked_keywords, suggestion
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem, parts_of
 from fedconvex.progress import track
 from fedconvex.runs.checkpoints import Checkpoint, Run
 from fedconvex.runs.measurements import (
@@ -65,7 +66,7 @@ class Trajectory(ShownResult):
     """
 
     points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
-    problem: Problem
+    problem: Problem | CompositeProblem
     method: Method
     state: State
     recorded: dict[str, np.ndarray]  # (T,) each, but client_inexactness (T, m)
@@ -90,6 +91,9 @@ class Trajectory(ShownResult):
         is none), gradient_norm ‖∇f(x)‖, dissimilarity B(x), gradient_variance, at the server's points (`columns`
         selects some of them); participants, bytes_down, bytes_up and what `measure` asked for, of the round that led
         to the point (NaN in row 0): see `measurements.RoundMeasurements.record`.
+
+        Of a composite objective f + ψ: value, gap and distance are its own, gradient_norm is the length of the shortest
+        element of ∇f(x) + ∂ψ(x); dissimilarity and variance are those of the clients' gradients.
         """
         import pandas
 
@@ -119,7 +123,7 @@ class Trajectory(ShownResult):
 @checked_keywords
 def simulate(
     method: Method,
-    problem: Problem,
+    problem: Problem | CompositeProblem,
     rounds: int,
     participation: Participation | None = None,
     local_solver: LocalSolver | None = None,
@@ -141,6 +145,7 @@ def simulate(
     by `fedconvex.deep.run`.
 
     Args:
+        problem: the clients' functions; with a convex term of the objective, a `CompositeProblem`.
         rounds: T >= 0; the trajectory has T + 1 points.
         participation: who takes part; default everyone.
         local_solver: how clients solve their subproblems; default the method's own.
@@ -164,12 +169,13 @@ def simulate(
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
-    method_rounds = rounds_of(method, problem, numbers, local_solver)
+    smooth, regularizer = parts_of(problem)
+    method_rounds = rounds_of(method, smooth, numbers, local_solver, regularizer=regularizer)
     truth_value(progress, "progress")
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
     simulator = Simulator.of(method_rounds, participation, stragglers, seed, columns, rounds)
     with numbers.context():
-        start = method_rounds.start(_first_point(x0, problem, numbers))
+        start = method_rounds.start(_first_point(x0, smooth, numbers))
         file = None
         if checkpoint is not None:
             identity = {

@@ -175,10 +175,11 @@ def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:
 def _require_everyone(run: Rounds, participation: Participation, stragglers: Stragglers | None) -> None:
     dropped = stragglers is not None and stragglers.policy == "drop" and stragglers.fraction > 0
     someone_missing = dropped or not participation.takes_everyone(run.problem)
-    if run.method.needs_everyone and someone_missing:
+    if run.needs_everyone and someone_missing:
+        term = "" if run.method.needs_everyone else " for a composite objective"
         raise InvalidInput(
             "participation",
             participation,
-            f"{run.method} needs all clients in every round",
+            f"{run.method} needs all clients in every round{term}",
             "give participation.Full()",
         )

@@ -19,6 +19,9 @@ from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
+from fedconvex.statements.assumptions.bounded_gradients import gradient_bound
+from fedconvex.statements.assumptions.objective_gap import objective_gap
+from fedconvex.statements.assumptions.similarity import similarity
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
 from fedconvex.step_numbers import common_steps
@@ -276,6 +279,26 @@ class Instance:
         """The root of σ*²."""
         with self._balls.context():
             return square_root_upper(self.sigma_star2)
+
+    @cached_property
+    def objective_gap(self) -> Any:
+        """Γ = f(x*) − Σ_k p_k min F_k, with the weights of the server's average."""
+        with self._balls.context():
+            scale = self.method.scale(self.problem)
+            return objective_gap(self.problem, scale, self.mu, self._weights, self.minimizer, self._balls)
+
+    @cached_property
+    def gradient_bound(self) -> Any:
+        """An upper bound of ‖∇F_k‖ for all clients at all points."""
+        with self._balls.context():
+            return gradient_bound(self.problem, self.curvatures.scale, self._balls)
+
+    @cached_property
+    def similarity(self) -> Any:
+        """An upper bound δ of ‖∇²F_k − ∇²f‖ for all clients at all points."""
+        with self._balls.context():
+            scale = self.method.scale(self.problem)
+            return similarity(self.problem, scale, self.curvatures, self.objective_curvatures)
 
     @cached_property
     def initial_gap(self) -> Any:

@@ -177,7 +177,7 @@ def call_with_matrices(calculator: CheckedFormula, given: Mapping[str, Any]) -> 
             result = calculator.formula(**converted, **others)
     except InvalidInput:
         raise
-    except (ValueError, IndexError, RuntimeError) as error:
+    except (ValueError, IndexError, RuntimeError, TypeError, AttributeError) as error:  # the last two of numbers
         raise InvalidInput(
             "matrices", list(matrices), f"do not fit together ({error})", "correct their shapes"
         ) from None

@@ -10,6 +10,7 @@ from inspect import cleandoc, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, final
 
+from fedconvex.errors import InvalidInput
 from fedconvex.shown import on_screen
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator, P
@@ -260,10 +261,16 @@ class Paper:
                 self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
                 positive, tuple(map(_assumptions, cases)), parts, states,
             )  # fmt: skip
+            self._require_new(number)
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made
 
         return decorate
+
+    def _require_new(self, number: str) -> None:
+        if key_of(number) in self.statements | self.ours:
+            cure = "give every statement a number or name of its own"
+            raise InvalidInput("number", number, f"is the number of two statements of {self.name}", cure)
 
     def calculator(
         self,
@@ -286,6 +293,7 @@ class Paper:
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
         """Registers a statement under a second number: a theorem whose conclusion is a numbered equation."""
         made = replace(of, number=number, **changes)
+        self._require_new(number)
         self.statements[key_of(number)] = made
         return made
 

@@ -14,6 +14,7 @@ from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 from fedconvex.ground_truths import ground_truth
 from fedconvex.participation import Schedule, Weighted
+from fedconvex.problems.composite import without_term
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.simulation import Trajectory, simulate
 from fedconvex.statements.instance import Instance
@@ -136,7 +137,7 @@ class _Run:
     """A trajectory with its points as balls, and the quantities that the statements bound."""
 
     def __init__(self, trajectory: Trajectory, participation: Any, local_solver: Any) -> None:
-        self.problem, self.method = trajectory.problem, trajectory.method
+        self.problem, self.method = without_term(trajectory.problem), trajectory.method
         self.participation, self.local_solver = participation, local_solver
         self.raw = trajectory.points
         self.balls: Any = arithmetics.get("ball", precision=PRECISION)

@@ -68,6 +68,12 @@ objective's minimiser $x^*$, unless the method corrects for it. Theorems differ 
   clients may have different minimisers.
 * $\sigma_*^2$ in a bound is the mean of $\lVert\nabla F_k(x^*)\rVert^2$, at the minimiser alone: a number that every
   federation with a minimiser has, so that nothing is assumed. `li_fedavg` compares the heterogeneity $\Gamma$ with it.
+* **bounded gradients** $G$: no $\lVert\nabla F_k\rVert$ exceeds $G$ at any point. The strongest of these: it gives
+  $\sigma^2\le G^2$ and $\sigma_*^2\le G^2$, and contradicts strong convexity.
+* $\Gamma$, the gap $f(x^*)-\sum_k p_k\min F_k$: $\sigma_*^2\le 2L\Gamma$ on $L$-smooth clients, and
+  $\Gamma\le\sigma_*^2/(2\mu)$ on $\mu$-strongly convex ones, so that the two are equivalent up to $\kappa$.
+* **similar Hessians** $\delta$: $\lVert\nabla^2F_k-\nabla^2f\rVert\le\delta$. It says nothing about linear terms, hence
+  nothing about $\sigma_*^2$; [worst cases](worst-cases.md) of DANE use it.
 
 *Proved* says that [the kernel](verify.md#the-kernel) has replayed a proof of the statement; *restated*, that it is in
 the paper's setting and not claimed to be in its words. *Used* is the largest part of the bound that a known exact

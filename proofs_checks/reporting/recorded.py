@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.reporting.derivations import evidence_of
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, load
 from fedconvex.statements.statement import Statement
+from fedconvex.theory.others import is_from_elsewhere
 from fedconvex.verdicts import Verdict
 
 SHAPE = {
@@ -44,6 +45,31 @@ def recorded() -> dict[str, dict[str, Any]]:
         raise FedconvexError(f"the recorded verdicts cannot be read: {error}") from error
     if (fault := fault_in(found, SHAPE)) is not None:
         raise FedconvexError(f"the recorded verdicts cannot be read: {fault}")
+    return found
+
+
+def beside(paper: str) -> Path:
+    """The verdicts of a paper from elsewhere: in mypaper.verdicts.json, beside its mypaper.py."""
+    from fedconvex.theory import module_of
+
+    return Path(str(module_of(paper).__file__)).with_suffix(".verdicts.json")
+
+
+def recorded_beside(paper: str) -> dict[str, dict[str, Any]]:
+    """The recorded entries of a paper from elsewhere; none where there is no file."""
+    return recorded_in(beside(paper))
+
+
+def recorded_in(path: Path) -> dict[str, dict[str, Any]]:
+    """The entries in such a file. Raises FedconvexError for one that cannot be read."""
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, dict[str, Any]] = read_json(path)
+    except (OSError, ValueError) as error:
+        raise FedconvexError(f"the verdicts in {path} cannot be read: {error}") from error
+    if (fault := fault_in(found, SHAPE)) is not None:
+        raise FedconvexError(f"the verdicts in {path} cannot be read: {fault}")
     return found
 
 
@@ -86,6 +112,12 @@ def differences(records: Iterable[Record]) -> list[str]:
     known = recorded()
     lines = []
     for found in records:
+        name = found.identifier.partition(".")[0]
+        if is_from_elsewhere(name):
+            expected = recorded_beside(name).get(found.identifier, {}).get("verdict", Verdict.PROVED.value)
+            if found.verdict != expected:
+                lines.append(f"{found.identifier}: {found.verdict}, but recorded or expected is {expected}")
+            continue
         before, now = known.get(found.identifier), entry(found)
         if before is None:
             lines.append(f"{found.identifier}: {found.verdict}, but no verdict is recorded")
@@ -108,6 +140,30 @@ def record_verdicts(records: Iterable[Record], *, replace_all: bool) -> list[str
         FedconvexError: not all statements are replaced, and the file cannot be read.
         InvalidInput: the file cannot be written.
     """
+    records = list(records)
+    elsewhere = {name for r in records if is_from_elsewhere(name := r.identifier.partition(".")[0])}
+    lines = [line for name in sorted(elsewhere) for line in _record_beside(name, records)]
+    records = [record for record in records if record.identifier.partition(".")[0] not in elsewhere]
+    return lines + (_record(records, replace_all) if records else [])
+
+
+def _record_beside(paper: str, records: list[Record]) -> list[str]:
+    path = beside(paper)
+    require_room_for(path, "--record")
+    with locked(path, "--record"):
+        known = recorded_beside(paper)
+        new = {r.identifier: entry(r) for r in records if r.identifier.partition(".")[0] == paper}
+        write_recorded(path, known | new)
+    return [f"{name}: {_words(new[name])}" for name in new if new[name] != known.get(name)]
+
+
+def write_recorded(path: Path, entries: dict[str, dict[str, Any]]) -> None:
+    """Writes the entries to a file, in one step."""
+    require_room_for(path, "--record")
+    write_atomically(path, _as_text(entries).encode())
+
+
+def _record(records: list[Record], replace_all: bool) -> list[str]:
     require_recordable()
     with locked(PATH, "--record"):  # else two processes would each keep the other's old entries
         try:

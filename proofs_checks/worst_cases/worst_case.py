@@ -57,8 +57,8 @@ def worst_case(
 
     Args:
         method: its numbers are exact, a float being the dyadic rational that it is.
-        clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)`, `ClientGroups(…)` or, for
-            "descent" and "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
+        clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)`, `SimilarClients(mu, L,
+            delta)`, `ClientGroups(…)` or, for "descent" and "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
         rounds: T >= 1; 1 for "descent". Where a bound for one round holds in every round ("lifted_distance";
             "distance" of methods without memory), it is composed, for any T.

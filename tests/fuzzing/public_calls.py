@@ -20,6 +20,7 @@ from fedconvex.participation import Participation
 MODULES = (
     "fedconvex", "fedconvex.data", "fedconvex.participation", "fedconvex.audit", "fedconvex.ground_truths",
     "fedconvex.testing", "fedconvex.strategies", "fedconvex.theory", "fedconvex.proofs_checks",
+    "fedconvex.regularizers",
 )  # fmt: skip
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
@@ -28,8 +29,11 @@ RESULTS = {
     "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
-# takes seconds; a base class; and what `public_calls` adds by hand.
-OTHERS = {"assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation"}
+# takes seconds; base classes; a function that runs a user's file; and what `public_calls` adds by hand.
+OTHERS = {
+    "assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation",
+    "Regularizer", "paper_in",
+}  # fmt: skip
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.5]])], [np.array([1.0, 2.0]), np.array([3.0])]
 Y = [np.array([1, -1]), np.array([1])]
@@ -63,6 +67,7 @@ VALUES: dict[str, Any] = {
     "precision": 64, "target_radius": 1e-10, "measure": None, "checkpoint": None, "checkpoint_every": 1,
     "progress": False, "exactly": False, "solver": "newton", "methods": [METHOD], "problems": [LEAST], "seeds": (0,),
     "out": None, "jobs": 1, "client": None, "options": {},
+    "regularizer": fc.regularizers.L1(1), "weight": 1, "lower": 0, "upper": 1, "GroupLasso.groups": [[0], [1]],
     "X": np.ones(2), "V": np.ones((2, 2)), "scale": None, "k": 0,
     # data
     "clients": 2, "partition": "iid", "features": 2, "kappa": 2.0, "L": 4.0, "noise": 0.1, "eigenvectors": "own",
@@ -110,7 +115,7 @@ VALUES: dict[str, Any] = {
     "identifier": "fedprox.theorem4", "name": "fedprox", "draw_sweep.problem": None, "draw_sweep.x": "round",
     "draw_sweep.y": "gap", "axes": None, "table": fc.sweep([METHOD], [LEAST], rounds=1, progress=False),
     "argument": "x", "value": 1, "cure": "x", "reason": "x", "witness": None,
-    "SmoothStronglyConvex.mu": 1, "Quadratics.mu": 1,
+    "SmoothStronglyConvex.mu": 1, "Quadratics.mu": 1, "delta": 1,
 }  # fmt: skip
 BOUND = {"statement": theory.statement("nesterov.theorem2_1_15"), "trajectory": VALUES["trajectory"]}
 BOUND |= {"L": 2, "mu": 1, "kappa": 2, "slack": Fraction(1, 10**9), "absolute_slack": Fraction(1, 10**20)}

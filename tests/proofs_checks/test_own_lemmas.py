@@ -221,7 +221,6 @@ def test_a_file_that_does_not_exist(capsys: pytest.CaptureFixture[str], tmp_path
         ("fedsplit", "is verified alone"),
         ("nobody", "is verified alone"),
         ("--step 1", "is verified alone"),
-        ("--record", "is verified alone"),
         ("--seconds 0", "must be positive"),
         ("--seconds -1", "must be positive"),
         ("--seconds nan", "--seconds"),

@@ -57,14 +57,14 @@ class LinearisedRuns:
     def floor(self, method: Method) -> float:
         """The method's error floor on the problem, relative to the initial suboptimality; inf where none is found."""
         try:
-            gap = float(fixed_point(method, self.truth.problem).gap) if has_floor(method) else 0.0
+            gap = float(fixed_point(method, self.model.problem).gap) if has_floor(method) else 0.0
         except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
             return inf
         return gap / self.model.first_gap
 
     def are_needed(self, design: DesignedMethod) -> bool:
         """Whether the rounds of a design on the model say little about a run on the problem."""
-        if isinstance(self.truth.problem, QuadraticProblem) or not design.method.linear:
+        if isinstance(self.model.problem, QuadraticProblem) or not design.method.linear:
             return False
         if not has_floor(design.method):  # the start may excite slow modes on the model alone
             return design.rounds is not None and not (self.is_costly and design.rounds > SHORT)
@@ -76,7 +76,7 @@ class LinearisedRuns:
         Raises:
             NoFixedPoint, NotConverged: the method has no fixed point to linearise at, or none was found.
         """
-        problem = self.truth.problem
+        problem = self.model.problem
         gap_at = gaps_to(problem, self.truth.point)
         rounds = rounds_of(design.method, problem, "float", design.solver)
         limit, is_renewed = np.zeros(problem.dim), self._is_renewed(design)
@@ -105,7 +105,7 @@ class LinearisedRuns:
     def _limit(self, design: DesignedMethod) -> np.ndarray:
         if not has_floor(design.method):
             return self.truth.point
-        return np.asarray(fixed_point(design.method, self.truth.problem, local_solver=design.solver).point)
+        return np.asarray(fixed_point(design.method, self.model.problem, local_solver=design.solver).point)
 
     def _is_renewed(self, design: DesignedMethod) -> bool:
         """Whether curvature at the server's point counts, which after several gradient steps it hardly does.

@@ -21,6 +21,7 @@ from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
+from fedconvex.problems.composite import without_term
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
@@ -43,7 +44,7 @@ class MeasuredRuns:
     def reached(self, candidate: Candidate, longest: int) -> ReachedTarget:
         """The round in which the suboptimality falls to the target, if at most `longest`, and the last gap."""
         method, solver = candidate
-        problem = self.truth.problem
+        problem = without_term(self.truth.problem)
         gap_at = gaps_to(problem, self.truth.point)
         gaps = [gap_at(np.zeros(problem.dim))]
 
@@ -103,7 +104,7 @@ class MeasuredRuns:
 
     @cached_property
     def _model(self) -> QuadraticModel:
-        return QuadraticModel.of(self.truth.problem, self.truth)
+        return QuadraticModel.of(without_term(self.truth.problem), self.truth)
 
     def _admissible_run(self, method: Method, longest: int) -> ReachedTarget:
         """The run, unless the method cannot stay below the target or has local problems without a minimiser."""

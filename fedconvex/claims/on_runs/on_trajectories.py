@@ -21,6 +21,7 @@ from fedconvex.claims.on_runs.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.participation import Draw
+from fedconvex.problems.composite import without_term
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulation import RunSetup, Trajectory
 
@@ -38,7 +39,7 @@ def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]
     setup, T = run.setup, len(run.points) - 1
     name = "float" if setup.arithmetic == "torch" else setup.arithmetic
     numbers = arithmetics.get(name, precision=setup.precision)
-    rounds = rounds_of(run.method, run.problem, numbers, setup.local_solver)
+    rounds = rounds_of(run.method, without_term(run.problem), numbers, setup.local_solver)
     with numbers.context():
         player, happened = Player(rounds), partial(_happened, run, setup)
         start = rounds.start(numbers.array(run.points[0]))
@@ -57,7 +58,7 @@ def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]
 
 def _happened(run: Trajectory, setup: RunSetup, t: int) -> Draw:
     """Who took part in round t, and how much work each did."""
-    drawn = setup.participation.draw(run.problem, setup.seed, t)
+    drawn = setup.participation.draw(without_term(run.problem), setup.seed, t)
     if setup.stragglers is None:
         return drawn
     return setup.stragglers.slow(drawn, run.problem.num_clients, setup.local_solver.effort)
@@ -65,10 +66,10 @@ def _happened(run: Trajectory, setup: RunSetup, t: int) -> Draw:
 
 def _outcomes(run: Trajectory, setup: RunSetup, number: int) -> tuple[Callable[[int], Outcomes], str]:
     """The draws of each round: all where they are few, else the one that happened."""
-    first = None if setup.stragglers is not None else every_draw(setup.participation, run.problem)
+    first = None if setup.stragglers is not None else every_draw(setup.participation, without_term(run.problem))
     if first is None or len(first) ** number > MOST:
         return lambda t: [(Fraction(1), _happened(run, setup, t))], SAMPLE
-    return lambda t: every_draw(setup.participation, run.problem, t, setup.seed) or [], ALL
+    return lambda t: every_draw(setup.participation, without_term(run.problem), t, setup.seed) or [], ALL
 
 
 def _parameters(
@@ -81,7 +82,7 @@ def _parameters(
     drawn = getattr(setup.participation, "K", m)
     known = {f.name: getattr(run.method, f.name) for f in fields(run.method) if f.metadata.get("number")}  # type: ignore[arg-type]
     known |= {"num_clients": m, "num_active": drawn, "K": drawn, claim.rounds or "T": len(run.points) - 1} | dict(given)
-    instance = Instance(run.problem, run.method, setup.participation, setup.local_solver)
+    instance = Instance(without_term(run.problem), run.method, setup.participation, setup.local_solver)
     found = {name: numbers.scalar(known[name]) for name in claim.parameters if name in known}
     for name in sorted(claim.parameters - set(known)):
         if name in MEASURED:

@@ -25,6 +25,7 @@ BOUNDS_HELP = """List, show, compute, sweep and draw the bounds in the papers' n
 [bold]fedconvex bounds fedprox.theorem4[/bold]
 [bold]fedconvex bounds fedprox.theorem4 --mu 50 --L 1 --L-minus 0 --B 6/5 --gamma 0 --K 10[/bold]
 [bold]fedconvex bounds fedprox.rho --sweep mu=5:80:200 --L 1 --L-minus 0 --B 1.2 --gamma 0 --K 10 --plot[/bold]
+[bold]fedconvex bounds ./mypaper.py:theorem1 --L 1[/bold]
 [bold]fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case[/bold]
 
 Without a statement it lists all; without values it shows the statement and its parameters. Numbers are exact \
@@ -52,8 +53,8 @@ def bounds(
         typer.Argument(
             metavar="STATEMENT --PARAMETER NUMBER",
             show_default=False,
-            help="A paper (fedprox), a statement (fedprox.theorem4) or a calculator (fedprox.rho_terms), and its "
-            "parameters, named as in Python.",
+            help="A paper (fedprox, or a Python file that defines one, which is run), a statement (fedprox.theorem4, "
+            "./mypaper.py:theorem1) or a calculator (fedprox.rho_terms), and its parameters, named as in Python.",
         ),
     ] = None,
     sweep: Annotated[
@@ -71,7 +72,7 @@ def bounds(
     latex: Annotated[bool, typer.Option("--latex", help="Print the formula as LaTeX, and nothing else.")] = False,
 ) -> None:
     """Check which options go together, then list, show, compute, sweep or compare."""
-    from fedconvex.commands.bounds.formulas import find
+    from fedconvex.commands.bounds.formulas import find, without_file
     from fedconvex.commands.bounds.parameters import defaults, parse, require_complete, split
     from fedconvex.theory import papers
 
@@ -79,6 +80,7 @@ def bounds(
     if len(alone) > 1:
         cure = f"a picture ends in {', '.join(PICTURES)}" if plot is not None else "numbers follow their --NAME"
         raise InvalidInput("argument", alone[1], "stands alone", f"give one statement; {cure}")
+    alone = [without_file(name) for name in alone]
     if not alone or alone[0].lower() in papers():
         if texts or sweep or out or plot is not None or latex or worst_case:
             named = alone[0] if alone else "none"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from importlib import import_module
 from inspect import cleandoc, isfunction
+from pathlib import Path
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -126,8 +126,20 @@ def find(identifier: str) -> Computable:
     raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
 
 
+def without_file(name: str) -> str:
+    """`mypaper.theorem1` for ./mypaper.py:theorem1 and `mypaper` for ./mypaper.py, whose file is run; else the name."""
+    from fedconvex.theory import paper_in
+
+    file, separator, own = name.strip().rpartition(":")
+    if separator and file.endswith(".py"):
+        return f"{paper_in(Path(file)).name}.{own}"
+    return paper_in(Path(name.strip())).name if name.strip().endswith(".py") else name
+
+
 def _module(paper: Paper) -> Any:
-    return import_module(f"fedconvex.theory.{paper.name}")
+    from fedconvex.theory import module_of
+
+    return module_of(paper.name)
 
 
 def _attributes(paper: Paper) -> dict[str, Computable]:

@@ -3,9 +3,11 @@
 from fedconvex.statements.assumptions.base import Assumption as Assumption
 from fedconvex.statements.assumptions.base import AssumptionFinding as AssumptionFinding
 from fedconvex.statements.assumptions.base import Given as Given
+from fedconvex.statements.assumptions.base import Implication as Implication
 from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
 from fedconvex.statements.assumptions.base import StepsizeIs as StepsizeIs
+from fedconvex.statements.assumptions.bounded_gradients import BoundedGradients as BoundedGradients
 from fedconvex.statements.assumptions.functions import BoundedNegativeCurvature as BoundedNegativeCurvature
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere
@@ -18,6 +20,7 @@ from fedconvex.statements.assumptions.functions import Smooth as Smooth
 from fedconvex.statements.assumptions.functions import SmoothObjective as SmoothObjective
 from fedconvex.statements.assumptions.functions import StronglyConvex as StronglyConvex
 from fedconvex.statements.assumptions.functions import StronglyConvexObjective as StronglyConvexObjective
+from fedconvex.statements.assumptions.objective_gap import ObjectiveGap as ObjectiveGap
 from fedconvex.statements.assumptions.runs import AtFixedPoint as AtFixedPoint
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
@@ -34,3 +37,4 @@ from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUni
 from fedconvex.statements.assumptions.runs import SingleClient as SingleClient
 from fedconvex.statements.assumptions.runs import StartsAtLocalMinima as StartsAtLocalMinima
 from fedconvex.statements.assumptions.runs import StepOf as StepOf
+from fedconvex.statements.assumptions.similarity import SimilarHessians as SimilarHessians

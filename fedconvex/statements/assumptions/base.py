@@ -26,6 +26,19 @@ PROVED = AssumptionFinding(Verdict.PROVED, "")
 Written = Callable[[str], str]  # from a parameter's name to how it is displayed: the name, or the paper's symbol
 
 
+@dataclass(frozen=True)
+class Implication:
+    """What follows from an assumption, with which constant: `name` <= constant(…), where `needs` hold as well.
+
+    `assumption` is the object that takes the constant; None for σ*², which every federation with a minimiser has.
+    """
+
+    assumption: "Assumption | None"
+    name: str
+    constant: Callable[..., Any]
+    needs: tuple["Assumption", ...] = ()
+
+
 class Assumption(ABC):
     """One hypothesis of a statement; subclasses are frozen dataclasses that name the parameters involved.
 
@@ -36,6 +49,16 @@ class Assumption(ABC):
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions on parameters that a calculator can check without a problem."""
+        return ()
+
+    @property
+    def implies(self) -> tuple[Implication, ...]:
+        """Weaker assumptions, with the constants that this one gives them."""
+        return ()
+
+    @property
+    def implied_by(self) -> tuple[Implication, ...]:
+        """The constants that other assumptions give this one."""
         return ()
 
     @property

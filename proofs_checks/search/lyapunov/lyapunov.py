@@ -18,7 +18,11 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import lyapunov_function
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    ClientGroups,
+    FunctionClass,
+    SimilarClients,
+)
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
 from fedconvex.validation import instance_of
 
@@ -106,7 +110,7 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 def _specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Specification:
-    if isinstance(clients, ClientGroups):
+    if isinstance(clients, ClientGroups | SimilarClients):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
     if clients.lowest < 0:

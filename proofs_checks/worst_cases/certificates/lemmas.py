@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.library.inequalities import Parts, concluding, squa
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import Condition, NoLemma, QuestionTerms, written
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ZERO, Family, Form
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
 
@@ -47,6 +47,7 @@ class Combination:
         question, clients = self.question, self.question.spec.clients
         what = {
             "client groups": isinstance(clients, ClientGroups),
+            "similar clients": isinstance(clients, SimilarClients),
             "all possible draws": question.enumerated,
             "inexact answers in several rounds": self._is_of_several_residuals,
             "a single client": question.board.clients == 1,

@@ -17,15 +17,16 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq
 
-from fedconvex.arithmetic.rationals import fraction_array, to_fmpq
+from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.search import Target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divisor
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
 BITS = 60  # of a square root that is irrational
@@ -98,7 +99,9 @@ def extreme_federations(question: Question) -> list[LineFederation]:
     inexact = any(residual.gamma for residual in board.residuals)
     signs = list(product((ONE, -ONE), repeat=board.clients)) if inexact else [(ONE,) * board.clients]
     for curvatures in combinations_with_replacement(map(to_fmpq, _extreme_curvatures(question)), board.clients):
-        if question.spec.metric == "descent" or _has_minimum(question, curvatures):
+        if _is_possible(question, curvatures) and (
+            question.spec.metric == "descent" or _has_minimum(question, curvatures)
+        ):
             found += [made for directions in signs for made in _worst_starts(question, curvatures, directions)]
     ranked = [(made.ratio, made) for made in found if made.is_informative]
     return [made for _, made in sorted(ranked, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
@@ -137,7 +140,16 @@ def _extreme_curvatures(question: Question) -> list[Fraction]:
     low, high = question.spec.clients.lowest, question.spec.clients.highest
     # Where functions may be concave, a curvature between the ends: some means with a minimum need it.
     middle = {low / 2} if low < 0 and question.spec.metric != "descent" else set()
+    if isinstance(clients := question.spec.clients, SimilarClients):
+        delta = to_fraction(clients.delta)
+        middle |= {x for x in (low + delta, low + 2 * delta, high - delta, high - 2 * delta) if low < x < high}
     return sorted({low, high} | middle)
+
+
+def _is_possible(question: Question, curvatures: tuple[Any, ...]) -> bool:
+    """Whether clients with these curvatures, which lie in the class's range, are of the class."""
+    clients = question.spec.clients
+    return not isinstance(clients, SimilarClients) or are_similar(clients, [[[to_fraction(h)]] for h in curvatures])
 
 
 def _has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
@@ -226,9 +238,24 @@ def _line_federation(
         values[evaluation.value] = _mean(
             [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, slopes, strict=True)]
         )
+    if isinstance(question.spec.clients, SimilarClients):
+        _set_objective(question, basic, values, curvatures, slopes)
     if not question.board.minimiser and sum(curvatures) > 0:
         values[LEAST] = -(sum(slopes) ** 2) / (2 * len(slopes) * sum(curvatures))
     return LineFederation(question, curvatures, slopes, starts, basic, values)
+
+
+def _set_objective(
+    question: Question, basic: dict[Key, Any], values: dict[str, Any], curvatures: Numbers, slopes: Numbers
+) -> None:
+    """What `similarity` does not know of the objective at the clients' own points."""
+    h, p = _mean(curvatures), _mean(slopes)
+    for number, evaluation in enumerate(question.board.evaluations):
+        parts = parts_at(question.board, number, evaluation)
+        if parts.gradient:
+            points = _of_clients(evaluation.point, basic, len(slopes))
+            _set(basic, parts.gradient, tuple(h * x - p for x in points))
+            values[parts.value] = _mean([(h * x / 2 - p) * x for x in points])
 
 
 def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, slopes: Numbers) -> Numbers:

@@ -16,7 +16,11 @@ from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_posi
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, Form, Vectors, of_group
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    ClientGroups,
+    FunctionClass,
+    SimilarClients,
+)
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
 BITS = 40  # of rounded entries
@@ -43,12 +47,14 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
     clients = board.representatives
     low, high = float(functions.lowest), float(functions.highest)
     hessians, linear = [], []
+    fits = []
     for k in clients:
         at = [(_of(e.point, coordinates, k), _of(e.gradient, coordinates, k)) for e in board.evaluations]
         (base, slope), *others = at  # quadratics are fitted to differences from the first point
         X = np.column_stack([point - base for point, _ in others])
         G = np.column_stack([gradient - slope for _, gradient in others])
-        H = _fitted_hessian(X, G, low, high)
+        fits.append((_fitted_hessian(X, G, low, high), base, slope))
+    for H, (_, base, slope) in zip(_similar(functions, [H for H, _, _ in fits]), fits, strict=True):
         hessians.append(_rational_hessian(H, functions))
         linear.append(_rational(H @ base - slope))
     found = [H for H in hessians if H is not None]
@@ -130,6 +136,16 @@ def _fitted_hessian(X: np.ndarray, G: np.ndarray, low: float, high: float) -> np
     values, vectors = np.linalg.eigh((H + H.T) / 2)
     clipped: np.ndarray = vectors * np.clip(values, low, high) @ vectors.T
     return clipped
+
+
+def _similar(functions: FunctionClass, hessians: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """The Hessians, as near to their mean as the class demands."""
+    if not isinstance(functions, SimilarClients):
+        return hessians
+    centre = np.mean(hessians, axis=0)
+    farthest = max(float(np.linalg.norm(H - centre, 2)) for H in hessians)
+    part = min(1.0, (1 - 1e-9) * float(functions.delta) / farthest) if farthest > 0 else 1.0
+    return [centre + part * (H - centre) for H in hessians]
 
 
 def _rational_hessian(H: np.ndarray, functions: FunctionClass) -> np.ndarray | None:

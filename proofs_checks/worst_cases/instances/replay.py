@@ -24,7 +24,9 @@ from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.runs.rounds import Rounds
 
@@ -125,6 +127,8 @@ def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFe
     if question.board.minimiser and any(np.sum(problem.c, axis=0)):
         return False
     spec, B = question.spec, question.spec.dissimilarity
+    if isinstance(spec.clients, SimilarClients) and not are_similar(spec.clients, problem.H):
+        return False
     if B is not None:
         gradients = problem.client_gradients(instance.start[0])
         if not sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(_mean(gradients)):

@@ -250,9 +250,15 @@ class Board:
         high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
         step, before = of_group(b.point - a.point, group), of_group(a.gradient, group)
         change = of_group(b.gradient, group) - before
-        terms = [(1, self.mean_value(b, group)), (-1, self.mean_value(a, group)), (-1, inner(before, step))]
-        if low:
-            terms.append((-low / 2, square(step)))
-        if low != high:
-            terms.append((1 / (2 * (low - high)), square(change - step * low)))
-        return combination(*terms)
+        rise = combination((1, self.mean_value(b, group)), (-1, self.mean_value(a, group)))
+        return interpolation(step, before, change, rise, low, high)
+
+
+def interpolation(step: Vectors, before: Vectors, change: Vectors, rise: Form, low: Any, high: Any) -> Form:
+    """rise − ⟨before, step⟩ − ‖change − ℓ·step‖²/(2(L − ℓ)) − (ℓ/2)‖step‖² of a function of curvatures ℓ to L."""
+    terms = [(1, rise), (-1, inner(before, step))]
+    if low:
+        terms.append((-low / 2, square(step)))
+    if low != high:
+        terms.append((1 / (2 * (low - high)), square(change - step * low)))
+    return combination(*terms)

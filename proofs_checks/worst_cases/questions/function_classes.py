@@ -170,6 +170,39 @@ class Quadratics(FunctionClass):
 
 @final
 @dataclass(frozen=True)
+class SimilarClients(FunctionClass):
+    """mu-strongly convex, L-smooth clients with δ-similar Hessians: ‖∇²F_k(x) − ∇²f(x)‖ <= delta at all points.
+
+    Use it for methods that profit from similarity, such as DANE: with data of one distribution δ is small beside L.
+    Every F_k is the objective f, of curvatures between mu and L, plus h_k = F_k − f, of curvatures between −δ and δ
+    (`questions.similarity`). The upper bound is valid but perhaps not sharp: of f at the clients' own points only what
+    relates each point with itself, with shared points and with other points of the same client is used. The lower
+    bound is attained by quadratics of the class. delta >= L − mu says nothing beyond mu and L.
+    """
+
+    mu: Any
+    L: Any
+    delta: Any
+
+    interpolable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        SmoothStronglyConvex(self.mu, self.L)  # refuses what is no such class
+        _require_positive("delta", self.delta)
+        if to_fraction(self.mu) == to_fraction(self.L):
+            raise InvalidInput("mu", self.mu, "is L, so that all Hessians agree", "give SmoothStronglyConvex(mu, L)")
+
+    @property
+    def lowest(self) -> Fraction:
+        return to_fraction(self.mu)
+
+    @property
+    def highest(self) -> Fraction:
+        return to_fraction(self.L)
+
+
+@final
+@dataclass(frozen=True)
 class ClientGroup(ReadableParameters):
     """Clients with one function class: the class, their share in every average, and whether they are one or several.
 
@@ -197,7 +230,7 @@ class ClientGroup(ReadableParameters):
         instance_of(
             self.functions, FunctionClass, "functions", "a class of functions", "give SmoothStronglyConvex(mu, L)"
         )
-        if isinstance(self.functions, ClientGroups) or self.functions.lowest == self.functions.highest:
+        if isinstance(self.functions, ClientGroups | SimilarClients) or self.functions.lowest == self.functions.highest:
             raise InvalidInput("functions", self.functions, "cannot be the class of a group", "give one with mu < L")
 
 

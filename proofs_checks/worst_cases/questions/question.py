@@ -19,6 +19,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
@@ -187,6 +189,8 @@ def _more(spec: Specification, board: Any, start: Any) -> list[tuple[str, Form]]
             (f"{LEAST} from {place}", board.mean_value(e) - value(LEAST) - square(mean(e.gradient)) * step)
             for place, e in board.common
         ]
+    if isinstance(spec.clients, SimilarClients):
+        more += similarity(board, spec.clients)
     if spec.dissimilarity is not None:
         gradient = board.at(start).gradient
         more.append(("dissimilarity", square(mean(gradient)) * spec.dissimilarity**2 - square(gradient)))

@@ -21,6 +21,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     Differentiable,
     FunctionClass,
     NotSmooth,
+    SimilarClients,
 )
 from fedconvex.proofs_checks.worst_cases.questions.ratios import (
     INITIAL_GAP,
@@ -155,8 +156,9 @@ def specify(
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
                            "divides", "give GradientDescent(…)")  # fmt: skip
-    if isinstance(clients, ClientGroups) and not draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed for client groups", "leave it out")
+    if isinstance(clients, ClientGroups | SimilarClients) and not draws.everyone:
+        which = "client groups" if isinstance(clients, ClientGroups) else "similar clients"
+        raise InvalidInput("participation", participation, f"is not analysed for {which}", "leave it out")
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
@@ -189,7 +191,8 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
     if not isinstance(clients, FunctionClass):
         raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
-                           "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
+                           "SmoothConvex(L), WeaklyConvex(L_minus, L), Quadratics(mu, L) or SimilarClients(mu, L, "
+                           "delta)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     if not in_round(method, 0, arithmetics.get("exact")).linear:  # a schedule's numbers are known in every round

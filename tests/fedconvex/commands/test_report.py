@@ -125,8 +125,6 @@ def test_a_statement_of_a_paper_without_proofs_has_no_verdict_to_change(run, tmp
     nothing = tmp_path / "verdicts.json"
     nothing.write_text("{}")
     monkeypatch.setattr(recorded, "PATH", nothing)
-    # what it remembers of imports would stay
-    monkeypatch.setattr(verification, "load", verification.load.__wrapped__)
     for place in ("verification", "reporting.results"):
         monkeypatch.setattr(f"fedconvex.proofs_checks.{place}.papers_with_proofs", lambda: ("fedprox",))
     assert run("nesterov.gradientstep")[0] == 0

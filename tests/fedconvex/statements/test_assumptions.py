@@ -384,7 +384,8 @@ def test_verdicts_have_no_truth_value(finding: AssumptionFinding) -> None:
 def test_every_assumption_is_used_by_some_statement() -> None:
     used = {type(a) for s in statements() for a in s.assumptions}
     exported = {v for v in vars(known).values() if isinstance(v, type) and issubclass(v, Assumption)}
-    assert exported - {Assumption, StepsizeAtMost} <= used
+    # no claim speaks of the last two: they are measured, compared with other constants, and δ has worst cases
+    assert exported - {Assumption, StepsizeAtMost, known.ObjectiveGap, known.SimilarHessians} <= used
 
 
 @few
