@@ -45,7 +45,7 @@ ALIKE = {
 @pytest.mark.parametrize("claim", ALIKE.values(), ids=list(ALIKE))
 def test_what_is_true_of_one_client_alone(claim) -> None:
     proof = Derivation((Combine(claim.left, claim.right, relation="="),))
-    method = {"method": "FedDyn", "method_parameters": {"alpha": parameter("a")}} if "memory" in str(claim) else {}
+    method = {"method": "FedDyn", "method_parameters": {"alpha": parameter("a")}} if "memory" in repr(claim) else {}
     assert theorem(replace(ONE, **method), claim, proof).claim == claim
     with pytest.raises(Refused, match="differ"):
         theorem(replace(MANY, **method), claim, proof)
