@@ -16,16 +16,22 @@ NUMBERS_AT_ONCE = 20_000_000  # input numbers per call of the module, as long as
 def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
     """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN for other losses).
 
+    Where samples have weights, their losses are multiplied by these; all count alike in the number of correct ones.
+
     Computed in the model's full precision, also where local training uses TF32 or bfloat16.
     """
     # Converted inputs take memory of their own, up to eight times that of the stored ones.
     room = NUMBERS_AT_ONCE if shards.inputs.is_floating_point() else NUMBERS_AT_ONCE // 8
-    at_once = (budget or Budget()).batch_size(room, shards.inputs[0].numel())
     losses, correct = [], 0.0
     with torch.no_grad(), products_in("full"):
+        size = shards.inputs[0].numel()
+        if loss.axes:  # the classes of all tokens can be many more numbers than the tokens
+            size = max(size, module(shards.given(shards.inputs[:1])).numel())
+        at_once = (budget or Budget()).batch_size(room, size)
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):
             outputs = module(shards.given(X))
             losses.append(loss.values(outputs, y).double())
             right = loss.correct(outputs, y)
-            correct += nan if right is None else int(right.sum())
-    return torch.cat(losses), correct
+            correct += nan if right is None else float(right.sum())
+    found = torch.cat(losses)
+    return found if shards.factors is None else found * shards.factors, correct

@@ -94,7 +94,8 @@ def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUN
     with TensorMemory() as counter:
         module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
-    samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
+    stored = (task.shards.inputs, task.shards.targets, task.shards.factors)
+    samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
     return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))

@@ -109,7 +109,7 @@ def _different_samples(shards: "Shards") -> tuple[Tensor, Tensor] | None:
         if len(others):
             rows = torch.tensor([0, begin + int(others[0])])
             return shards.given(shards.inputs[rows]), shards.targets[rows]
-    if not first.is_floating_point():
+    if not first.is_floating_point() or shards.parts is not None:  # made-up tokens might lie outside the vocabulary
         return None
     return torch.cat([first, 2 * first + 1]), shards.targets[torch.zeros(2, dtype=torch.int64)]
 

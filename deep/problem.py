@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.base import Batch as Matrices
@@ -144,7 +145,7 @@ class NetworkClients(Clients):
         for group in self._groups():
             batch, direction = self.problem.shards.whole(self.members[group]), V[group]
             # Differentiate the gradient along the direction: a Hessian-vector product costs about two gradients.
-            with torch.enable_grad():
+            with torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):  # fused attention has no second derivative
                 theta = _rows_of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
                 total = (self.network.losses(theta, batch) * batch.shares).sum()
                 (gradient,) = torch.autograd.grad(total, theta, create_graph=True)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from math import isnan, nan
 from os import PathLike
@@ -19,11 +20,12 @@ from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
+from fedconvex.deep.dictionaries import restored
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.logs import log_to, only_writer, require_log
-from fedconvex.deep.losses import loss_of
+from fedconvex.deep.losses import loss_for, loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, in_mode_of, names_of
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.monitor import Monitor, require_evaluation
@@ -34,7 +36,7 @@ from fedconvex.deep.round_settings import RoundSetting, before_and_in, participa
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.torch_data import in_tensors
+from fedconvex.deep.torch_data import Given
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
@@ -286,9 +288,9 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    clients = in_tensors(clients)
-    if test is not None:
-        (test,) = in_tensors([test], "test")
+    given = Given.of(clients, test)
+    clients, test = given.clients, given.test
+    criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)
     local = LocalMode.of(local_mode, buffers, transform)
     with one_thread(), products_in(precision), ExitStack() as locks:
@@ -299,9 +301,10 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts)
         names = in_mode_of(names, measure == "all", task.problem)
-        held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
+        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts)
+        held_out = None if test is None else stack([test], name="test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
@@ -320,9 +323,7 @@ def run(
             monitor = Monitor(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
             file = None
             if checkpoint is not None:
-                everyone = (
-                    task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
-                )
+                everyone = task.shards if share is None else stack(clients).fitting(task.module)
                 identity = RunIdentity.of(
                     task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
                     every, lanczos_steps, draws,
@@ -348,7 +349,7 @@ def run(
                 if watching is not None:
                     watching(records[-1], state)
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
-            trained = task.module_at(state)
+            trained = restored(task.module_at(state))
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
 
 
@@ -375,7 +376,7 @@ def _watching(watch: Callable[..., None], task: Task, name: str = "watch") -> Ca
     def call(record: dict[str, Any], state: State) -> None:
         try:
             if with_model:
-                watch(record, task.module_at(state))
+                watch(record, restored(task.module_at(state)))
             else:
                 watch(record)
         except StopIteration as error:

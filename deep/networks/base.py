@@ -12,7 +12,7 @@ from fedconvex.deep.networks.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Samples of K clients: inputs (K, B, …), targets (K, B), and the samples' weights, shares (K, B), 0 in padding."""
+    """Samples of K clients: inputs (K, B, …), targets (K, B, …), and their weights, shares (K, B), 0 in padding."""
 
     inputs: Tensor
     targets: Tensor

@@ -7,6 +7,7 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import is_out_of_memory
@@ -49,8 +50,10 @@ class FunctionalNetwork(Network):
         if theta.shape[0] > 1:
             return self._losses(self.layout.views(theta), batch)
         # The same parameters for all clients: one call on all samples, no vmap.
-        found: Tensor = self._of_one(self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten())
-        return found.view(batch.targets.shape)
+        found: Tensor = self._of_one(
+            self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten(0, 1)
+        )
+        return found.view(batch.shares.shape)
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
@@ -71,7 +74,9 @@ class FunctionalNetwork(Network):
             return single[None]
         if self._together:
             try:
-                together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
+                # The fused kernels of attention take one client at a time, and have no second derivative.
+                with sdpa_kernel(SDPBackend.MATH):
+                    together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
                 return together
             except RuntimeError as error:
                 if is_out_of_memory(error):
