@@ -24,10 +24,12 @@ from fedconvex.deep.dictionaries import restored
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.local_mode import LocalMode
+from fedconvex.deep.loggers import Logger, require_loggers, started
 from fedconvex.deep.logs import log_to, only_writer, require_log
 from fedconvex.deep.losses import loss_for, loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, in_mode_of, names_of
 from fedconvex.deep.memory import with_room
+from fedconvex.deep.metrics import require_metrics
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
 from fedconvex.deep.problem import training_of
@@ -59,7 +61,12 @@ if TYPE_CHECKING:
     from fedconvex.claims.on_runs.findings import Found
 
 SHOWN = ("value", "accuracy", "test_value", "test_accuracy", "dissimilarity", "smoothness")
-SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # `ROUNDING` of float32 parameters, by the products' precision
+SINGLE = {
+    "full": 1e-4,
+    "tf32": 1e-2,
+    "fp16": 1e-2,
+    "bf16": 5e-2,
+}  # `ROUNDING` of float32 parameters, by the products' precision
 
 
 @final
@@ -218,7 +225,9 @@ def run(
     until: Callable[[dict[str, Any]], bool] | None = None,
     lanczos_steps: int = 20,
     draws: int = 30,
+    metrics: "Mapping[str, Callable[[Tensor, Tensor], Any]] | None" = None,
     log: "str | PathLike[str] | None" = None,
+    loggers: Sequence[Logger] | None = None,
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
     exactly: bool = False,
@@ -248,8 +257,9 @@ def run(
         weights: m non-negative numbers, normalised to sum 1; default 1/m each; "samples": n_k/n.
         dtype: torch.float64 or torch.float32.
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
-        precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
-            float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
+        precision: "full"; "tf32", "bf16" or "fp16": products of networks' local work and measurements in fewer digits,
+            of float32 parameters (on GPUs; bf16 and fp16 also on CPUs). Evaluations are in full. In fp16 losses are
+            multiplied by 2^16 for their derivatives, and by less where these overflow.
         local_mode: "evaluation"; or "training": local steps call the model in training mode, with dropout, batch
             statistics and augmentation. The objective, and all that is measured, are those of evaluation mode.
         buffers: what happens to buffers that training changes, such as running statistics: "averaged" (default) over
@@ -268,7 +278,10 @@ def run(
             `lambda record: record["test_accuracy"] >= 0.9`, or after `rounds` rounds. Numbers of models that are not
             evaluated are NaN. A checkpoint's last record is tested, too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
+        metrics: functions (outputs, targets) -> number of the whole test set, by name, such as "f1"; the records have
+            them as "test_f1".
         log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
+        loggers: of `fedconvex.deep.loggers`, such as MLflow. One that fails is a warning; the run continues without it.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the
             run resumes from it, to exactly the run without interruption (on the same kind of device, and processors
             with the same instruction sets: others are a warning, `fedconvex.errors.ResumedElsewhere`), with as many
@@ -298,6 +311,7 @@ def run(
         if share is not None:
             share.require_same_installation()
         silent = share is not None and share.rank > 0
+        writers, named = require_loggers(loggers), require_metrics(metrics, test is not None)
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
@@ -320,12 +334,14 @@ def run(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
             )  # fmt: skip
-            monitor = Monitor(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
+            monitor = Monitor(
+                task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate, named
+            )
             file = None
             if checkpoint is not None:
                 everyone = task.shards if share is None else stack(clients).fitting(task.module)
                 identity = RunIdentity.of(
-                    task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
+                    task, everyone, simulator, task.start(), (*names, precision, evaluate, *named), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
@@ -338,9 +354,17 @@ def run(
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
-            with log_to(None if silent else log, records) as written:
+            settings = _settings(simulator, rounds, model)
+            with (
+                log_to(None if silent else log, records) as written,
+                started([] if silent else writers, settings, records) as writing,
+            ):
                 watching = None if watch is None or silent else _watching(watch, task)
-                listeners = [lambda record, state: written(record), *([] if watching is None else [watching])]
+                listeners = [
+                    lambda record, state: written(record),
+                    lambda record, state: writing.write(record),
+                    *([] if watching is None else [watching]),
+                ]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
@@ -356,6 +380,19 @@ def run(
 def _first_state(running: Rounds, task: Task) -> State:
     state, training = running.start(task.start()), training_of(task.problem)
     return state if training is None else training.started(state, len(task.shards.count))
+
+
+def _settings(simulator: Simulator, rounds: int, model: nn.Module) -> dict[str, str]:
+    """The run in words, for loggers."""
+    return {
+        "method": short_text(simulator.rounds.method),
+        "local_solver": short_text(simulator.rounds.solver),
+        "participation": short_text(participation_of(simulator)),
+        "model": type(model).__name__,
+        "clients": str(simulator.rounds.problem.num_clients),
+        "rounds": str(rounds),
+        "seed": str(simulator.seed),
+    }
 
 
 def _warn_of_plain_average(simulator: Simulator) -> None:

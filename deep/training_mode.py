@@ -28,8 +28,9 @@ from fedconvex.deep.local_mode import (
 )
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks import Batch, Layout, Network
-from fedconvex.deep.networks.functional import step_of_gradients
+from fedconvex.deep.networks.functional import scaled_gradients, step_of_gradients
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.adam import Adam
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method, State
@@ -77,8 +78,8 @@ def require_local_steps(mode: "TrainingMode", method: Method, solver: LocalSolve
     if nearest_float(method.skip) > 0 or method.personal is not None:
         problem = f"is for methods with one local problem in every round, not {type(method).__name__}"
         raise InvalidInput("local_mode", "training", problem, "give local_mode='evaluation'")
-    if not isinstance(solver, SGD):
-        cure = "give SGD(…), with batch_size=None for all samples"
+    if not isinstance(solver, SGD | Adam):
+        cure = "give SGD(…) or Adam(…), with batch_size=None for all samples"
         raise InvalidInput("local_solver", solver, "has no mini-batches for steps in training mode", cure)
     size = solver.batch_size
     alone = [k for k, n in enumerate(counts) if n == 1 or (size is not None and (size == 1 or n % size == 1))]
@@ -235,5 +236,5 @@ class _ClientInTraining(Network):
         with torch.enable_grad():
             outputs = outputs.to(self.parameters[0].dtype)
             total = (self.loss.values(outputs, batch.targets[0]) * batch.shares[0]).sum()
-            found = torch.autograd.grad(total, self.parameters, materialize_grads=True)
+            found = scaled_gradients(total, self.parameters, mode.lower)
         return tuple(part[None] for part in found)

@@ -1,7 +1,7 @@
 """Networks from any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import torch
@@ -15,6 +15,8 @@ from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.channels_last import channels_last
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of
 
+LARGEST_SCALE = 2.0**16  # of losses in float16, that of torch's GradScaler at the beginning
+
 
 @final
 class FunctionalNetwork(Network):
@@ -25,7 +27,7 @@ class FunctionalNetwork(Network):
     """
 
     def __init__(self, module: nn.Module, loss: TorchLoss, lower: torch.dtype | None = None) -> None:
-        self.module, self.loss, self.layout = module, loss, Layout.of(module)
+        self.module, self.loss, self.layout, self.lower = module, loss, Layout.of(module), lower
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
         aliases = aliases_of(module)
 
@@ -106,7 +108,23 @@ class FunctionalNetwork(Network):
             # Leaves of their own: as views of one vector, each would be differentiated through that vector.
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
-            return torch.autograd.grad(total, tuple(leaves.values()))
+            return scaled_gradients(total, tuple(leaves.values()), self.lower)
+
+
+def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype | None) -> tuple[Tensor, ...]:
+    """The gradients of a loss; in float16, of the loss times a power of 2, divided by it: fewer numbers become 0.
+
+    Where one overflows, the same gradients are computed again with a smaller power: no step is left out, and no scale
+    is carried from step to step, which a resumed run would have to know.
+    """
+    if lower != torch.float16:
+        return torch.autograd.grad(total, leaves, materialize_grads=True)
+    scale = LARGEST_SCALE
+    while True:
+        found = torch.autograd.grad(total * scale, leaves, retain_graph=scale > 1, materialize_grads=True)
+        if scale == 1 or all(bool(part.isfinite().all()) for part in found):
+            return tuple(part / scale for part in found)
+        scale /= 16
 
 
 def step_of_gradients(
