@@ -1,15 +1,12 @@
 """Estimate of a run's memory before it starts, from trial rounds with a few clients."""
 
-import weakref
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
 
 from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.memory import TensorMemory as TensorMemory
 from fedconvex.deep.problem import budget_of, used
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
@@ -18,44 +15,6 @@ from fedconvex.runs.simulator import Simulator
 
 PROBES = 8  # clients in a trial round
 ROUNDS = 3  # first rounds in which participants are counted
-
-
-@final
-class TensorMemory(TorchDispatchMode):
-    """Counts the bytes of live tensors created within its context; `peak` is the largest number at any time.
-
-    It intercepts every operation of torch, and so also sees tensors on a CPU, for which torch keeps no statistics.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.live = self.peak = 0
-        self._known: set[int] = set()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        # Views share their base's storage, and an operation in place returns its argument: neither takes memory.
-        given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)}
-        for tensor in tree_flatten(result)[0]:
-            if isinstance(tensor, Tensor) and _storage(tensor) not in given | self._known:
-                self._enter(tensor)
-        return result
-
-    def _enter(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        key, size = storage._cdata, storage.nbytes()
-        self._known.add(key)
-        self.live += size
-        self.peak = max(self.peak, self.live)
-        weakref.finalize(storage, self._leave, key, size)
-
-    def _leave(self, key: int, size: int) -> None:
-        self._known.discard(key)
-        self.live -= size
-
-
-def _storage(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
 
 
 @final

@@ -40,20 +40,33 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
             2 if descent.moments is not None else 1 if descent.momentum else 0
         )
         # In training mode one by one: padding would change the statistics of a batch.
+        more = _more(clients, theta, widest, more)
         at_once = clients.problem.budget.clients_per_step(theta, more) if mode is None else 1
-        for begin in range(0, len(theta), at_once):
-            part = slice(begin, begin + at_once)
+        begin = 0
+        while begin < len(theta):
+            part = slice(begin, begin + (at_once if clients.network.takes_several else 1))
             of_part = _part(subproblem, part), theta[part], scale[part], by_steps[part]
             if mode is None:
                 _descend(clients, clients.network, descent, *of_part)
             else:
                 with mode.of_client(clients, descent, int(by_steps[begin]), theta[begin]) as network:
                     _descend(clients, network, descent, *of_part)
+            begin = part.stop
         if not in_order:
             # The argsort of a permutation is its inverse: back to the order of the clients.
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
+
+
+def _more(clients: "NetworkClients", theta: Tensor, widest: int, more: int) -> int:
+    """The numbers of each client beside its parameters: `more`; on a CPU those that a step with a full batch makes."""
+    if theta.device.type != "cpu" or len(theta) < 2 or widest == 0:
+        return more if theta.device.type != "cpu" else 0
+    shards, first = clients.problem.shards, clients.members[:1]
+    rows = shards.first[first] + np.arange(widest)[None] % shards.count[first]
+    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype))
+    return clients.network.working_numbers(theta, batch)
 
 
 def _aligned_copy(rows: Tensor) -> Tensor:

@@ -28,6 +28,15 @@ class Network(ABC):
     layout: Layout
     loss: TorchLoss
 
+    @property
+    def takes_several(self) -> bool:
+        """Whether the steps of several clients are computed together; otherwise they are taken one client at a time."""
+        return True
+
+    def working_numbers(self, theta: Tensor, batch: Batch) -> int:
+        """The most numbers that a step of the first client makes at any time; 0 where they are few, or not known."""
+        return 0
+
     @abstractmethod
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         """The samples' losses, (K, B), differentiable in theta."""

@@ -2,6 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
+from functools import cached_property
 from typing import Any, final
 
 import torch
@@ -10,7 +13,7 @@ from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.memory import is_out_of_memory
+from fedconvex.deep.memory import TensorMemory, is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.channels_last import channels_last
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of
@@ -44,9 +47,24 @@ class FunctionalNetwork(Network):
             assert fast is not None
             return loss.values(fast(parameters, inputs), targets)
 
+        self._is_called = fast is None  # for a client alone, the module itself is called
         self._of_one: Callable[..., Any] = one if fast is None else alone
         self._of_clients: Callable[..., Any] = vmap(one)
+        self._working: dict[int, int] = {}  # by the size of batches
         self._together = True  # False once vmap has failed for this module
+
+    @property
+    def takes_several(self) -> bool:
+        return self._together
+
+    def working_numbers(self, theta: Tensor, batch: Batch) -> int:
+        size = batch.shares.shape[1]
+        if size not in self._working:
+            alone = Batch(batch.inputs[:1], batch.targets[:1], batch.shares[:1])
+            with TensorMemory() as counter:
+                self._gradients(self.layout.views(theta[:1]), alone)
+            self._working[size] = counter.peak // theta.element_size()
+        return self._working[size]
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         if theta.shape[0] > 1:
@@ -64,10 +82,23 @@ class FunctionalNetwork(Network):
     def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
+        if len(theta) == 1 and self._is_called:
+            # As the plain loop calls it: exchanging the parameters in every step would take longer than small steps.
+            own = parameters_in(self._copy, self.layout, theta[0])
+
+            def gradients(batch: Batch) -> tuple[Tensor, ...]:
+                return gradients_alone(self._copy, own, self.loss, self.lower, batch)
+
+            return step_of_gradients(gradients, self.layout, theta, stepsize, keep, push, into)
         views = self.layout.views(theta)
         return step_of_gradients(
             lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into
         )
+
+    @cached_property
+    def _copy(self) -> nn.Module:
+        """A copy of the module whose parameters are those of the client that steps."""
+        return deepcopy(self.module)
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
         if batch.targets.shape[0] == 1:  # one client: vmap would only slow its convolutions down
@@ -111,6 +142,27 @@ class FunctionalNetwork(Network):
             return scaled_gradients(total, tuple(leaves.values()), self.lower)
 
 
+def parameters_in(module: nn.Module, layout: Layout, theta: Tensor) -> list[nn.Parameter]:
+    """The module's parameters, in the layout's order, as views of theta (d,), whose changes they follow from now on."""
+    parameters = dict(module.named_parameters())
+    for name, value in layout.views(theta).items():
+        parameters[name].data = value
+    return [parameters[name] for name in layout.shapes]
+
+
+def gradients_alone(
+    module: nn.Module, parameters: Sequence[Tensor], loss: TorchLoss, lower: torch.dtype | None, batch: Batch
+) -> tuple[Tensor, ...]:
+    """One (1, *shape) gradient per parameter of a module that is called with the samples of one client."""
+    inputs = batch.inputs[0]
+    with torch.enable_grad():
+        with torch.autocast(inputs.device.type, lower, enabled=True) if lower is not None else nullcontext():
+            outputs = module(inputs)
+        losses = loss.values(outputs.to(parameters[0].dtype), batch.targets[0])
+        found = scaled_gradients((losses * batch.shares[0]).sum(), parameters, lower)
+    return tuple(part[None] for part in found)
+
+
 def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype | None) -> tuple[Tensor, ...]:
     """The gradients of a loss; in float16, of the loss times a power of 2, divided by it: fewer numbers become 0.
 
@@ -138,15 +190,14 @@ def step_of_gradients(
 ) -> Callable[[Batch], None]:
     """`Network.step_function` from the gradients of a batch, one (K, *shape) for each parameter."""
     changing = theta if into is None else into
-    targets = layout.views(changing)
+    targets = tuple(layout.views(changing).values())
 
     def step(batch: Batch) -> None:
         gradients = gradients_of(batch)
         if isinstance(keep, Tensor) or keep != 1:
             changing.mul_(keep)
         # The targets are views of `changing`: no flat gradient is assembled.
-        for target, gradient in zip(targets.values(), gradients, strict=True):
-            target.sub_(gradient, alpha=stepsize)
+        torch._foreach_sub_(targets, gradients, alpha=stepsize)
         if push is not None:
             changing.add_(push)
 

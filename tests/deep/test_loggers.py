@@ -149,6 +149,7 @@ def test_mlflow_as_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tensorboard") is None, reason="needs tensorboard")
+@pytest.mark.filterwarnings("ignore")  # of the libraries
 def test_tensorboard_for_real(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -159,6 +160,7 @@ def test_tensorboard_for_real(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mlflow") is None, reason="needs mlflow")
+@pytest.mark.filterwarnings("ignore")  # of the libraries
 def test_mlflow_for_real(tmp_path: Path) -> None:
     from mlflow import MlflowClient
 
@@ -173,6 +175,7 @@ def test_mlflow_for_real(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("wandb") is None, reason="needs wandb")
+@pytest.mark.filterwarnings("ignore")  # of the libraries
 def test_weights_and_biases_for_real(tmp_path: Path) -> None:
     once(loggers=[WeightsAndBiases("trial", tmp_path)])
     assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
