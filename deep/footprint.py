@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+import torch
 
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.memory import TensorMemory as TensorMemory
@@ -38,11 +39,14 @@ class Footprint:
         return f"{decimal(self.total)} ({', '.join(f'{decimal(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
+def footprint(
+    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: bool = False
+) -> Footprint:
     """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
     A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
     have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
+    measures: whether gradients and curvatures are measured during the run.
     """
     most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
@@ -53,6 +57,8 @@ def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUN
     with TensorMemory() as counter:
         module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
+    if measures:
+        work = max(work, _measuring_bytes(task, state))
     stored = (task.shards.inputs, task.shards.targets, task.shards.factors)
     samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
     held = [state.server, *state.shared.values(), *state.memory.values()]
@@ -73,6 +79,17 @@ def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
         del round_done
     for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows
+    peak: int = counter.peak
+    return peak
+
+
+def _measuring_bytes(task: Task, state: State) -> int:
+    """The most that a Hessian product of the clients with the most samples takes; a gradient takes less."""
+    clients = task.problem.clients(task.arithmetic)
+    largest = np.argsort(-clients.samples().count, kind="stable")[:PROBES]
+    some, direction = clients.subset(np.sort(largest)), torch.as_tensor(state.server)
+    with TensorMemory() as counter:
+        some.hessian_products(direction, direction)
     peak: int = counter.peak
     return peak
 

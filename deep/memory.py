@@ -14,7 +14,10 @@ from fedconvex.errors import FedconvexError
 if TYPE_CHECKING:
     from fedconvex.deep.processes import Processes
 
-NUMBERS = 50_000_000  # initial budget: parameters and inputs in one batched call
+NUMBERS = 50_000_000  # initial budget: numbers in one batched call
+# Numbers that an evaluation or a gradient of whole clients makes at once, besides the samples that are stored: of few,
+# a device's kernels would be slow, many take memory.
+AT_ONCE = {"cpu": 4_000_000, "cuda": 50_000_000}
 CACHE = 2**22  # bytes of parameters in a CPU core's cache; of models of 0.8 MB, 4 or 5 were faster than 1, 2 or 10
 # A number that a step makes counts as so many parameters: a transformer's layer whose step makes 0.2 MB was 1.4 times
 # faster with 5 clients together than alone, one of 1.2 MB was faster alone.
@@ -33,11 +36,16 @@ class Budget:
 
     def __init__(self, numbers: int = NUMBERS) -> None:
         self.numbers = self.whole = numbers
+        self.of_sample: dict[str, int] = {}  # the numbers that computations make of one sample, where measured
         self.single = False  # whether the last batch had one element, so that halving the budget cannot help
 
     def clients(self, numbers_of_each: int) -> int:
         """The number of clients in one batch, each of so many numbers."""
         return self.batch_size(self.whole, numbers_of_each)
+
+    def samples(self, device: torch.device, of_each: int) -> int:
+        """The number of samples, or of clients, that are computed at once where each makes so many numbers."""
+        return self.batch_size(AT_ONCE[device.type], of_each)
 
     def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
@@ -63,6 +71,17 @@ class Budget:
                 "smaller batches, or dtype float32"
             ) from error
         self.numbers //= 2
+
+
+def numbers_of_sample(compute: Callable[[int], object], itemsize: int) -> int:
+    """How many more numbers are alive at once for each more sample; compute: computes with so many samples."""
+    peaks: list[int] = []
+    for samples in (2, 6):
+        with TensorMemory() as counter, torch.no_grad():
+            compute(samples)
+        peak: int = counter.peak
+        peaks.append(peak)
+    return max(0, peaks[1] - peaks[0]) // (4 * itemsize)
 
 
 def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processes | None" = None) -> T:

@@ -348,7 +348,7 @@ def run(
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
             if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
+                before(with_room(lambda: footprint(task, simulator, state, rounds, bool(names)), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:

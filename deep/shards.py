@@ -16,6 +16,7 @@ from fedconvex.deep.losses import IGNORED, TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
 
+ALL = slice(None)
 WHITE = 255  # the largest uint8, which images in them have for 1
 
 
@@ -159,8 +160,11 @@ class Shards:
         if self.factors is not None:
             batch.shares.mul_(self.factors[rows])
 
-    def whole(self, members: np.ndarray) -> Batch:
-        """The batch of all samples of some clients, padded to the largest client; shares are 1/n_k, 0 in padding."""
+    def whole(self, members: np.ndarray, part: slice = ALL) -> Batch:
+        """The batch of all samples of some clients, padded to the largest client; shares are 1/n_k, 0 in padding.
+
+        part: of every client's samples, those with these numbers.
+        """
         first, count = self.first[members], self.count[members]
         begin, end = int(first[0]), int(first[-1] + count[-1])
         # Clients of equal size, stacked without gaps: views, no copies.
@@ -169,10 +173,10 @@ class Shards:
             shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
             if self.factors is not None:
                 shares *= self.factors[begin:end].view(size)
-            inputs = self.given(self.inputs[begin:end]).unflatten(0, size)
-            return Batch(inputs, self.targets[begin:end].unflatten(0, size), shares)
+            inputs = self.given(self.inputs[begin:end].unflatten(0, size)[:, part])
+            return Batch(inputs, self.targets[begin:end].unflatten(0, size)[:, part], shares[:, part])
         # Padding repeats a client's last sample, so that every row is valid input of the network.
-        columns = np.arange(count.max())
+        columns = np.arange(count.max())[part]
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
         parts = (columns < count[:, None]) / count[:, None]
         return self.batch(rows, torch.as_tensor(parts, device=self.inputs.device, dtype=self.dtype))
