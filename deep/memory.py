@@ -45,7 +45,7 @@ class Budget:
 
     def samples(self, device: torch.device, of_each: int) -> int:
         """The number of samples, or of clients, that are computed at once where each makes so many numbers."""
-        return self.batch_size(AT_ONCE[device.type], of_each)
+        return self.batch_size(AT_ONCE.get(device.type, AT_ONCE["cuda"]), of_each)
 
     def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""

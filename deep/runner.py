@@ -38,7 +38,7 @@ from fedconvex.deep.round_settings import RoundSetting, before_and_in, participa
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.torch_data import Given
+from fedconvex.deep.torch_data import GivenSamples
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
@@ -245,12 +245,17 @@ def run(
     and on the CPU its machine code, which computes in float64 whatever the dtype.
 
     Args:
-        model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
-        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays. Images in uint8 are
-            divided by 255, batch by batch; other numbers are used as they are. Or a `torch.utils.data.Dataset`, or a
-            `DataLoader`, of such pairs, which is read once; the local solver makes the batches.
-        loss: "cross_entropy" (targets 0, …, C − 1), "logistic" (targets −1, +1; one output), "half_square" (one
-            output), or a function (outputs, targets) -> one loss per sample.
+        model: a module that maps (batch, …) inputs to (batch, outputs), for tokens to (batch, …, classes), a function
+            of its parameters alone; or to an object or a dictionary with such `logits`.
+        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays; with weights w of the
+            samples (inputs, targets, w (n_k,)): f_k is then Σ_i w_i loss_i / Σ_i w_i. Images in uint8 are divided by
+            255, batch by batch; other numbers are used as they are. Inputs may be dictionaries of arrays, which the
+            model gets by keyword. Or a dictionary of columns, of which "labels" or "label" has the targets and
+            "sample_weight" the weights. Or a `torch.utils.data.Dataset`, a `DataLoader`, or another sequence or
+            iterable of such samples, which is read once; the local solver makes the batches.
+        loss: "cross_entropy" (targets 0, …, C − 1; of tokens (n_k, …), the mean over a sample's tokens whose target is
+            not −100), "logistic" (targets −1, +1; one output), "half_square" (one output; ½‖z − y‖² of vectors
+            (n_k, C)), or a function (outputs, targets) -> one loss per sample.
         rounds: T >= 0.
         participation, local_solver, stragglers, seed: as in `fedconvex.simulate`; the same seed gives the same
             clients, stragglers and mini-batches as there.
@@ -301,7 +306,7 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    given = Given.of(clients, test)
+    given = GivenSamples.of(clients, test)
     clients, test = given.clients, given.test
     criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)

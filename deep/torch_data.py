@@ -24,7 +24,7 @@ KNOWN = (list, tuple, Mapping, Tensor, np.ndarray, str, bytes)  # samples themse
 
 @final
 @dataclass(frozen=True, eq=False)
-class Given:
+class GivenSamples:
     """The samples of a run: a tuple (inputs, targets), or with the samples' weights, per client and of the test set."""
 
     clients: Any
@@ -32,19 +32,19 @@ class Given:
     parts: InputParts | None  # of packed inputs, where they were dictionaries
 
     @staticmethod
-    def of(clients: Any, test: Any) -> "Given":
+    def of(clients: Any, test: Any) -> "GivenSamples":
         """Read all data sets, and pack dictionaries of inputs.
 
         Raises InvalidInput for samples that have no targets or do not stack, for those drawn at random, and for
         streams that are read only once or do not end.
         """
         if not isinstance(clients, list | tuple):  # reported where the clients are stacked
-            return Given(clients, test, None)
+            return GivenSamples(clients, test, None)
         places = [f"clients[{k}]" for k in range(len(clients))]
         read = [_with_targets(_read(one, place), place) for one, place in zip(clients, places, strict=True)]
         of_test = None if test is None else _with_targets(_read(test, "test"), "test")
         if not any(_has_dictionary(one) for one in (*read, of_test)):
-            return Given(read, of_test, None)
+            return GivenSamples(read, of_test, None)
         parts: InputParts | None = None
         for i, (one, place) in enumerate(zip((*read, of_test), (*places, "test"), strict=True)):
             if one is None:
@@ -59,7 +59,7 @@ class Given:
                 read[i] = found
             else:
                 of_test = found
-        return Given(read, of_test, parts)
+        return GivenSamples(read, of_test, parts)
 
 
 def _has_dictionary(given: Any) -> bool:

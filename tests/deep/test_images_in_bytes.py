@@ -109,7 +109,9 @@ def test_the_memory_is_that_of_the_bytes_and_half_as_much_and_it_is_predicted(me
         "local_solver": fc.SGD(steps=2, batch_size=10, stepsize=0.05), "before": told.append,
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch, TensorMemory() as counter:
-        patch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 400_000})  # as the images are fewer than elsewhere
+        patch.setattr(
+            "fedconvex.deep.memory.AT_ONCE", {"cpu": 400_000, "cuda": 0}
+        )  # as the images are fewer than elsewhere
         run(fc.FedProx(mu=1), model, clients, **options)
     assert counter.peak <= 1.5 * stored
     assert told[0].total == pytest.approx(counter.peak, rel=0.2)
@@ -131,7 +133,7 @@ def test_whole_clients_part_by_part_are_the_same(layered: bool, monkeypatch: pyt
         "measure": ("heterogeneity", "curvature", "inexactness"),
     }  # fmt: skip
     expected = run(fc.FedProx(mu=1), model, clients, **options).to_frame()
-    monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 500})
+    monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 500, "cuda": 0})
     batches: list[int] = []
     whole = Shards.whole
     monkeypatch.setattr(Shards, "whole", lambda self, *given: batches.append(1) or whole(self, *given))
