@@ -82,7 +82,7 @@ class FunctionalNetwork(Network):
     def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        if len(theta) == 1 and self._is_called:
+        if len(theta) == 1 and self._is_called and theta.device.type == "cpu":
             # As the plain loop calls it: exchanging the parameters in every step would take longer than small steps.
             own = parameters_in(self._copy, self.layout, theta[0])
 
@@ -197,7 +197,8 @@ def step_of_gradients(
         if isinstance(keep, Tensor) or keep != 1:
             changing.mul_(keep)
         # The targets are views of `changing`: no flat gradient is assembled.
-        torch._foreach_sub_(targets, gradients, alpha=stepsize)
+        for target, gradient in zip(targets, gradients, strict=True):
+            target.sub_(gradient, alpha=stepsize)
         if push is not None:
             changing.add_(push)
 
