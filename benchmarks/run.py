@@ -34,6 +34,7 @@ SCRIPTS = (
     "conformance",
     "strategies",
     "deep",
+    "deep_networks",
     "deep_local_sgd",
     "deep_gpu",
 )

@@ -1,7 +1,7 @@
 """Federated training of PyTorch models, with the same method objects as the rest of the package.
 
 `run(method, model, clients, …)` trains a model and measures the constants of the theorems; `models` are those of the
-papers' experiments; `datasets` reads the files of the usual data sets.
+papers' experiments; `datasets` reads the files of the usual data sets; `loggers` write records elsewhere.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fedconvex.deep.runner import run as run
 
 IN_RUNNER = ("DeepRun", "run")
-PACKAGES = ("datasets", "models")
+PACKAGES = ("datasets", "loggers", "models")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -25,15 +26,17 @@ def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
     """Raise InvalidInput unless the module accepts the samples, and the loss its outputs and the targets."""
     for size in SIZES:
         inputs, targets = _some(shards, size)
-        outputs = _outputs(module, inputs)
+        outputs = _outputs(module, inputs, targets, loss)
         if isinstance(loss, UserLoss):
             _require_losses(loss, outputs, targets)
-    width, most = outputs.shape[1], int(shards.targets.max()) if loss.classes else 0
+    width, most = outputs.shape[-1], int(shards.targets.max()) if loss.classes else 0
     if loss.classes and most >= width:
         problem = f"has {width} outputs, the targets go up to class {most}"
         raise InvalidInput("model", type(module).__name__, problem, f"give it {most + 1} outputs or more")
-    if loss.name in ("logistic", "half_square") and width != 1:
-        raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")
+    own = shards.targets.shape[1] if loss.axes and loss.name == "half_square" else 1
+    if loss.name in ("logistic", "half_square") and width != own:
+        cure = "give it one" if own == 1 else f"give it {own}, as the targets have"
+        raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes {own}", cure)
 
 
 def require_no_mode(module: nn.Module, frozen: bool) -> None:
@@ -119,19 +122,35 @@ def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
     return shards.given(shards.inputs[rows]), shards.targets[rows]
 
 
-def _outputs(module: nn.Module, inputs: Tensor) -> Tensor:
-    """The module's outputs (B, C); raises InvalidInput for any other shape."""
+def _outputs(module: nn.Module, inputs: Tensor, targets: Tensor, loss: TorchLoss) -> Tensor:
+    """The module's outputs (B, C), for tokens (B, …, C); raises InvalidInput for any other shape."""
     try:
         with torch.no_grad():
             outputs = module(inputs)
     except MISFITS as error:
         problem = f"does not take samples of shape {tuple(inputs.shape[1:])}: {_first_line(error)}"
         raise InvalidInput("model", type(module).__name__, problem, "give a model for these samples") from None
-    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != len(inputs):
-        shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
-        problem = f"gives {shape} for {_samples(len(inputs))}"
+    if not isinstance(outputs, Tensor):
+        raise InvalidInput("model", type(module).__name__, f"returns {_without_logits(outputs)}", "return the logits")
+    of_tokens = loss.axes > 0 and loss.classes
+    fits = outputs.shape[:-1] == targets.shape if of_tokens else outputs.ndim == 2 or (loss.axes and outputs.ndim > 2)
+    if not fits or len(outputs) != len(inputs):
+        problem = f"gives {tuple(outputs.shape)} for {_samples(len(inputs))}"
+        if of_tokens:
+            problem = f"{problem} with targets {tuple(targets.shape)}"
+            cure = (
+                f"give {(*targets.shape, 'classes')}, classes last; for a class per sample, targets ({len(targets)},)"
+            )
+            raise InvalidInput("model", type(module).__name__, problem, cure.replace("'", ""))
         raise InvalidInput("model", type(module).__name__, problem, "give (batch, outputs)")
     return outputs
+
+
+def _without_logits(found: Any) -> str:
+    """What a model returned that is no tensor and has no logits, in words."""
+    names = sorted(map(str, found)) if isinstance(found, Mapping) else []
+    having = f" with {', '.join(names)}" if names else ""
+    return f"a {type(found).__name__}{having}, which has no logits"
 
 
 def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
@@ -142,7 +161,7 @@ def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
         shapes = f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)}"
         problem = f"does not take {shapes}: {_first_line(error)}"
         raise InvalidInput("loss", loss.title, problem, "give a function (outputs, targets)") from error
-    if not isinstance(values, Tensor) or values.shape != targets.shape:
+    if not isinstance(values, Tensor) or values.shape != targets.shape[:1]:
         shape = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else f"a {type(values).__name__}"
         problem = f"gives {shape} for {_samples(len(targets))}"
         # torch's losses average over the batch by default: modules as an attribute, functions as an argument.

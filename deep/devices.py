@@ -8,7 +8,8 @@ import torch
 
 from fedconvex.errors import InvalidInput
 
-PRECISIONS = ("full", "tf32", "bf16")
+PRECISIONS = ("full", "tf32", "bf16", "fp16")
+LOWER = {"bf16": torch.bfloat16, "fp16": torch.float16}
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
@@ -38,14 +39,14 @@ def dtype_of(dtype: Any) -> torch.dtype:
 
 
 def lower_of(precision: Any, dtype: torch.dtype) -> torch.dtype | None:
-    """torch.bfloat16 if matrix products are to be computed in it, else None. Raises InvalidInput."""
+    """The half-precision type in which matrix products are to be computed, or None. Raises InvalidInput."""
     if precision not in PRECISIONS:
         raise InvalidInput("precision", precision, "is unknown", f"give one of {', '.join(PRECISIONS)}")
     if precision != "full" and dtype != torch.float32:
         raise InvalidInput(
             "precision", precision, f"requires float32, the dtype is {dtype}", "give dtype torch.float32"
         )
-    return torch.bfloat16 if precision == "bf16" else None
+    return LOWER.get(precision)
 
 
 @contextmanager

@@ -7,25 +7,37 @@ from torch import Tensor, nn
 
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.memory import Budget
+from fedconvex.deep.memory import Budget, numbers_of_sample
 from fedconvex.deep.shards import Shards
 
-NUMBERS_AT_ONCE = 20_000_000  # input numbers per call of the module, as long as memory has not run out
+FEW = 10_000  # input numbers, of which no network makes too many
 
 
-def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
+def evaluate(
+    module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None, kept: list[Tensor] | None = None
+) -> tuple[Tensor, float]:
     """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN for other losses).
 
-    Computed in the model's full precision, also where local training uses TF32 or bfloat16.
+    Where samples have weights, their losses are multiplied by these; all count alike in the number of correct ones.
+
+    Computed in the model's full precision, also where local training uses TF32 or half precision. kept: gets the
+    outputs, batch after batch.
     """
-    # Converted inputs take memory of their own, up to eight times that of the stored ones.
-    room = NUMBERS_AT_ONCE if shards.inputs.is_floating_point() else NUMBERS_AT_ONCE // 8
-    at_once = (budget or Budget()).batch_size(room, shards.inputs[0].numel())
-    losses, correct = [], 0.0
+    budget, losses, correct = budget or Budget(), [], 0.0
     with torch.no_grad(), products_in("full"):
+        of_each = budget.of_sample.get("evaluation") or shards.numbers_per_sample
+        if "evaluation" not in budget.of_sample and len(shards.inputs) * of_each > FEW:
+            rows = torch.arange(6, device=shards.inputs.device) % len(shards.inputs)
+            some, size = shards.inputs[rows], next(module.parameters()).element_size()
+            of_each += numbers_of_sample(lambda samples: module(shards.given(some[:samples])), size)
+            budget.of_sample["evaluation"] = of_each
+        at_once = budget.samples(shards.inputs.device, of_each)
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):
             outputs = module(shards.given(X))
             losses.append(loss.values(outputs, y).double())
+            if kept is not None:
+                kept.append(outputs)
             right = loss.correct(outputs, y)
-            correct += nan if right is None else int(right.sum())
-    return torch.cat(losses), correct
+            correct += nan if right is None else float(right.sum())
+    found = torch.cat(losses)
+    return found if shards.factors is None else found * shards.factors, correct

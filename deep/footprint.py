@@ -1,15 +1,13 @@
 """Estimate of a run's memory before it starts, from trial rounds with a few clients."""
 
-import weakref
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
+import torch
 
 from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.memory import TensorMemory as TensorMemory
 from fedconvex.deep.problem import budget_of, used
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
@@ -18,44 +16,6 @@ from fedconvex.runs.simulator import Simulator
 
 PROBES = 8  # clients in a trial round
 ROUNDS = 3  # first rounds in which participants are counted
-
-
-@final
-class TensorMemory(TorchDispatchMode):
-    """Counts the bytes of live tensors created within its context; `peak` is the largest number at any time.
-
-    It intercepts every operation of torch, and so also sees tensors on a CPU, for which torch keeps no statistics.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.live = self.peak = 0
-        self._known: set[int] = set()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        # Views share their base's storage, and an operation in place returns its argument: neither takes memory.
-        given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)}
-        for tensor in tree_flatten(result)[0]:
-            if isinstance(tensor, Tensor) and _storage(tensor) not in given | self._known:
-                self._enter(tensor)
-        return result
-
-    def _enter(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        key, size = storage._cdata, storage.nbytes()
-        self._known.add(key)
-        self.live += size
-        self.peak = max(self.peak, self.live)
-        weakref.finalize(storage, self._leave, key, size)
-
-    def _leave(self, key: int, size: int) -> None:
-        self._known.discard(key)
-        self.live -= size
-
-
-def _storage(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
 
 
 @final
@@ -79,11 +39,14 @@ class Footprint:
         return f"{decimal(self.total)} ({', '.join(f'{decimal(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
+def footprint(
+    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: bool = False
+) -> Footprint:
     """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
     A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
     have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
+    measures: whether gradients and curvatures are measured during the run.
     """
     most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
@@ -94,7 +57,10 @@ def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUN
     with TensorMemory() as counter:
         module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
-    samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
+    if measures:
+        work = max(work, _measuring_bytes(task, state))
+    stored = (task.shards.inputs, task.shards.targets, task.shards.factors)
+    samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
     return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
@@ -113,6 +79,17 @@ def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
         del round_done
     for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows
+    peak: int = counter.peak
+    return peak
+
+
+def _measuring_bytes(task: Task, state: State) -> int:
+    """The most that a Hessian product of the clients with the most samples takes; a gradient takes less."""
+    clients = task.problem.clients(task.arithmetic)
+    largest = np.argsort(-clients.samples().count, kind="stable")[:PROBES]
+    some, direction = clients.subset(np.sort(largest)), torch.as_tensor(state.server)
+    with TensorMemory() as counter:
+        some.hessian_products(direction, direction)
     peak: int = counter.peak
     return peak
 

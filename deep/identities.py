@@ -55,7 +55,7 @@ class RunIdentity:
             "method": simulator.rounds.method,
             "model": [type(task.module).__name__, str(task.module), start, fixed],
             "loss": task.loss.name,
-            "clients": [shards.inputs, shards.targets, shards.count],
+            "clients": [shards.inputs, shards.targets, shards.count, *_factors(shards)],
             "weights": task.problem.exact_weights,
             "ridge": task.ridge,
             "local_solver": simulator.rounds.solver,
@@ -66,11 +66,11 @@ class RunIdentity:
             "device": shards.inputs.device.type,
             "measure": [names, numbers],
             "local_mode": None if training is None else [training.choices, transform],
-            "test": None if test is None else [test.inputs, test.targets],
+            "test": None if test is None else [test.inputs, test.targets, *_factors(test)],
         }
         fingerprints = {name: fingerprint(value, name) for name, value in parts.items()}
         rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
-        some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
+        some = shards.rows(rows)
         losses, _ = evaluate(task.module, task.loss, some)
         found = losses.tolist()
         if training is not None and training.transform is not None:
@@ -93,3 +93,7 @@ class RunIdentity:
             code = "model, loss or transform" if len(here) > FEW else "model or loss"
             found = [f"{code} (the losses of its first model differ)"]
         return found
+
+
+def _factors(shards: Shards) -> list[Any]:
+    return [] if shards.factors is None else [shards.factors]

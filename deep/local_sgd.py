@@ -8,7 +8,7 @@ together as fit into its cache, since every step reads and writes all their para
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor
 from fedconvex.deep.local_mode import own_generators
 from fedconvex.deep.networks import Batch, Network
 from fedconvex.problems.base import Subproblem
-from fedconvex.problems.local_sgd import Descent, in_order_of_steps
+from fedconvex.problems.local_sgd import Descent, Moments, in_order_of_steps
 
 if TYPE_CHECKING:
     from fedconvex.deep.problem import NetworkClients
@@ -35,23 +35,38 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     mode = clients.problem.training
     with torch.no_grad(), nullcontext() if mode is None else own_generators(theta.device):
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
-        # Beside parameters and gradients, each client holds a batch and, with momentum, a velocity.
-        more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
+        # Beside parameters and gradients, each client holds a batch and, with momentum or Adam, what these keep.
+        more = widest * clients.problem.shards.numbers_per_sample + clients.dim * (
+            2 if descent.moments is not None else 1 if descent.momentum else 0
+        )
         # In training mode one by one: padding would change the statistics of a batch.
+        more = _more(clients, theta, widest, more)
         at_once = clients.problem.budget.clients_per_step(theta, more) if mode is None else 1
-        for begin in range(0, len(theta), at_once):
-            part = slice(begin, begin + at_once)
+        begin = 0
+        while begin < len(theta):
+            part = slice(begin, begin + (at_once if clients.network.takes_several else 1))
             of_part = _part(subproblem, part), theta[part], scale[part], by_steps[part]
             if mode is None:
                 _descend(clients, clients.network, descent, *of_part)
             else:
                 with mode.of_client(clients, descent, int(by_steps[begin]), theta[begin]) as network:
                     _descend(clients, network, descent, *of_part)
+            begin = part.stop
         if not in_order:
             # The argsort of a permutation is its inverse: back to the order of the clients.
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
+
+
+def _more(clients: "NetworkClients", theta: Tensor, widest: int, more: int) -> int:
+    """The numbers of each client beside its parameters: `more`; on a CPU those that a step with a full batch makes."""
+    if theta.device.type != "cpu" or len(theta) < 2 or widest == 0:
+        return more if theta.device.type != "cpu" else 0
+    shards, first = clients.problem.shards, clients.members[:1]
+    rows = shards.first[first] + np.arange(widest)[None] % shards.count[first]
+    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype))
+    return clients.network.working_numbers(theta, batch)
 
 
 def _aligned_copy(rows: Tensor) -> Tensor:
@@ -83,7 +98,7 @@ def _descend(
     momentum = float(descent.momentum)
     velocity = torch.zeros_like(theta) if momentum else None
     stiffness, pull = _quadratic_terms(subproblem, scale, clients.ridge)
-    if descent.clip is None:
+    if descent.clip is None and descent.factors is None and descent.moments is None:
         # One fused update: theta ← keep·theta − stepsize·(gradient of the losses) + push.
         keep, push = 1 - stepsize * (stiffness + decay), None if pull is None else pull.mul_(-stepsize)
         running = 0
@@ -98,9 +113,10 @@ def _descend(
                 running = count
             step(batch)
         return
-    # Clipping needs the norm of each client's gradient before the step, so nothing can be fused.
-    for count, batch in _batches(clients, descent, members, scale):
-        here = theta[:count]
+    # Clipping needs the norm of each client's gradient before the step, Adam its square: nothing can be fused.
+    moments = None if descent.moments is None else _Moments(descent.moments, theta)
+    for taken, (count, batch) in enumerate(_batches(clients, descent, members, scale)):
+        here, stepsize = theta[:count], float(descent.stepsize_at(taken))
         gradients = network.gradients(here, batch)
         if pull is not None:
             gradients += pull[:count]
@@ -108,15 +124,37 @@ def _descend(
             gradients.addcmul_(here, stiffness[:count])
         elif stiffness:
             gradients.add_(here, alpha=stiffness)
-        factor = (descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp_(max=1)
-        if velocity is None:
-            if decay:  # not clipped: weight decay is added to the clipped gradient, as in `Descent`
+        if descent.clip is not None:
+            gradients.mul_((descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp_(max=1))
+        # Weight decay is not clipped, as in `Descent`.
+        if moments is not None:
+            moments.step(here, gradients, stepsize, decay, taken + 1)
+        elif velocity is None:
+            if decay:
                 here.mul_(1 - stepsize * decay)
-            here.addcmul_(gradients, factor, value=-stepsize)
+            here.sub_(gradients, alpha=stepsize)
         else:
-            here.sub_(
-                velocity[:count].mul_(momentum).addcmul_(gradients, factor).add_(here, alpha=decay), alpha=stepsize
-            )
+            here.sub_(velocity[:count].mul_(momentum).add_(gradients).add_(here, alpha=decay), alpha=stepsize)
+
+
+@final
+class _Moments:
+    """Adam's moments of some clients, (K, d) each, and its steps in place."""
+
+    def __init__(self, rule: Moments, theta: Tensor) -> None:
+        self.rule, self.first, self.second = rule, torch.zeros_like(theta), torch.zeros_like(theta)
+
+    def step(self, theta: Tensor, gradients: Tensor, stepsize: float, decay: float, number: int) -> None:
+        """Step number 1, 2, … of the first clients; the gradients are overwritten."""
+        (one, two), count = self.rule.betas, len(theta)
+        if decay and self.rule.decoupled:
+            theta.mul_(1 - stepsize * decay)
+        elif decay:
+            gradients.add_(theta, alpha=decay)
+        first = self.first[:count].mul_(one).add_(gradients, alpha=1 - one)
+        second = self.second[:count].mul_(two).addcmul_(gradients, gradients, value=1 - two)
+        scale = torch.div(second, 1 - two**number, out=gradients).sqrt_().add_(self.rule.epsilon)
+        theta.addcdiv_(first, scale, value=-stepsize / (1 - one**number))
 
 
 def _with_momentum(

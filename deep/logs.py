@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from fedconvex.atomic_files import require_room_for, write_atomically
-from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.deep.loggers import TensorBoard, started, summary_writer
+from fedconvex.errors import InvalidInput
 from fedconvex.locks import locked
 from fedconvex.runs.measurements import OF_CLIENTS
 
@@ -34,7 +35,7 @@ def require_log(target: "str | PathLike[str] | None") -> None:
     if path.is_file():
         raise InvalidInput("log", path, "is a file, and not .csv", "give the name of a folder for TensorBoard")
     require_room_for(path / "events" if path.is_dir() else path, "log")
-    _summary_writer()
+    summary_writer("a log that is no .csv file")
 
 
 def only_writer(target: "str | PathLike[str] | None") -> AbstractContextManager[None]:
@@ -77,22 +78,6 @@ def _table(file: TextIO, names: Sequence[str]) -> "csv.DictWriter[str]":
     return csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
 
 
-def _summary_writer() -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise MissingLibrary("tensorboard", "a log that is no .csv file", "deep-logs") from None
-    return SummaryWriter
-
-
 def _tensorboard(folder: Path, records: Sequence[dict[str, Any]]) -> Iterator[Write]:
-    with _summary_writer()(str(folder)) as writer:
-
-        def write(record: dict[str, Any]) -> None:
-            for name, value in record.items():
-                if name not in ("round", OF_CLIENTS):
-                    writer.add_scalar(name, value, record["round"])
-
-        for record in records:
-            write(record)
-        yield write
+    with started([TensorBoard(folder)], {}, records) as writing:
+        yield writing.write

@@ -1,6 +1,6 @@
 """Losses per sample: value, derivative in the network's outputs, and which outputs classify correctly.
 
-Outputs have shape (…, C), targets and losses (…).
+Outputs have shape (…, C), targets and losses (…); targets of tokens, and vectors, have further axes.
 """
 
 from abc import ABC, abstractmethod
@@ -20,6 +20,12 @@ class TorchLoss(ABC):
 
     name: ClassVar[str]
     classes: ClassVar[bool] = False  # targets are class numbers 0, …, C − 1
+    by_hand: ClassVar[bool] = True  # whether `derivative_calls` is there; otherwise autograd differentiates the loss
+    axes: int = 0  # of one sample's targets
+
+    def of_targets(self, axes: int) -> "TorchLoss | None":
+        """The loss of samples whose targets have so many axes each; None where there is none."""
+        return self if axes == self.axes else None
 
     @property
     def title(self) -> str:
@@ -48,6 +54,9 @@ class TorchCrossEntropy(TorchLoss):
     name = "cross_entropy"
     classes = True
 
+    def of_targets(self, axes: int) -> TorchLoss:
+        return TorchTokenCrossEntropy(axes) if axes else self
+
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
 
@@ -68,6 +77,44 @@ class TorchCrossEntropy(TorchLoss):
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.argmax(-1) == targets
+
+
+IGNORED = -100  # the class number of tokens that do not count, as in torch and in HuggingFace's models
+
+
+@final
+class TorchTokenCrossEntropy(TorchLoss):
+    """The mean of log Σ_c exp(z_tc) − z_ty over a sample's tokens t, but those whose class is −100.
+
+    A mean over all tokens of a batch would mix samples: to count every token alike, weight samples by their tokens.
+    """
+
+    name = "cross_entropy"
+    classes = True
+    by_hand = False
+
+    def __init__(self, axes: int) -> None:
+        self.axes = axes
+
+    def of_targets(self, axes: int) -> TorchLoss:
+        return TorchTokenCrossEntropy(axes)
+
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        counted = targets != IGNORED
+        chosen = outputs.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+        return self._mean((outputs.logsumexp(-1) - chosen) * counted, counted)
+
+    def derivative_calls(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
+        raise NotImplementedError("derivatives of tokens' losses are left to autograd")
+
+    def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        """The part of each sample's counted tokens that is classified correctly, (…)."""
+        return self._mean((outputs.argmax(-1) == targets).to(outputs.dtype), targets != IGNORED)
+
+    def _mean(self, values: "Tensor", counted: "Tensor") -> "Tensor":
+        return values.flatten(-self.axes).sum(-1) / counted.flatten(-self.axes).sum(-1)
 
 
 @final
@@ -94,27 +141,41 @@ class TorchLogistic(TorchLoss):
 
 @final
 class TorchHalfSquare(TorchLoss):
-    """½(z − y)² of one output z."""
+    """½(z − y)² of one output z; ½‖z − y‖² of vectors, where a sample's target is one."""
 
     name = "half_square"
 
+    def __init__(self, axes: int = 0) -> None:
+        self.axes = axes
+
+    def of_targets(self, axes: int) -> TorchLoss | None:
+        return TorchHalfSquare(axes) if axes in (0, 1) else None
+
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        if self.axes:
+            return (outputs - targets).square().sum(-1) / 2
         return (outputs[..., 0] - targets) ** 2 / 2
 
     def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
+        if self.axes:
+            return [lambda: derivatives.copy_(outputs).sub_(targets).mul_(shares.unsqueeze(-1))]
         return [lambda: derivatives[..., 0].copy_((outputs[..., 0] - targets) * shares)]
 
 
 @final
 class UserLoss(TorchLoss):
-    """A user's function: (outputs (B, C), targets (B,)) to (B,) losses. Integer targets are passed on as integers."""
+    """A user's function: (outputs (B, …), targets (B, …)) to (B,) losses. Integer targets are passed on as integers."""
 
     name = "of a user"  # code has no fingerprint, see `identities`
+    by_hand = False
 
-    def __init__(self, function: Callable[..., "Tensor"]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., "Tensor"], axes: int = 0) -> None:
+        self.function, self.axes = function, axes
+
+    def of_targets(self, axes: int) -> TorchLoss:
+        return UserLoss(self.function, axes)
 
     @property
     def title(self) -> str:
@@ -142,3 +203,19 @@ def loss_of(given: Any) -> TorchLoss:
         return UserLoss(given)
     cure = f"give one of {', '.join(LOSSES)}, or a function (outputs, targets) -> one loss per sample"
     raise InvalidInput("loss", given, "is unknown", cure)
+
+
+def loss_for(loss: TorchLoss, clients: Any) -> TorchLoss:
+    """The loss of the clients' targets: of tokens and vectors where each sample has a row of numbers for its target."""
+    if not isinstance(clients, list | tuple) or not clients:
+        return loss
+    first = clients[0]
+    targets = first[1] if isinstance(first, list | tuple) and len(first) > 1 else None
+    axes = max(0, getattr(targets, "ndim", 1) - 1)
+    found = loss.of_targets(axes)
+    if found is None:
+        shape = tuple(getattr(targets, "shape", ()))
+        problem = f"is not one target for each sample, as {loss.title} takes"
+        cure = f"give shape ({len(first[0])},)" if hasattr(first[0], "__len__") else "give a number for each sample"
+        raise InvalidInput("clients[0][1]", shape, problem, cure)
+    return found

@@ -1,9 +1,9 @@
 """Evaluates and measures the server's models during a deep run, and adds up the time that this takes."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite, nan
 from typing import Any, final
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import Budget, with_room
+from fedconvex.deep.metrics import Metric, computed
 from fedconvex.deep.problem import budget_of, training_of
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
@@ -39,6 +40,7 @@ class Monitor:
     rounds: int
     processes: Processes | None
     evaluate: str = "all"
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
 
     @cached_property
     def module(self) -> nn.Module:
@@ -83,7 +85,8 @@ class Monitor:
         return t % self.every == 0 or t == self.rounds
 
     def _nothing(self) -> dict[str, float]:
-        names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
+        of_test = ("test_value", "test_accuracy", *(f"test_{name}" for name in self.metrics))
+        names = ("value", "accuracy", *(of_test if self.test is not None else ()))
         return dict.fromkeys(names, nan)
 
     def ends(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
@@ -97,8 +100,11 @@ class Monitor:
         self.task.load(self.module, state)
         seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
         if self.test is not None:
-            losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget)
+            kept: list[Tensor] | None = [] if self.metrics else None
+            losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget, kept)
             seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
+            if kept:
+                seen |= computed(self.metrics, torch.cat(kept), self.test.targets)
         return seen
 
     def _of_clients(self, state: State) -> dict[str, float]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.base import Batch as Matrices
 from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.deep.memory import Budget
-from fedconvex.deep.networks import Network
+from fedconvex.deep.memory import Budget, numbers_of_sample
+from fedconvex.deep.networks import Batch, Network
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.training_mode import TrainingMode
 from fedconvex.errors import InvalidInput
@@ -115,10 +116,10 @@ class NetworkClients(Clients):
     def values(self, X: Tensor) -> Tensor:
         result = self.scale.new_empty(self.num_clients)
         with torch.no_grad():
-            for group in self._groups():
-                batch, theta = self.problem.shards.whole(self.members[group]), _rows_of(X, group)
+            for group, batches in self._groups(X):
+                theta = _rows_of(X, group)
                 # The shares are 1/n_k, and 0 for padding: this is the mean over the client's samples.
-                losses = (self.network.losses(theta, batch) * batch.shares).sum(-1)
+                losses = sum((self.network.losses(theta, batch) * batch.shares).sum(-1) for batch in batches)
                 result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1)
         return self.scale * result
 
@@ -133,23 +134,25 @@ class NetworkClients(Clients):
         return result
 
     def gradients_in_parts(self, X: Tensor) -> Iterator[tuple[np.ndarray, Tensor]]:
-        for group in self._groups():
-            batch, theta = self.problem.shards.whole(self.members[group]), _rows_of(X, group)
+        for group, batches in self._groups(X):
+            theta = _rows_of(X, group)
             with torch.no_grad():
-                gradients = self.network.gradients(theta, batch) + self.ridge * theta
+                gradients = self.ridge * theta + sum(self.network.gradients(theta, batch) for batch in batches)
             yield group, self.scale[group][:, None] * gradients
 
     def hessian_products(self, X: Tensor, V: Tensor) -> Tensor:
         V, result = self.rows(V), self.scale.new_empty(self.num_clients, self.dim)
-        for group in self._groups():
-            batch, direction = self.problem.shards.whole(self.members[group]), V[group]
-            # Differentiate the gradient along the direction: a Hessian-vector product costs about two gradients.
-            with torch.enable_grad():
-                theta = _rows_of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
-                total = (self.network.losses(theta, batch) * batch.shares).sum()
-                (gradient,) = torch.autograd.grad(total, theta, create_graph=True)
-                (product,) = torch.autograd.grad(gradient, theta, direction)
-            result[group] = product + self.ridge * direction
+        for group, batches in self._groups(X):
+            direction = V[group]
+            result[group] = self.ridge * direction
+            for batch in batches:
+                # Differentiate the gradient along the direction: a Hessian-vector product costs about two gradients.
+                with torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):  # fused attention has no second derivative
+                    theta = _rows_of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
+                    total = (self.network.losses(theta, batch) * batch.shares).sum()
+                    (gradient,) = torch.autograd.grad(total, theta, create_graph=True)
+                    (product,) = torch.autograd.grad(gradient, theta, direction)
+                result[group] += product
         return self.scale[:, None] * result
 
     def hessians(self, X: Tensor) -> Matrices:
@@ -161,14 +164,37 @@ class NetworkClients(Clients):
     def samples(self) -> "NetworkSamples":
         return NetworkSamples(self)
 
-    def _groups(self) -> Iterator[np.ndarray]:
-        """Batches of clients with similar numbers of samples (little padding), as large as the budget allows."""
+    def _groups(self, X: Tensor) -> Iterator[tuple[np.ndarray, Iterator[Batch]]]:
+        """Clients with similar numbers of samples (little padding), as many as the budget allows, and their samples.
+
+        The samples of clients that are too large even alone come in several batches, whose sums are the clients'.
+        """
         counts = self.problem.shards.count[self.members]
+        budget, of_sample = self.problem.budget, self._numbers_of_sample(X) if len(counts) else 0
         for group in size_groups(counts.tolist()) if len(counts) else []:
-            inputs = int(counts[group].max()) * self.problem.shards.numbers_per_sample
-            at_once = self.problem.budget.clients(self.dim + inputs)
+            most = int(counts[group].max())
+            at_once = budget.samples(X.device, self.dim + most * of_sample)
+            width = most if at_once > 1 else min(most, budget.samples(X.device, of_sample))
             for begin in range(0, len(group), at_once):
-                yield np.array(group[begin : begin + at_once])
+                yield (part := np.array(group[begin : begin + at_once])), self._batches(part, width)
+
+    def _batches(self, group: np.ndarray, width: int) -> Iterator[Batch]:
+        members = self.members[group]
+        for begin in range(0, int(self.problem.shards.count[members].max()), width):
+            yield self.problem.shards.whole(members, slice(begin, begin + width))
+
+    def _numbers_of_sample(self, X: Tensor) -> int:
+        """The numbers that a gradient makes of each sample; measured once, on a few samples."""
+        known, shards = self.problem.budget.of_sample, self.problem.shards
+        if "gradient" not in known:
+            theta, rows = (X if X.ndim == 1 else X[0])[None], np.arange(6)[None] % len(shards.targets)
+
+            def gradient(samples: int) -> Tensor:
+                batch = shards.batch(rows[:, :samples], self.scale.new_ones(1, samples))
+                return self.network.gradients(theta, batch)
+
+            known["gradient"] = shards.numbers_per_sample + numbers_of_sample(gradient, X.element_size())
+        return known["gradient"]
 
 
 def _rows_of(X: Tensor, group: np.ndarray) -> Tensor:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from math import isnan, nan
 from os import PathLike
@@ -19,13 +20,16 @@ from fedconvex.claims.on_runs.claimable import ClaimableRun
 from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
+from fedconvex.deep.dictionaries import restored
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.local_mode import LocalMode
+from fedconvex.deep.loggers import Logger, require_loggers, started
 from fedconvex.deep.logs import log_to, only_writer, require_log
-from fedconvex.deep.losses import loss_of
+from fedconvex.deep.losses import loss_for, loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, in_mode_of, names_of
 from fedconvex.deep.memory import with_room
+from fedconvex.deep.metrics import require_metrics
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
 from fedconvex.deep.problem import training_of
@@ -34,7 +38,7 @@ from fedconvex.deep.round_settings import RoundSetting, before_and_in, participa
 from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.torch_data import in_tensors
+from fedconvex.deep.torch_data import GivenSamples
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
@@ -57,7 +61,12 @@ if TYPE_CHECKING:
     from fedconvex.claims.on_runs.findings import Found
 
 SHOWN = ("value", "accuracy", "test_value", "test_accuracy", "dissimilarity", "smoothness")
-SINGLE = {"full": 1e-4, "tf32": 1e-2, "bf16": 5e-2}  # `ROUNDING` of float32 parameters, by the products' precision
+SINGLE = {
+    "full": 1e-4,
+    "tf32": 1e-2,
+    "fp16": 1e-2,
+    "bf16": 5e-2,
+}  # `ROUNDING` of float32 parameters, by the products' precision
 
 
 @final
@@ -216,7 +225,9 @@ def run(
     until: Callable[[dict[str, Any]], bool] | None = None,
     lanczos_steps: int = 20,
     draws: int = 30,
+    metrics: "Mapping[str, Callable[[Tensor, Tensor], Any]] | None" = None,
     log: "str | PathLike[str] | None" = None,
+    loggers: Sequence[Logger] | None = None,
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
     exactly: bool = False,
@@ -234,20 +245,26 @@ def run(
     and on the CPU its machine code, which computes in float64 whatever the dtype.
 
     Args:
-        model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
-        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays. Images in uint8 are
-            divided by 255, batch by batch; other numbers are used as they are. Or a `torch.utils.data.Dataset`, or a
-            `DataLoader`, of such pairs, which is read once; the local solver makes the batches.
-        loss: "cross_entropy" (targets 0, …, C − 1), "logistic" (targets −1, +1; one output), "half_square" (one
-            output), or a function (outputs, targets) -> one loss per sample.
+        model: a module that maps (batch, …) inputs to (batch, outputs), for tokens to (batch, …, classes), a function
+            of its parameters alone; or to an object or a dictionary with such `logits`.
+        clients: one pair (inputs (n_k, …), targets (n_k,)) per client, tensors or arrays; with weights w of the
+            samples (inputs, targets, w (n_k,)): f_k is then Σ_i w_i loss_i / Σ_i w_i. Images in uint8 are divided by
+            255, batch by batch; other numbers are used as they are. Inputs may be dictionaries of arrays, which the
+            model gets by keyword. Or a dictionary of columns, of which "labels" or "label" has the targets and
+            "sample_weight" the weights. Or a `torch.utils.data.Dataset`, a `DataLoader`, or another sequence or
+            iterable of such samples, which is read once; the local solver makes the batches.
+        loss: "cross_entropy" (targets 0, …, C − 1; of tokens (n_k, …), the mean over a sample's tokens whose target is
+            not −100), "logistic" (targets −1, +1; one output), "half_square" (one output; ½‖z − y‖² of vectors
+            (n_k, C)), or a function (outputs, targets) -> one loss per sample.
         rounds: T >= 0.
         participation, local_solver, stragglers, seed: as in `fedconvex.simulate`; the same seed gives the same
             clients, stragglers and mini-batches as there.
         weights: m non-negative numbers, normalised to sum 1; default 1/m each; "samples": n_k/n.
         dtype: torch.float64 or torch.float32.
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
-        precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
-            float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
+        precision: "full"; "tf32", "bf16" or "fp16": products of networks' local work and measurements in fewer digits,
+            of float32 parameters (on GPUs; bf16 and fp16 also on CPUs). Evaluations are in full. In fp16 losses are
+            multiplied by 2^16 for their derivatives, and by less where these overflow.
         local_mode: "evaluation"; or "training": local steps call the model in training mode, with dropout, batch
             statistics and augmentation. The objective, and all that is measured, are those of evaluation mode.
         buffers: what happens to buffers that training changes, such as running statistics: "averaged" (default) over
@@ -266,7 +283,10 @@ def run(
             `lambda record: record["test_accuracy"] >= 0.9`, or after `rounds` rounds. Numbers of models that are not
             evaluated are NaN. A checkpoint's last record is tested, too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
+        metrics: functions (outputs, targets) -> number of the whole test set, by name, such as "f1"; the records have
+            them as "test_f1".
         log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
+        loggers: of `fedconvex.deep.loggers`, such as MLflow. One that fails is a warning; the run continues without it.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the
             run resumes from it, to exactly the run without interruption (on the same kind of device, and processors
             with the same instruction sets: others are a warning, `fedconvex.errors.ResumedElsewhere`), with as many
@@ -286,9 +306,9 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    clients = in_tensors(clients)
-    if test is not None:
-        (test,) = in_tensors([test], "test")
+    given = GivenSamples.of(clients, test)
+    clients, test = given.clients, given.test
+    criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)
     local = LocalMode.of(local_mode, buffers, transform)
     with one_thread(), products_in(precision), ExitStack() as locks:
@@ -296,12 +316,14 @@ def run(
         if share is not None:
             share.require_same_installation()
         silent = share is not None and share.rank > 0
+        writers, named = require_loggers(loggers), require_metrics(metrics, test is not None)
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts)
         names = in_mode_of(names, measure == "all", task.problem)
-        held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
+        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts)
+        held_out = None if test is None else stack([test], name="test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
@@ -317,29 +339,37 @@ def run(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
             )  # fmt: skip
-            monitor = Monitor(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
+            monitor = Monitor(
+                task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate, named
+            )
             file = None
             if checkpoint is not None:
-                everyone = (
-                    task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
-                )
+                everyone = task.shards if share is None else stack(clients).fitting(task.module)
                 identity = RunIdentity.of(
-                    task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
+                    task, everyone, simulator, task.start(), (*names, precision, evaluate, *named), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
             if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
+                before(with_room(lambda: footprint(task, simulator, state, rounds, bool(names)), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
-            with log_to(None if silent else log, records) as written:
+            settings = _settings(simulator, rounds, model)
+            with (
+                log_to(None if silent else log, records) as written,
+                started([] if silent else writers, settings, records) as writing,
+            ):
                 watching = None if watch is None or silent else _watching(watch, task)
-                listeners = [lambda record, state: written(record), *([] if watching is None else [watching])]
+                listeners = [
+                    lambda record, state: written(record),
+                    lambda record, state: writing.write(record),
+                    *([] if watching is None else [watching]),
+                ]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
@@ -348,13 +378,26 @@ def run(
                 if watching is not None:
                     watching(records[-1], state)
                 state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
-            trained = task.module_at(state)
+            trained = restored(task.module_at(state))
             return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
 
 
 def _first_state(running: Rounds, task: Task) -> State:
     state, training = running.start(task.start()), training_of(task.problem)
     return state if training is None else training.started(state, len(task.shards.count))
+
+
+def _settings(simulator: Simulator, rounds: int, model: nn.Module) -> dict[str, str]:
+    """The run in words, for loggers."""
+    return {
+        "method": short_text(simulator.rounds.method),
+        "local_solver": short_text(simulator.rounds.solver),
+        "participation": short_text(participation_of(simulator)),
+        "model": type(model).__name__,
+        "clients": str(simulator.rounds.problem.num_clients),
+        "rounds": str(rounds),
+        "seed": str(simulator.seed),
+    }
 
 
 def _warn_of_plain_average(simulator: Simulator) -> None:
@@ -375,7 +418,7 @@ def _watching(watch: Callable[..., None], task: Task, name: str = "watch") -> Ca
     def call(record: dict[str, Any], state: State) -> None:
         try:
             if with_model:
-                watch(record, task.module_at(state))
+                watch(record, restored(task.module_at(state)))
             else:
                 watch(record)
         except StopIteration as error:

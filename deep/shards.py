@@ -11,10 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.compatibility import takes_whole_numbers, targets_for
-from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.dictionaries import InputParts
+from fedconvex.deep.losses import IGNORED, TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
 
+ALL = slice(None)
 WHITE = 255  # the largest uint8, which images in them have for 1
 
 
@@ -24,18 +26,25 @@ class Shards:
     """The samples of all clients: client k owns rows first_k, …, first_k + count_k − 1 of inputs and targets."""
 
     inputs: Tensor  # (N, …) as stored: `given` has the numbers that the module gets
-    targets: Tensor  # (N,)
+    targets: Tensor  # (N,); (N, …) of tokens, and vectors
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
     dtype: torch.dtype  # of the samples' weights, and of inputs other than token numbers
     loss: TorchLoss
     whole_numbers: bool = True  # whether the module gets integers as int64: token numbers
+    factors: Tensor | None = None  # (N,) of the samples' losses, of mean 1 for each client; None: all 1
+    parts: InputParts | None = None  # where the inputs were dictionaries
 
     @staticmethod
     def of(
-        clients: Sequence[Any], loss: TorchLoss, device: torch.device, dtype: torch.dtype, name: str = "clients[{}]"
+        clients: Sequence[Any],
+        loss: TorchLoss,
+        device: torch.device,
+        dtype: torch.dtype,
+        name: str = "clients[{}]",
+        parts: InputParts | None = None,
     ) -> "Shards":
-        """Stack one pair (inputs (n_k, …), targets (n_k,)) of tensors or arrays per client.
+        """Stack one pair (inputs (n_k, …), targets (n_k, …)) of tensors or arrays per client, with weights or without.
 
         Floating-point inputs are converted to `dtype`; uint8 inputs stay so, other integers, class numbers and integer
         targets of a user's loss become int64 (see `compatibility`). Raises InvalidInput for other structures, empty
@@ -48,12 +57,19 @@ class Shards:
             raise InvalidInput("clients", clients, "is not a list with a pair (inputs, targets) per client", cure)
         inputs: list[Tensor] = []
         targets: list[Tensor] = []
+        factors: list[Tensor] = []
         for k, pair in enumerate(clients):
             place = name.format(k)
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise InvalidInput(place, pair, "is not a pair (inputs, targets)", "give (X, y)")
-            X, y = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
-            _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None)
+            if not isinstance(pair, tuple | list) or len(pair) not in (2, 3):
+                cure = "give (X, y), or (X, y, w) with the samples' weights"
+                raise InvalidInput(place, pair, "is not a pair (inputs, targets)", cure)
+            X, y, *weights = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
+            _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None, loss)
+            if len(weights) != len(factors[:1]) and k:
+                problem = "has weights of its samples, as others do not have"
+                problem = problem if weights else "has no weights of its samples, as others have"
+                raise InvalidInput(place, len(pair), problem, "give (X, y, w) for all clients, or for none")
+            factors += [_factors(w, len(X), f"{place}[2]").to(device, dtype) for w in weights]
             inputs.append(X)
             whole = loss.classes or (isinstance(loss, UserLoss) and not y.is_floating_point())
             targets.append(_on(_targets(y, loss, place), device, torch.int64 if whole else dtype, f"{place}[1]"))
@@ -61,7 +77,9 @@ class Shards:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
         count = np.array([len(X) for X in inputs], dtype=np.int64)
         stacked = _stacked(inputs, device, dtype, name)
-        return Shards(stacked, torch.cat(targets), np.cumsum(count) - count, count, dtype, loss)
+        of_samples = torch.cat(factors) if factors else None
+        first = np.cumsum(count) - count
+        return Shards(stacked, torch.cat(targets), first, count, dtype, loss, factors=of_samples, parts=parts)
 
     def fitting(self, module: nn.Module) -> "Shards":
         """The shards in the number types that the module and the loss accept: see `compatibility`.
@@ -98,8 +116,12 @@ class Shards:
     def of_client(self, k: int) -> "Shards":
         """The samples of one client, as views."""
         rows = slice(int(self.first[k]), int(self.first[k] + self.count[k]))
-        first, count = np.zeros(1, dtype=np.int64), self.count[k : k + 1]
-        return replace(self, inputs=self.inputs[rows], targets=self.targets[rows], first=first, count=count)
+        return replace(self.rows(rows), first=np.zeros(1, dtype=np.int64), count=self.count[k : k + 1])
+
+    def rows(self, rows: "slice | Tensor") -> "Shards":
+        """Some samples, whose clients no longer count."""
+        factors = None if self.factors is None else self.factors[rows]
+        return replace(self, inputs=self.inputs[rows], targets=self.targets[rows], factors=factors)
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
@@ -122,7 +144,7 @@ class Shards:
         size = (clients, samples)
         kind = self.given(self.inputs[:0]).dtype
         inputs = torch.empty(size + self.sample_shape, device=self.inputs.device, dtype=kind)
-        targets = self.targets.new_empty(size)
+        targets = self.targets.new_empty(size + self.targets.shape[1:])
         return Batch(inputs, targets, torch.empty(size, device=self.inputs.device, dtype=self.dtype))
 
     def fill(self, batch: Batch, rows: Tensor, shares: Tensor) -> None:
@@ -133,21 +155,28 @@ class Shards:
             torch.index_select(self.inputs, 0, flat, out=room)
         else:
             self._scale(room.copy_(self.inputs.index_select(0, flat)))
-        torch.index_select(self.targets, 0, flat, out=batch.targets.flatten())
+        torch.index_select(self.targets, 0, flat, out=batch.targets.flatten(0, 1))
         batch.shares.copy_(shares)
+        if self.factors is not None:
+            batch.shares.mul_(self.factors[rows])
 
-    def whole(self, members: np.ndarray) -> Batch:
-        """The batch of all samples of some clients, padded to the largest client; shares are 1/n_k, 0 in padding."""
+    def whole(self, members: np.ndarray, part: slice = ALL) -> Batch:
+        """The batch of all samples of some clients, padded to the largest client; shares are 1/n_k, 0 in padding.
+
+        part: of every client's samples, those with these numbers.
+        """
         first, count = self.first[members], self.count[members]
         begin, end = int(first[0]), int(first[-1] + count[-1])
         # Clients of equal size, stacked without gaps: views, no copies.
         if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():
             size = (len(first), int(count[0]))
             shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
-            inputs = self.given(self.inputs[begin:end]).unflatten(0, size)
-            return Batch(inputs, self.targets[begin:end].unflatten(0, size), shares)
+            if self.factors is not None:
+                shares *= self.factors[begin:end].view(size)
+            inputs = self.given(self.inputs[begin:end].unflatten(0, size)[:, part])
+            return Batch(inputs, self.targets[begin:end].unflatten(0, size)[:, part], shares[:, part])
         # Padding repeats a client's last sample, so that every row is valid input of the network.
-        columns = np.arange(count.max())
+        columns = np.arange(count.max())[part]
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
         parts = (columns < count[:, None]) / count[:, None]
         return self.batch(rows, torch.as_tensor(parts, device=self.inputs.device, dtype=self.dtype))
@@ -200,10 +229,21 @@ def _writable(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
 
 
-def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:
+def _factors(weights: Tensor, number: int, place: str) -> Tensor:
+    """Weights of a client's samples, scaled to mean 1: f_k stays a mean, and batches stay unbiased."""
+    if weights.ndim != 1 or len(weights) != number:
+        problem = f"is not one weight for each of {number} samples"
+        raise InvalidInput(place, tuple(weights.shape), problem, f"give shape ({number},)")
+    found = weights.double()
+    if bool((found < 0).any()) or not float(found.sum()) > 0:
+        raise InvalidInput(place, found.tolist()[:3], "are not weights >= 0 with a positive sum", "correct the weights")
+    return found / found.mean()
+
+
+def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any, loss: TorchLoss) -> None:
     if not len(X.shape) or len(X) == 0:
         raise InvalidInput(place, tuple(X.shape), "has no samples", "leave the client out")
-    if y.ndim != 1 or len(y) != len(X):
+    if y.ndim != 1 + loss.axes or len(y) != len(X):
         problem = f"is not one target for each of {len(X)} samples"
         raise InvalidInput(f"{place}[1]", tuple(y.shape), problem, f"give shape ({len(X)},)")
     if X.ndim < 2 or (shape is not None and X.shape[1:] != shape):
@@ -212,7 +252,13 @@ def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:
 
 
 def _targets(y: Tensor, loss: TorchLoss, place: str) -> Tensor:
-    if loss.classes and (bool((y < 0).any()) or bool((y != y.round() if y.is_floating_point() else y < 0).any())):
+    if loss.axes and loss.classes:
+        counted = (y != IGNORED).flatten(1).any(1)
+        if not bool(counted.all()):
+            problem = f"has {IGNORED} for all tokens, which do not count"
+            raise InvalidInput(f"{place}[1]", f"sample {int(counted.int().argmin())}", problem, "leave the sample out")
+    numbers = y[y != IGNORED] if loss.axes else y
+    if loss.classes and (bool((numbers < 0).any()) or bool((numbers != numbers.round()).any())):
         raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are not class numbers 0, 1, …", "number the classes")
     if loss.name == "logistic" and not bool(((y == 1) | (y == -1)).all()):
         raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are not all −1 or +1", "map the two classes to −1, +1")

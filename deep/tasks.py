@@ -7,7 +7,7 @@ problem of the core, which has exact local solutions and curvatures; its point o
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +21,7 @@ from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.compatibility import require_deterministic, require_no_mode
 from fedconvex.deep.compatibility import require_fit as require_fit
+from fedconvex.deep.dictionaries import InputParts, adapted, returns_logits
 from fedconvex.deep.independence import LOCAL_EVALUATION, require_independent
 from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
@@ -120,11 +121,12 @@ def task_of(
     owned: np.ndarray | None = None,
     lower: torch.dtype | None = None,
     local: LocalMode = LOCAL_EVALUATION,
+    parts: InputParts | None = None,
 ) -> Task:
     """Build the task, after checks that model, loss and samples fit together. Raises InvalidInput.
 
-    owned: the clients of this process, None for all; lower: see `networks.functional`; local: the mode of local steps.
-    The user's model is not changed.
+    owned: the clients of this process, None for all; lower: see `networks.functional`; local: the mode of local steps;
+    parts: of packed inputs, where they were dictionaries. The user's model is not changed.
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
@@ -132,7 +134,14 @@ def task_of(
     Layout.of(module)  # refuses modules without trainable parameters
     if not local.training:
         require_no_mode(module, local.freezes)
-    shards = Shards.of(clients, loss, device, dtype).fitting(module)
+    if parts is not None:
+        module = adapted(module, parts)
+        if local.transform is not None:
+            local = replace(local, transform=parts.transform(local.transform))
+    shards = Shards.of(clients, loss, device, dtype, parts=parts).fitting(module)
+    if parts is None and returns_logits(module, shards.given(shards.inputs[:1])):
+        module = adapted(module, None)
+        shards = shards.fitting(module)
     ridge = non_negative(ridge, "ridge")
     by_samples = isinstance(weights, str) and weights == "samples"
     if isinstance(weights, str) and not by_samples:
@@ -146,9 +155,9 @@ def task_of(
     # Every process checks all clients and counts their samples, then keeps its own: errors are the same everywhere.
     count = shards.count.tolist()
     if owned is not None:
-        shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
+        shards = Shards.of([clients[k] for k in owned], loss, device, dtype, parts=parts).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
-    if owned is None and training is None and _is_convex(module, loss, shards):
+    if owned is None and training is None and shards.factors is None and _is_convex(module, loss, shards):
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)

@@ -1,54 +1,183 @@
-"""Clients' samples from `torch.utils.data`: data sets and loaders, read once into tensors."""
+"""Clients' samples as people have them: pairs, dictionaries, data sets and loaders, read once into tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, final
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
+from fedconvex import memory
+from fedconvex.deep.dictionaries import InputParts
 from fedconvex.errors import InvalidInput
 
 READ_TWICE = 16  # a mirrored image is the same twice in every other case
+TARGETS = ("labels", "label")  # what HuggingFace's models and data sets call them
+WEIGHTS = "sample_weight"
+KNOWN = (list, tuple, Mapping, Tensor, np.ndarray, str, bytes)  # samples themselves, or what is none
 
 
-def in_tensors(clients: Any, name: str = "clients[{}]") -> Any:
-    """The clients' samples, with each data set or loader replaced by its pair (inputs, targets); others as they are.
+@final
+@dataclass(frozen=True, eq=False)
+class GivenSamples:
+    """The samples of a run: a tuple (inputs, targets), or with the samples' weights, per client and of the test set."""
 
-    Of a loader the data set and `collate_fn` count: the local solver makes the batches. name: how errors name client k.
-    Raises InvalidInput for data without a length, samples that are no pairs or do not stack, and those drawn at random.
-    """
-    kinds = (Dataset, DataLoader)
-    if not isinstance(clients, list | tuple) or not any(isinstance(one, kinds) for one in clients):
-        return clients
-    return [_pair(one, name.format(k)) if isinstance(one, kinds) else one for k, one in enumerate(clients)]
+    clients: Any
+    test: Any
+    parts: InputParts | None  # of packed inputs, where they were dictionaries
+
+    @staticmethod
+    def of(clients: Any, test: Any) -> "GivenSamples":
+        """Read all data sets, and pack dictionaries of inputs.
+
+        Raises InvalidInput for samples that have no targets or do not stack, for those drawn at random, and for
+        streams that are read only once or do not end.
+        """
+        if not isinstance(clients, list | tuple):  # reported where the clients are stacked
+            return GivenSamples(clients, test, None)
+        places = [f"clients[{k}]" for k in range(len(clients))]
+        read = [_with_targets(_read(one, place), place) for one, place in zip(clients, places, strict=True)]
+        of_test = None if test is None else _with_targets(_read(test, "test"), "test")
+        if not any(_has_dictionary(one) for one in (*read, of_test)):
+            return GivenSamples(read, of_test, None)
+        parts: InputParts | None = None
+        for i, (one, place) in enumerate(zip((*read, of_test), (*places, "test"), strict=True)):
+            if one is None:
+                continue
+            if not _has_dictionary(one):
+                problem = "has no dictionary of inputs, as others have"
+                raise InvalidInput(place, type(one).__name__, problem, "make the clients' samples alike")
+            inputs = {str(name): _tensor(value, f"{place}[{name!r}]") for name, value in one[0].items()}
+            parts = InputParts.of(inputs) if parts is None else parts
+            found = (parts.packed(inputs, place), *one[1:])
+            if i < len(read):
+                read[i] = found
+            else:
+                of_test = found
+        return GivenSamples(read, of_test, parts)
 
 
-def _pair(given: Any, place: str) -> tuple[Tensor, Tensor]:
-    data, collate = (given.dataset, given.collate_fn) if isinstance(given, DataLoader) else (given, default_collate)
-    kind = type(data).__name__
-    if isinstance(data, IterableDataset) or not hasattr(data, "__len__"):
-        raise InvalidInput(place, kind, "has no length", "give a data set with len(), or tensors (inputs, targets)")
-    if len(data) == 0:
-        raise InvalidInput(place, kind, "has no samples", "leave the client out")
-    _require_fixed(data, place)
+def _has_dictionary(given: Any) -> bool:
+    return isinstance(given, list | tuple) and len(given) > 0 and isinstance(given[0], Mapping)
+
+
+def _with_targets(given: Any, place: str) -> Any:
+    """A dictionary of samples as the tuple (inputs, targets), with the weights if it has some; others as they are."""
+    if not isinstance(given, Mapping):
+        return given
+    names = [name for name in TARGETS if name in given]
+    if len(names) != 1:
+        problem = "has both 'labels' and 'label'" if names else "has no 'labels' among its columns"
+        raise InvalidInput(place, sorted(map(str, given)), problem, "call the targets 'labels'")
+    inputs = {name: value for name, value in given.items() if name not in (*names, WEIGHTS)}
+    if not inputs:
+        raise InvalidInput(place, sorted(map(str, given)), "has no inputs beside the targets", "add such as input_ids")
+    return (inputs, given[names[0]], *([given[WEIGHTS]] if WEIGHTS in given else []))
+
+
+def _tensor(values: Any, where: str) -> Tensor:
     try:
-        found: Any = collate([data[i] for i in range(len(data))])
+        found: Tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+    except (TypeError, ValueError, RuntimeError):
+        kind = "text" if any(isinstance(x, str) for x in np.ravel(np.asarray(values, dtype=object))[:1]) else "no array"
+        cure = "leave it out, after its tokens are in another column" if kind == "text" else "give an array of numbers"
+        raise InvalidInput(where, type(values).__name__, f"is {kind}", cure) from None
+    if found.ndim == 0:
+        raise InvalidInput(where, found.item(), "is a single number", "give one for each sample")
+    return found.detach()
+
+
+def _read(given: Any, place: str) -> Any:
+    """A data set's or a loader's samples, stacked; anything else as it is."""
+    if isinstance(given, DataLoader):
+        if given.batch_sampler is None:
+            problem = "has no batch size, and may give samples or batches"
+            raise InvalidInput(place, type(given).__name__, problem, "give it one, or give its data set")
+        # Its data set and `collate_fn` count: the local solver makes the batches.
+        return _stacked(given.dataset, given.collate_fn, place)
+    map_style = hasattr(given, "__getitem__") and hasattr(given, "__len__")
+    if isinstance(given, Dataset) or (not isinstance(given, KNOWN) and (map_style or hasattr(given, "__iter__"))):
+        return _stacked(given, default_collate, place)
+    return given
+
+
+def _stacked(data: Any, collate: Any, place: str) -> Any:
+    kind = type(data).__name__
+    samples = _samples(data, place)
+    if not samples:
+        raise InvalidInput(place, kind, "has no samples", "leave the client out")
+    _require_fixed(samples, data, place)
+    try:
+        # Lists of numbers, as in columns of tokens, would be stacked entry by entry.
+        rows = [_lists_as_tensors(sample) for sample in samples] if collate is default_collate else samples
+        found: Any = collate(rows)
     except (RuntimeError, TypeError, ValueError) as error:
         problem = f"has samples that do not stack: {str(error).splitlines()[0]}"
         raise InvalidInput(place, kind, problem, "give samples of one shape") from error
-    if not isinstance(found, tuple | list) or len(found) != 2:
+    if isinstance(found, Mapping):
+        return found
+    if not isinstance(found, tuple | list) or len(found) not in (2, 3):
         made = f"{len(found)} parts" if isinstance(found, tuple | list) else f"a {type(found).__name__}"
         raise InvalidInput(place, kind, f"has samples of {made}", "let each be a pair (input, target)")
-    inputs, targets = found
-    return inputs, targets
+    return tuple(found)
 
 
-def _require_fixed(data: Any, place: str) -> None:
+def _samples(data: Any, place: str) -> list[Any]:
+    """All samples, by their numbers or one after the other; raises InvalidInput where they take all memory."""
+    kind = type(data).__name__
+    if isinstance(data, IterableDataset) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        if not hasattr(data, "__iter__"):
+            raise InvalidInput(place, kind, "has no length", "give a data set with len(), or tensors (inputs, targets)")
+        if iter(data) is data:
+            raise InvalidInput(place, kind, "can be read only once", "give a data set that starts anew, or tensors")
+        return list(_bounded(data, place, kind))
+    return list(_bounded((data[i] for i in range(len(data))), place, kind))
+
+
+def _bounded(samples: Iterable[Any], place: str, kind: str) -> Iterator[Any]:
+    taken, left, i = 0, iter(samples), -1
+    while True:
+        try:
+            sample = next(left)
+        except StopIteration:
+            return
+        except Exception as error:  # of the user's code
+            problem = f"cannot be read, sample {i + 1}: {type(error).__name__}: {str(error) or 'no reason given'}"
+            cure = "give a data set, or tensors (inputs, targets)"
+            raise InvalidInput(place, kind, problem, cure) from error
+        i += 1
+        taken += sum(x.numel() * x.element_size() for x in _tensors(sample))
+        if i % 1024 == 1023:  # twice: the samples, and the tensor that they are stacked into
+            cure = "let it end, or give the clients a part of it each"
+            memory.require(2 * taken, place, kind, f"reading the first {i + 1} samples", cure)
+        yield sample
+
+
+def _lists_as_tensors(sample: Any) -> Any:
+    """A sample with lists of numbers as tensors."""
+    if isinstance(sample, Mapping):
+        return {name: _list_as_tensor(value) for name, value in sample.items()}
+    return tuple(map(_list_as_tensor, sample)) if isinstance(sample, tuple) else sample
+
+
+def _list_as_tensor(value: Any) -> Any:
+    return torch.as_tensor(np.asarray(value)) if isinstance(value, list) else value
+
+
+def _require_fixed(samples: Sequence[Any], data: Any, place: str) -> None:
     """Raise InvalidInput if one of the first samples changes from one reading to the next: by a random transform."""
-    once, again = ([x for i in range(min(READ_TWICE, len(data))) for x in _tensors(data[i])] for _ in range(2))
+    whole = isinstance(data, IterableDataset) or not hasattr(data, "__getitem__") or not hasattr(data, "__len__")
+    few = min(READ_TWICE, len(samples))
+    second = islice(data, few) if whole else (data[i] for i in range(few))
+    once, again = ([x for sample in part for x in _tensors(sample)] for part in (samples[:few], second))
+    if len(once) != len(again):
+        problem = f"gives {'other' if again else 'no'} samples when it is read again"
+        raise InvalidInput(place, type(data).__name__, problem, "give a data set that starts anew, or tensors")
     if not all(map(torch.equal, once, again)):
         problem = "draws at random: a sample changes each time it is read"
         cure = "leave its random transform out, and give transform=… with local_mode='training'"

@@ -8,6 +8,7 @@ must not be padded. All random numbers of a step come from `step_seeds`, so that
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -28,8 +29,9 @@ from fedconvex.deep.local_mode import (
 )
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks import Batch, Layout, Network
-from fedconvex.deep.networks.functional import step_of_gradients
+from fedconvex.deep.networks.functional import gradients_alone, parameters_in, step_of_gradients
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.adam import Adam
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method, State
@@ -77,8 +79,8 @@ def require_local_steps(mode: "TrainingMode", method: Method, solver: LocalSolve
     if nearest_float(method.skip) > 0 or method.personal is not None:
         problem = f"is for methods with one local problem in every round, not {type(method).__name__}"
         raise InvalidInput("local_mode", "training", problem, "give local_mode='evaluation'")
-    if not isinstance(solver, SGD):
-        cure = "give SGD(…), with batch_size=None for all samples"
+    if not isinstance(solver, SGD | Adam):
+        cure = "give SGD(…) or Adam(…), with batch_size=None for all samples"
         raise InvalidInput("local_solver", solver, "has no mini-batches for steps in training mode", cure)
     size = solver.batch_size
     alone = [k for k, n in enumerate(counts) if n == 1 or (size is not None and (size == 1 or n % size == 1))]
@@ -206,11 +208,7 @@ class _ClientInTraining(Network):
 
     def __init__(self, mode: TrainingMode, theta: Tensor, place: tuple[int, int, int]) -> None:
         self.mode, self.layout, self.loss, self.place, self.step = mode, mode.layout, mode.loss, place, 0
-        parameters = dict(mode.module.named_parameters())
-        # Views: the steps change theta in place, and the module follows.
-        for name, value in self.layout.views(theta).items():
-            parameters[name].data = value
-        self.parameters = [parameters[name] for name in self.layout.shapes]
+        self.parameters = parameters_in(mode.module, mode.layout, theta)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         raise NotImplementedError("losses are those of evaluation mode")
@@ -230,10 +228,4 @@ class _ClientInTraining(Network):
         if mode.transform is not None:
             inputs = transformed(mode.transform, inputs, of_transform)
         torch.manual_seed(of_model)
-        with torch.enable_grad(), torch.autocast(inputs.device.type, mode.lower, enabled=mode.lower is not None):
-            outputs = mode.module(inputs)
-        with torch.enable_grad():
-            outputs = outputs.to(self.parameters[0].dtype)
-            total = (self.loss.values(outputs, batch.targets[0]) * batch.shares[0]).sum()
-            found = torch.autograd.grad(total, self.parameters, materialize_grads=True)
-        return tuple(part[None] for part in found)
+        return gradients_alone(mode.module, self.parameters, self.loss, mode.lower, replace(batch, inputs=inputs[None]))

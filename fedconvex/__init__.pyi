@@ -21,6 +21,7 @@ from fedconvex.fixed_points.result import FixedPoint as FixedPoint
 from fedconvex.ground_truths.certificates import GroundTruth as GroundTruth
 from fedconvex.ground_truths.search import ground_truth as ground_truth
 from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
+from fedconvex.local_solvers.adam import Adam as Adam
 from fedconvex.local_solvers.exact import Exact as Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
@@ -72,6 +73,7 @@ __all__ = [
     "DANE",
     "SGD",
     "AcceleratedGradient",
+    "Adam",
     "AdaptiveFedProx",
     "Certainty",
     "CompositeProblem",

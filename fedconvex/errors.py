@@ -94,6 +94,10 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
+class LoggerFailed(UserWarning):
+    """A logger of a deep run has failed: the run continues without it."""
+
+
 class PlainAverage(UserWarning):
     """Clients drawn uniformly are averaged plainly, though the objective weights them: it is not what is minimised."""
 

@@ -18,6 +18,7 @@ from fedconvex.validation import exact_number, positive
 __all__ = ["StepsizeSchedule"]  # for users; the package calls the others, too
 EXAMPLE = "'1/(8 + t)'"
 CURE = f"give one number, a rule such as {EXAMPLE}, a list of numbers, or a function of the round"
+OF_STEPS = "give a rule for the local steps t = 0, 1, … of a round, such as '0.99**t', or a list with a number for each"
 MOST_BITS = 2**20  # of a power in a rule: 9**9**9 has 369 million digits
 
 
@@ -89,6 +90,32 @@ class StepsizeSchedule:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_number
     __pow__ = __rpow__ = __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __float__ = __int__ = _no_number
     __array_ufunc__ = None
+
+
+def rule_within_round(rule: Any) -> Any:
+    """A rule for the factors of the stepsize within a round, None for none, after a check.
+
+    It is kept as the user wrote it: a `StepsizeSchedule` in a field would be one of rounds.
+    """
+    if rule is None:
+        return None
+    try:
+        return StepsizeSchedule(rule.rule if isinstance(rule, StepsizeSchedule) else rule).rule
+    except InvalidInput as error:
+        raise InvalidInput("within_round", rule, error.problem, OF_STEPS) from None
+
+
+@lru_cache(maxsize=100)
+def factors_within_round(rule: Any, steps: int) -> tuple[Fraction, ...]:
+    """The factors of the stepsize at the local steps t = 0, …, steps − 1 of a round. Raises InvalidInput."""
+    schedule = StepsizeSchedule(rule)
+    if isinstance(rule, tuple) and steps > len(rule):
+        problem = f"has {len(rule)} numbers, and a client takes {steps} steps in a round"
+        raise InvalidInput("within_round", rule, problem, OF_STEPS)
+    try:
+        return tuple(schedule.at(t) for t in range(steps))
+    except InvalidInput as error:
+        raise InvalidInput("within_round", rule, error.problem.replace("in round", "at step"), OF_STEPS) from error
 
 
 def stepsize(value: Any, argument: str = "stepsize") -> Any:

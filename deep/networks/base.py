@@ -12,7 +12,7 @@ from fedconvex.deep.networks.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Samples of K clients: inputs (K, B, …), targets (K, B), and the samples' weights, shares (K, B), 0 in padding."""
+    """Samples of K clients: inputs (K, B, …), targets (K, B, …), and their weights, shares (K, B), 0 in padding."""
 
     inputs: Tensor
     targets: Tensor
@@ -27,6 +27,15 @@ class Network(ABC):
 
     layout: Layout
     loss: TorchLoss
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether the steps of several clients are computed together; otherwise they are taken one client at a time."""
+        return True
+
+    def working_numbers(self, theta: Tensor, batch: Batch) -> int:
+        """The most numbers that a step of the first client makes at any time; 0 where they are few, or not known."""
+        return 0
 
     @abstractmethod
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:

@@ -1,18 +1,24 @@
 """Networks from any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
+from functools import cached_property
 from typing import Any, final
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.memory import is_out_of_memory
+from fedconvex.deep.memory import TensorMemory, is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.channels_last import channels_last
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of
+
+LARGEST_SCALE = 2.0**16  # of losses in float16, that of torch's GradScaler at the beginning
 
 
 @final
@@ -24,7 +30,7 @@ class FunctionalNetwork(Network):
     """
 
     def __init__(self, module: nn.Module, loss: TorchLoss, lower: torch.dtype | None = None) -> None:
-        self.module, self.loss, self.layout = module, loss, Layout.of(module)
+        self.module, self.loss, self.layout, self.lower = module, loss, Layout.of(module), lower
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
         aliases = aliases_of(module)
 
@@ -41,16 +47,33 @@ class FunctionalNetwork(Network):
             assert fast is not None
             return loss.values(fast(parameters, inputs), targets)
 
+        self._is_called = fast is None  # for a client alone, the module itself is called
         self._of_one: Callable[..., Any] = one if fast is None else alone
         self._of_clients: Callable[..., Any] = vmap(one)
+        self._working: dict[int, int] = {}  # by the size of batches
         self._together = True  # False once vmap has failed for this module
+
+    @property
+    def takes_several(self) -> bool:
+        return self._together
+
+    def working_numbers(self, theta: Tensor, batch: Batch) -> int:
+        size = batch.shares.shape[1]
+        if size not in self._working:
+            alone = Batch(batch.inputs[:1], batch.targets[:1], batch.shares[:1])
+            with TensorMemory() as counter:
+                self._gradients(self.layout.views(theta[:1]), alone)
+            self._working[size] = counter.peak // theta.element_size()
+        return self._working[size]
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         if theta.shape[0] > 1:
             return self._losses(self.layout.views(theta), batch)
         # The same parameters for all clients: one call on all samples, no vmap.
-        found: Tensor = self._of_one(self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten())
-        return found.view(batch.targets.shape)
+        found: Tensor = self._of_one(
+            self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten(0, 1)
+        )
+        return found.view(batch.shares.shape)
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
@@ -59,10 +82,23 @@ class FunctionalNetwork(Network):
     def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
+        if len(theta) == 1 and self._is_called and theta.device.type == "cpu":
+            # As the plain loop calls it: exchanging the parameters in every step would take longer than small steps.
+            own = parameters_in(self._copy, self.layout, theta[0])
+
+            def gradients(batch: Batch) -> tuple[Tensor, ...]:
+                return gradients_alone(self._copy, own, self.loss, self.lower, batch)
+
+            return step_of_gradients(gradients, self.layout, theta, stepsize, keep, push, into)
         views = self.layout.views(theta)
         return step_of_gradients(
             lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into
         )
+
+    @cached_property
+    def _copy(self) -> nn.Module:
+        """A copy of the module whose parameters are those of the client that steps."""
+        return deepcopy(self.module)
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
         if batch.targets.shape[0] == 1:  # one client: vmap would only slow its convolutions down
@@ -71,7 +107,9 @@ class FunctionalNetwork(Network):
             return single[None]
         if self._together:
             try:
-                together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
+                # The fused kernels of attention take one client at a time, and have no second derivative.
+                with sdpa_kernel(SDPBackend.MATH):
+                    together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
                 return together
             except RuntimeError as error:
                 if is_out_of_memory(error):
@@ -101,7 +139,44 @@ class FunctionalNetwork(Network):
             # Leaves of their own: as views of one vector, each would be differentiated through that vector.
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
-            return torch.autograd.grad(total, tuple(leaves.values()))
+            return scaled_gradients(total, tuple(leaves.values()), self.lower)
+
+
+def parameters_in(module: nn.Module, layout: Layout, theta: Tensor) -> list[nn.Parameter]:
+    """The module's parameters, in the layout's order, as views of theta (d,), whose changes they follow from now on."""
+    parameters = dict(module.named_parameters())
+    for name, value in layout.views(theta).items():
+        parameters[name].data = value
+    return [parameters[name] for name in layout.shapes]
+
+
+def gradients_alone(
+    module: nn.Module, parameters: Sequence[Tensor], loss: TorchLoss, lower: torch.dtype | None, batch: Batch
+) -> tuple[Tensor, ...]:
+    """One (1, *shape) gradient per parameter of a module that is called with the samples of one client."""
+    inputs = batch.inputs[0]
+    with torch.enable_grad():
+        with torch.autocast(inputs.device.type, lower, enabled=True) if lower is not None else nullcontext():
+            outputs = module(inputs)
+        losses = loss.values(outputs.to(parameters[0].dtype), batch.targets[0])
+        found = scaled_gradients((losses * batch.shares[0]).sum(), parameters, lower)
+    return tuple(part[None] for part in found)
+
+
+def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype | None) -> tuple[Tensor, ...]:
+    """The gradients of a loss; in float16, of the loss times a power of 2, divided by it: fewer numbers become 0.
+
+    Where one overflows, the same gradients are computed again with a smaller power: no step is left out, and no scale
+    is carried from step to step, which a resumed run would have to know.
+    """
+    if lower != torch.float16:
+        return torch.autograd.grad(total, leaves, materialize_grads=True)
+    scale = LARGEST_SCALE
+    while True:
+        found = torch.autograd.grad(total * scale, leaves, retain_graph=scale > 1, materialize_grads=True)
+        if scale == 1 or all(bool(part.isfinite().all()) for part in found):
+            return tuple(part / scale for part in found)
+        scale /= 16
 
 
 def step_of_gradients(
@@ -115,14 +190,14 @@ def step_of_gradients(
 ) -> Callable[[Batch], None]:
     """`Network.step_function` from the gradients of a batch, one (K, *shape) for each parameter."""
     changing = theta if into is None else into
-    targets = layout.views(changing)
+    targets = tuple(layout.views(changing).values())
 
     def step(batch: Batch) -> None:
         gradients = gradients_of(batch)
         if isinstance(keep, Tensor) or keep != 1:
             changing.mul_(keep)
         # The targets are views of `changing`: no flat gradient is assembled.
-        for target, gradient in zip(targets.values(), gradients, strict=True):
+        for target, gradient in zip(targets, gradients, strict=True):
             target.sub_(gradient, alpha=stepsize)
         if push is not None:
             changing.add_(push)

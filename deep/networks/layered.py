@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.calls import Call
-from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.elementwise import (
     ACTIVATIONS,
@@ -42,15 +42,15 @@ class LayeredNetwork(Network):
         self.layers, self.loss, self.layout = layers, loss, Layout.of(module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
-        values, shared = batch.inputs, theta.shape[0] != batch.targets.shape[0]
+        values, shared = batch.inputs, theta.shape[0] != batch.shares.shape[0]
         values = _pooled(values) if shared else values.flatten(2)
         for part in self._parts(theta):
             values = part.outputs(values)
-        return self.loss.values(values.reshape(*batch.targets.shape, -1), batch.targets)
+        return self.loss.values(values.reshape(*batch.shares.shape, -1), batch.targets)
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
-        result = theta.new_empty(batch.targets.shape[0], self.layout.dim)
-        into, shared = self.layout.views(result), theta.shape[0] != batch.targets.shape[0]
+        result = theta.new_empty(batch.shares.shape[0], self.layout.dim)
+        into, shared = self.layout.views(result), theta.shape[0] != batch.shares.shape[0]
 
         def gradient_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
             calls: list[Call] = [partial(torch.bmm, errors.mT, inputs, out=into[layer.weight])]
@@ -161,12 +161,12 @@ def _pooled(values: Tensor) -> Tensor:
 
 def _by_client(values: Tensor, batch: Batch) -> Tensor:
     """(1, K·B, p) as (K, B, p): the inverse of `_pooled`."""
-    return values.reshape(*batch.targets.shape, -1)
+    return values.reshape(*batch.shares.shape, -1)
 
 
 def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...]) -> list[Layer] | None:
     """The layers of a module that is a sequence of Linear, Flatten, ReLU, Tanh and Sigmoid only; None for others."""
-    if isinstance(loss, UserLoss):
+    if not loss.by_hand:
         return None
     found: list[Layer] = []
     flat: bool = len(sample_shape) == 1  # on more axes, nn.Linear would map the last one only

@@ -14,7 +14,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.models.recurrent import LSTM, LastStateClassifier
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.functional import FunctionalNetwork
@@ -192,7 +192,7 @@ NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 def is_recurrent(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...]) -> bool:
     """Whether `RecurrentNetwork` computes the module: unchanged, all but the word vectors trained."""
-    if type(module) is not LastStateClassifier or isinstance(loss, UserLoss) or len(sample_shape) != 1:
+    if type(module) is not LastStateClassifier or not loss.by_hand or len(sample_shape) != 1:
         return False
     if type(module.lstm) is not LSTM or type(module.output) is not nn.Linear or has_hooks(module):
         return False

@@ -96,6 +96,9 @@ def deterministic_solver(method: Method, solver: LocalSolver, model: QuadraticMo
     if isinstance(solver, SmoothSolver):
         return solver
     if isinstance(solver, SGD):
+        if solver.within_round is not None:
+            problem = "changes its stepsize within a round, which is not analysed"
+            raise InvalidInput("local_solver", solver, problem, "leave within_round out")
         steps = solver.steps
         if steps is None:
             sizes = [len(y) for y in getattr(model.problem, "y", getattr(model.problem, "b", ()))]

@@ -74,6 +74,9 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
         raise InvalidInput("local_solver", solver, "has more than one right answer", cure)
     if isinstance(solver, SGD):
         solver.require_arithmetic(exact)
+        if solver.within_round is not None:
+            problem = "changes the stepsize within a round, which is not checked"
+            raise InvalidInput("within_round", solver.within_round, problem, "leave it out")
     return setup
 
 

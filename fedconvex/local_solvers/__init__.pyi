@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
+from fedconvex.local_solvers.adam import Adam as Adam
 from fedconvex.local_solvers.base import Answers as Answers
 from fedconvex.local_solvers.base import LocalSolver as LocalSolver
 from fedconvex.local_solvers.exact import Exact as Exact
@@ -18,6 +19,7 @@ __all__ = [
     "LOCAL_SOLVERS",
     "SGD",
     "AcceleratedGradient",
+    "Adam",
     "Answers",
     "Exact",
     "GradientDescent",

@@ -1,10 +1,20 @@
 """Draws the mini-batches of a round of local SGD before it starts, from the seed alone and so alike for all methods."""
 
+from typing import Any
+
 import numpy as np
 
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Problem
 from fedconvex.problems.local_sgd import Minibatches
+from fedconvex.problems.samples import Samples
 from fedconvex.randomness import Purpose, stream
+from fedconvex.stepsizes import factors_within_round
+from fedconvex.validation import integer_at_least
 
 MOST_BYTES = 4 * 2**30  # of a round's order of samples
 
@@ -56,6 +66,50 @@ def draw_minibatches(
         numbers.append(numbers[-1] + batches)
     bounds = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     return Minibatches(np.concatenate(orders).astype(np.int64), bounds, np.array(numbers, dtype=np.int64))
+
+
+def minibatches_of_round(
+    samples: Samples, batch_size: int | None, epochs: int | None, steps: int | None, draw: Draw
+) -> Minibatches:
+    """The batches of a round's participants, of whom stragglers do only a part of the epochs, or of the steps."""
+    number = len(samples.count)
+    amounts = np.full(number, epochs if steps is None else steps) if draw.efforts is None else draw.efforts
+    return draw_minibatches(
+        samples.first,
+        samples.count,
+        batch_size,
+        epochs=amounts if steps is None else None,
+        steps=amounts if steps is not None else None,
+        members=np.arange(number) if draw.members is None else draw.members,
+        seed=draw.seed,
+        round=draw.round,
+    )
+
+
+def require_work(solver: Any) -> None:
+    """Checks `epochs`, `steps` and `batch_size` of a solver that uses batches; raises InvalidInput."""
+    if (solver.epochs is None) == (solver.steps is None):
+        raise InvalidInput(
+            "epochs", solver.epochs, f"and steps = {solver.steps}: one is needed", "give epochs or steps"
+        )
+    for name in ("epochs", "steps", "batch_size"):
+        if getattr(solver, name) is not None:
+            object.__setattr__(solver, name, integer_at_least(getattr(solver, name), 1, name))
+
+
+def require_samples(solver: LocalSolver, problem: Problem) -> None:
+    """Raises InvalidInput for a problem without samples."""
+    if not problem.has_samples:
+        raise InvalidInput(
+            "local_solver", solver, f"draws mini-batches, and {problem} has no samples", "use GradientDescent"
+        )
+
+
+def step_factors(rule: Any, arithmetic: Arithmetic, batches: Minibatches) -> tuple[Scalar, ...] | None:
+    """The factors of the stepsize at the steps of a round, by a rule as in `factors_within_round`; None for none."""
+    if rule is None:
+        return None
+    return tuple(map(arithmetic.scalar, factors_within_round(rule, int(batches.steps.max(initial=0)))))
 
 
 def _require_room(name: str, amounts: np.ndarray, samples: np.ndarray) -> None:

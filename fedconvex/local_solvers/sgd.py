@@ -12,7 +12,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.minibatches import draw_minibatches
+from fedconvex.local_solvers.minibatches import minibatches_of_round, require_samples, require_work, step_factors
 from fedconvex.optional import is_installed
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
@@ -20,8 +20,8 @@ from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.problems.samples import LinearSamples, Samples
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.stepsizes import stepsize
-from fedconvex.validation import fraction_of_one, integer_at_least, non_negative, positive
+from fedconvex.stepsizes import factors_within_round, rule_within_round, stepsize
+from fedconvex.validation import fraction_of_one, non_negative, positive
 
 
 @final
@@ -50,6 +50,8 @@ class SGD(LocalSolver):
         clip: > 0: longer gradients of the whole subproblem are scaled to this length; None: no limit. It needs a square
             root, so floats or torch.
         momentum: in [0, 1).
+        within_round: factors of the stepsize at the steps t = 0, 1, … of every round, such as "0.99**t", a list, or a
+            function of t; None: all 1.
 
     Raises:
         InvalidInput: both or neither of epochs and steps, values out of range.
@@ -63,18 +65,14 @@ class SGD(LocalSolver):
     weight_decay: Scalar = number(default=0)
     clip: Any = None
     momentum: Scalar = number(default=0)
+    within_round: Any = None
 
     has_path_lengths: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if (self.epochs is None) == (self.steps is None):
-            raise InvalidInput(
-                "epochs", self.epochs, f"and steps = {self.steps}: one is needed", "give epochs or steps"
-            )
-        for name in ("epochs", "steps", "batch_size"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, integer_at_least(getattr(self, name), 1, name))
+        require_work(self)
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "within_round", rule_within_round(self.within_round))
         positive(self.decay, "decay")
         non_negative(self.weight_decay, "weight_decay")
         if self.clip is not None:
@@ -91,48 +89,41 @@ class SGD(LocalSolver):
             raise InvalidInput("clip", self.clip, problem, "use 'float' or 'torch', or no clip")
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        if not problem.has_samples:
-            raise InvalidInput(
-                "local_solver", self, f"draws mini-batches, and {problem} has no samples", "use GradientDescent"
-            )
+        require_samples(self, problem)
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         samples = clients.samples()
-        amounts = np.full(clients.num_clients, self.effort) if draw.efforts is None else draw.efforts
-        batches = draw_minibatches(
-            samples.first,
-            samples.count,
-            self.batch_size,
-            epochs=amounts if self.steps is None else None,
-            steps=amounts if self.steps is not None else None,
-            members=np.arange(clients.num_clients) if draw.members is None else draw.members,
-            seed=draw.seed,
-            round=draw.round,
-        )
+        batches = minibatches_of_round(samples, self.batch_size, self.epochs, self.steps, draw)
+        factors = step_factors(self.within_round, clients.arithmetic, batches)
         stepsize = self.stepsize * self.decay**draw.round  # constant within a round
         clip = None if self.clip is None else nearest_float(self.clip)
         rule = (stepsize, self.weight_decay, clip, self.momentum)
-        points = _descend(samples, Descent(subproblem, batches, *rule, draw.seed, draw.round))
+        points = _descend(samples, Descent(subproblem, batches, *rule, draw.seed, draw.round, factors))
         return Answers(points, stepsize * self.path_units(clients.arithmetic, batches.steps)[:, None])
 
     def path_units(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:
         """Σ_i a_i in θ = start − s Σ_i a_i g_i, (K,): the number of steps without momentum, FedNova's ‖a‖₁ with it.
 
-        With momentum, the gradient of step i counts 1 + momentum + … + momentum^(steps − i) times.
+        With momentum, the gradient of step i counts 1 + momentum + … + momentum^(steps − i) times; with `within_round`,
+        each of these summands has the factor of its own step.
         """
-        if self.momentum == 0:
+        if self.momentum == 0 and self.within_round is None:
             return arithmetic.array(steps)
+        most = int(steps.max(initial=0))
+        factors = [1] * most if self.within_round is None else factors_within_round(self.within_round, most)
         sums, last = [0 * self.momentum], 0 * self.momentum  # zeros in the arithmetic of momentum
-        for _ in range(int(steps.max(initial=0))):
+        for factor in factors:
             last = 1 + self.momentum * last
-            sums.append(sums[-1] + last)
+            sums.append(sums[-1] + arithmetic.scalar(factor) * last)
         return arithmetic.array([sums[n] for n in steps.tolist()])
 
 
 def _descend(samples: Samples, descent: Descent) -> Array:
     """The clients' points after the round: compiled for linear models in floats, else the samples' own loop."""
-    if not (isinstance(samples, LinearSamples) and samples.arithmetic.name == "float" and is_installed("numba")):
+    in_floats = isinstance(samples, LinearSamples) and samples.arithmetic.name == "float"
+    if not (in_floats and descent.factors is None and is_installed("numba")):
         return samples.descend(descent)
+    assert isinstance(samples, LinearSamples)
     from fedconvex.local_solvers.compiled_sgd import compiled_sgd  # late: numba takes a second to load
 
     subproblem, batches = descent.subproblem, descent.batches

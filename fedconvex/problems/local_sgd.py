@@ -31,6 +31,20 @@ class Minibatches:
 
 
 @final
+@dataclass(frozen=True)
+class Moments:
+    """Adam's rule for the direction v_i of a client's step i = 1, 2, … along a = clip(g_B + ∇penalty_k(θ)).
+
+    p ← β₁p + (1 − β₁)a, q ← β₂q + (1 − β₂)a², v_i = (p/(1 − β₁ⁱ)) / (√(q/(1 − β₂ⁱ)) + ε) in each entry, from p = q = 0.
+    `decoupled`: weight decay is added to v, as in AdamW; otherwise to a, before the moments.
+    """
+
+    betas: tuple[float, float]
+    epsilon: float
+    decoupled: bool
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Descent:
     """One round of local SGD: v ← momentum·v + clip(g_B + ∇penalty_k(θ)) + weight_decay·θ, then θ ← θ − stepsize·v.
@@ -39,6 +53,8 @@ class Descent:
     Client k starts with θ = start_k and v = 0 and makes one step on each of its batches.
 
     clip: gradients of the whole subproblem that are longer are scaled to this length; None: no limit.
+    factors: of the stepsize at steps 0, 1, …; None: all 1.
+    moments: Adam's rule in the place of momentum; None: SGD.
     seed, round: the run's seed and the number of the round, for networks that draw random numbers in a step.
     """
 
@@ -50,6 +66,12 @@ class Descent:
     momentum: Scalar = 0
     seed: int = 0
     round: int = 0
+    factors: tuple[Scalar, ...] | None = None
+    moments: Moments | None = None
+
+    def stepsize_at(self, step: int) -> Scalar:
+        """The stepsize of a client's step 0, 1, …"""
+        return self.stepsize if self.factors is None else self.stepsize * self.factors[step]
 
 
 def in_order_of_steps(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

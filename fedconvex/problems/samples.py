@@ -8,9 +8,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.arithmetic.rationals import Array, float_array
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.certainty import Certainty
-from fedconvex.problems.local_sgd import Descent, in_order_of_steps
+from fedconvex.problems.local_sgd import Descent, Moments, in_order_of_steps
 from fedconvex.problems.losses import SampleLoss
 
 
@@ -44,14 +44,20 @@ class Samples(ABC):
         by_steps, running = in_order_of_steps(descent.batches.steps)
         subproblem, theta = descent.subproblem.of(by_steps), descent.subproblem.start[by_steps] + 0  # + 0: a copy
         velocity: Any = None
+        moments = None if descent.moments is None else MomentsOfClients(descent.moments, 0 * theta, 0 * theta)
         for t, count in enumerate(running):
             here, members = theta[:count], by_steps[:count]
             rows, shares = self._batch(descent, members, t)
             gradients = self.gradients(members, here, rows, shares)
             gradients = self._clipped(descent, subproblem.of(np.arange(count)).add_gradients(here, gradients))
-            step = gradients + descent.weight_decay * here
-            velocity = step if velocity is None or descent.momentum == 0 else descent.momentum * velocity[:count] + step
-            theta[:count] = here - descent.stepsize * velocity
+            if moments is None:
+                step = gradients + descent.weight_decay * here
+                kept = velocity is not None and descent.momentum != 0
+                velocity = descent.momentum * velocity[:count] + step if kept else step
+                direction = velocity
+            else:
+                direction = moments.direction(here, gradients, descent.weight_decay, t + 1)
+            theta[:count] = here - descent.stepsize_at(t) * direction
         return theta[np.argsort(by_steps)]
 
     def _batch(self, descent: Descent, members: np.ndarray, t: int) -> tuple[np.ndarray, Array]:
@@ -70,6 +76,28 @@ class Samples(ABC):
         xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
         lengths = (gradients * gradients).sum(-1)[:, None] ** 0.5
         return xp.where(lengths > descent.clip, gradients * (descent.clip / lengths), gradients)
+
+
+@final
+@dataclass(eq=False)
+class MomentsOfClients:
+    """The moments of K clients during their steps, (K, d) each; the first ones are those that still step."""
+
+    rule: Moments
+    first: Array
+    second: Array
+
+    def direction(self, theta: Array, gradients: Array, weight_decay: Scalar, step: int) -> Array:
+        """The direction of step 1, 2, … of the first clients, whose points and gradients are given."""
+        (one, two), count = self.rule.betas, len(theta)
+        decay = weight_decay * theta
+        if not self.rule.decoupled:
+            gradients = gradients + decay
+        self.first = one * self.first[:count] + (1 - one) * gradients
+        self.second = two * self.second[:count] + (1 - two) * gradients * gradients
+        scale = (self.second / (1 - two**step)) ** 0.5 + self.rule.epsilon
+        direction = self.first / (1 - one**step) / scale
+        return direction + decay if self.rule.decoupled else direction
 
 
 @final

@@ -182,7 +182,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"model__sizes": [64]}, "model.sizes", "inputs and outputs"),
         ({"model__sizes": "many"}, "model", "sizes"),
         ({"model__seed": -1}, "model.seed", "0"),
-        ({"local_solver__name": "Adam"}, "local_solver.name", "SGD"),
+        ({"local_solver__name": "RMSprop"}, "local_solver.name", "SGD"),
         ({"local_solver__epochs": 0}, "local_solver.epochs", "1"),
         ({"local_solver__momentum": 1}, "local_solver.momentum", "momentum < 1"),
         ({"participation__K": 0}, "participation.K", "1"),

@@ -11,7 +11,9 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex.deep import run
+from fedconvex.deep.memory import TensorMemory
 from fedconvex.deep.monitor import Monitor
+from fedconvex.deep.shards import Shards
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
@@ -89,3 +91,52 @@ def test_the_memory_is_estimated_before_the_samples_are_evaluated(monkeypatch: p
     estimate, *rest = seen
     assert rest == ["evaluation"] * 2
     assert estimate.samples == 30 * 32 + 30 * 8  # a byte a pixel, and class numbers
+
+
+@pytest.mark.parametrize("measure", [None, "heterogeneity"])
+def test_the_memory_is_that_of_the_bytes_and_half_as_much_and_it_is_predicted(measure: str | None) -> None:
+    """With 6 MB of images; evaluations and gradients of whole clients take them part by part."""
+    generator = torch.Generator().manual_seed(0)
+    clients = [
+        (torch.randint(0, 256, (200, 3, 32, 32), dtype=torch.uint8, generator=generator),
+         torch.randint(0, CLASSES, (200,), generator=generator)) for _ in range(10)
+    ]  # fmt: skip
+    stored = sum(X.numel() for X, _ in clients)
+    model = nn.Sequential(nn.Conv2d(3, 4, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(784, CLASSES))
+    told: list[Any] = []
+    options: dict[str, Any] = {
+        "dtype": "float32", "participation": fc.participation.Uniform(2), "measure": measure, "rounds": 1,
+        "local_solver": fc.SGD(steps=2, batch_size=10, stepsize=0.05), "before": told.append,
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch, TensorMemory() as counter:
+        patch.setattr(
+            "fedconvex.deep.memory.AT_ONCE", {"cpu": 400_000, "cuda": 0}
+        )  # as the images are fewer than elsewhere
+        run(fc.FedProx(mu=1), model, clients, **options)
+    assert counter.peak <= 1.5 * stored
+    assert told[0].total == pytest.approx(counter.peak, rel=0.2)
+    if measure is None:
+        with TensorMemory() as counter:
+            run(fc.FedProx(mu=1), model, clients, **(options | {"before": None}))
+        assert counter.peak > 1.5 * stored  # at once, they take more
+
+
+@pytest.mark.parametrize("layered", [True, False])
+def test_whole_clients_part_by_part_are_the_same(layered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    clients = [(rng.normal(size=(n, 32)), rng.integers(0, CLASSES, n)) for n in (23, 23, 9, 41)]
+    model = random(nn.Sequential(nn.Linear(32, 5), nn.Tanh(), nn.Linear(5, CLASSES)))
+    if not layered:
+        model = nn.Sequential(model, nn.Dropout(0.0))
+    options: dict[str, Any] = {
+        "rounds": 2, "local_solver": fc.GradientDescent(steps=2, stepsize=0.1), "lanczos_steps": 4, "ridge": 0.1,
+        "measure": ("heterogeneity", "curvature", "inexactness"),
+    }  # fmt: skip
+    expected = run(fc.FedProx(mu=1), model, clients, **options).to_frame()
+    monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 500, "cuda": 0})
+    batches: list[int] = []
+    whole = Shards.whole
+    monkeypatch.setattr(Shards, "whole", lambda self, *given: batches.append(1) or whole(self, *given))
+    found = run(fc.FedProx(mu=1), model, clients, **options).to_frame()
+    assert len(batches) > 100
+    np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(float), rtol=1e-9, atol=1e-12)

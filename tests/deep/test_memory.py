@@ -47,6 +47,7 @@ def small_memory(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
 
         monkeypatch.setattr(kind, "gradients", limited)
     monkeypatch.setattr(memory, "NUMBERS", 2000)
+    monkeypatch.setattr(memory, "AT_ONCE", {"cpu": 2000, "cuda": 2000})
     monkeypatch.setattr(Budget.__init__, "__defaults__", (2000,))
     return tried
 

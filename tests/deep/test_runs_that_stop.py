@@ -447,10 +447,7 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folders.append(folder)
 
-    def __enter__(self) -> "Recorder":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
         pass
 
     def add_scalar(self, name: str, value: float, step: int) -> None:

@@ -1,6 +1,8 @@
 """Clients given as data sets and loaders of torch.utils.data: the run is that of their tensors."""
 
+from collections import UserList
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, Tenso
 
 import fedconvex as fc
 from fedconvex.deep import run
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, TooLarge
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
@@ -42,8 +44,36 @@ class Pictures(Samples):
 
 
 class Stream(IterableDataset[Any]):
+    """Samples one after the other; with `endless`, again and again."""
+
+    def __init__(self, pairs: Any, endless: bool = False) -> None:
+        self.pairs, self.endless = pairs, endless
+
     def __iter__(self) -> Iterator[Any]:
-        return iter([(np.zeros(FEATURES), 0)])
+        yield from cycle(self.pairs) if self.endless else self.pairs
+
+
+class Broken(Samples):
+    def __getitem__(self, i: int) -> Any:
+        raise KeyError("image 3")
+
+
+class Once(IterableDataset[Any]):
+    """Gives its samples only once."""
+
+    def __init__(self, pairs: Any) -> None:
+        self.left = iter(pairs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.left
+
+
+PAIRS = [list(zip(X, y, strict=True)) for X, y in CLIENTS]
+
+
+def list_of(pairs: Any) -> Any:
+    """A sequence of a class of its own, as other libraries have them."""
+    return UserList(pairs)
 
 
 def go(clients: Any, test: Any) -> Any:
@@ -55,11 +85,12 @@ def go(clients: Any, test: Any) -> Any:
     "clients",
     [
         TENSORS,
-        [Samples(list(zip(X, y, strict=True))) for X, y in CLIENTS],
+        [Samples(pairs) for pairs in PAIRS],
         [DataLoader(data, batch_size=3, shuffle=True) for data in TENSORS],
         [TENSORS[0], CLIENTS[1], DataLoader(TENSORS[2]), Subset(TENSORS[3], range(len(TENSORS[3])))],
+        [Stream(PAIRS[0]), DataLoader(Stream(PAIRS[1]), batch_size=5), Stream(PAIRS[2]), list_of(PAIRS[3])],
     ],
-    ids=["tensors", "pairs", "loaders", "mixed"],
+    ids=["tensors", "pairs", "loaders", "mixed", "streams"],
 )
 def test_the_run_is_that_of_the_tensors(clients: Any) -> None:
     expected, found = go(CLIENTS, CLIENTS[0]), go(clients, clients[0])
@@ -73,13 +104,15 @@ ZEROS = np.zeros(FEATURES)
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (Stream(), "Stream: has no length"),
-        (DataLoader(Stream()), "Stream: has no length"),
+        (iter(PAIRS[0]), "can be read only once"),
+        (Broken([0, 1]), "cannot be read, sample 0: KeyError: 'image 3'"),
+        (Stream([]), "has no samples"),
+        (DataLoader(TENSORS[0], batch_size=None), "has no batch size"),
         (Samples([]), "has no samples"),
         (Samples([(ZEROS, 0)] * 3, noise=1.0), "draws at random.*transform="),
         (Samples([(ZEROS, 0), (np.zeros(2), 1)]), "do not stack"),
         (Pictures([0, 1]), "do not stack"),
-        (Samples([(ZEROS, 0, 1)] * 2), "samples of 3 parts; let each be a pair"),
+        (Samples([(ZEROS, 0, 1, 2)] * 2), "samples of 4 parts; let each be a pair"),
         (TensorDataset(torch.zeros(3, FEATURES)), "samples of 1 parts"),
     ],
 )
@@ -88,3 +121,15 @@ def test_what_is_refused(data: Any, told: str) -> None:
         with pytest.raises(InvalidInput, match=told) as caught:
             go(clients, test)
         assert caught.value.argument == argument
+
+
+def test_a_stream_that_gives_its_samples_only_once_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="Once: gives no samples when it is read again"):
+        go([Once(PAIRS[0])], None)
+
+
+def test_a_stream_that_does_not_end_is_refused_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fedconvex.memory.FREE", 0)
+    monkeypatch.setattr("fedconvex.memory.available", lambda: 100_000)
+    with pytest.raises(TooLarge, match=r"clients\[0\] = Stream: reading the first 1024 samples takes .*let it end"):
+        go([Stream(PAIRS[0], endless=True)], None)
