@@ -9,8 +9,10 @@ from typing import final
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.claims import builder_of
+from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.rocq.run_scripts import RunScript
+from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.proofs_checks.rocq.theorems import theorem_of_statement
@@ -26,6 +28,7 @@ LIBRARY = (
     "Steps",
     "Draws",
     "Random",
+    "Runs",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses: its tactics do not find a sign, or an identity. Whoever mends this
 # takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -45,6 +48,7 @@ HEAD = """From Coq Require Import Reals List Lra.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
 Open Scope R_scope.
 """
+OF_RUNS = HEAD.replace("List Lra.", "List Lra Lia.").replace("Draws Random.", "Draws Random Runs.")
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -96,7 +100,12 @@ def exported(statement: Statement) -> Exported:
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
-        script = Script(theorem_of_statement(identifier))
+        script: Script | RunScript
+        if statement.claim.of_run:
+            theorem = RunTheorem(identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement))
+            script = RunScript(theorem)
+        else:
+            script = Script(theorem_of_statement(identifier))
         text = script.whole()
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
@@ -104,7 +113,8 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing=f"no proof to export: {error}")
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
-    return Exported(identifier, f"(** {identifier} *)\n\n{HEAD}{needed}\n{text}\n", cited=cited)
+    head = OF_RUNS if statement.claim.of_run else HEAD
+    return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 
 @cache

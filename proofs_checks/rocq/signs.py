@@ -13,6 +13,7 @@ from fedconvex.claims.terms import Number, parts
 from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
+LONGEST = 400  # terms of a polynomial that is written out
 Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
 
 
@@ -230,4 +231,6 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
 
 
 def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
+    if len(polynomial) > LONGEST:
+        raise Missing("the sign of a formula of so many terms")
     return Writer({}, names).number(number_of(Scalar(polynomial, field.one, field)))
