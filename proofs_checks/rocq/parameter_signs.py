@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector
+from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import sign_lemma
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
@@ -63,5 +63,30 @@ class ParameterSigns:
         try:
             self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
         except Missing:
-            return f"({self.roots.rewrite}sign)"
+            try:
+                return self._rooted(name, formula, strictly)
+            except Missing:
+                return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
+
+    def _rooted(self, name: str, formula: Number, strictly: bool) -> str:
+        """The tactic that shows a sign by a lemma about the roots in the formula."""
+        if not self.roots.names:
+            raise Missing("the sign of a formula without roots")
+        field, names = self.board.field, {"σ": "sg"} if self.theorem.draws == "uniform" else {}
+        for symbol in field.signs:
+            if symbol.startswith("√"):
+                inside = symbol.removeprefix("√")
+                of = number(int(inside)) if inside.isdigit() else parameter(inside)
+                known = self.roots.names.get(Number("root", (of,)))
+            else:
+                known = self.theorem.parameters.get(symbol)
+            if known is not None:
+                names[symbol] = known
+        names = {symbol: names[symbol] for symbol in field.signs if symbol in names}
+        lemma, (target, *given) = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
+        self.lemmas.append(lemma)
+        relation = "<" if strictly else "<="
+        replaced = f"match goal with |- 0 {relation} ?e => replace e with ({target}) by {self.roots.identity} end"
+        by = "first [assumption | lra | nra]"
+        return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"

@@ -1,5 +1,6 @@
 """The proof of a theorem about a run: lemmas about one round, added up over the rounds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from fedconvex.proofs_checks.rocq.run_terms import (
 )
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
-from fedconvex.proofs_checks.rocq.terms import Missing, Writer
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer, divided
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, theorem_of_statement
 
 Key = tuple[str, str]  # when, and the name of the number, or the text of one that stands for itself
@@ -205,7 +206,7 @@ class RunScript:
         """The lemmas, the theorem, and its proof."""
         theorem = self.theorem
         claim, lines = theorem.claim, theorem.derivation.lines
-        self.writer = Writer({}, _Names(theorem.master.parameters), "everyone")
+        self.writer = Writer({}, _Names({**theorem.master.parameters, BEFORE: "(INR j)"}), "everyone")
         if claim.relation != "<=" or not isinstance(lines[-1], proofs.Combine):
             raise Missing("a claim about a run of this form")
         body: list[str] = []
@@ -216,16 +217,18 @@ class RunScript:
             body += self.out
         self.out = []
         last = self._last(lines[-1])
+        self._last_board(last)
+        self.leftovers = self._leftovers(last)
         body += self.out
         self.out = keep
         self.out = []
         self._kept()
         kept = self.out
         self.out = []
-        self._parameters(last)
+        self._parameters()
         start = self.out
         self.out = []
-        self._conclude(last)
+        self._conclude()
         proof = [*start, *kept, *body, *self.out]
         statement = self.display.statement(self.theorem.used.values())
         names = self.display.names(self.theorem.used.values())
@@ -260,33 +263,33 @@ class RunScript:
         telescope = isinstance(line, proofs.Telescope)
         gain = line.gain if telescope else number(0)
         later = after_round(potential).put(parameter(BEFORE), parameter(BEFORE) + 1)
-        changing = any(p == parameter(BEFORE) for p in parts(potential))
-        if changing:
-            raise Missing("a potential that depends on the number of rounds")
+        start, end = potential.put(parameter(BEFORE), number(0)), potential.put(parameter(BEFORE), parameter(self.theorem.count))
         known = self.theorem.terms.ratio(ratio)
         left, right = (ratio * later + gain, potential + error) if telescope else (later, ratio * potential + error)
         lemma = self.lemma(f"round_{place}", left, right, line.facts, line.squares)
-        before = self.combined(potential)
+        before, after = self.combined(potential), self.combined(potential.put(parameter(BEFORE), parameter(BEFORE) + 1))
         gains = [] if gain == number(0) else self.combined(gain)
         v, k = self._list(before)
+        next_k = self._list(after)[1]
+        later_v, later_k = (t.replace("INR j", "INR (S j)") for t in (v, self._written(k)))
         g, kg = self._list(gains)
         w, r, e = self._written, self.writer.factor(known.ratio), self._written(error)
         if telescope:
-            one = f"{w(k)} + {e} - {r} * (total {v} %s + {w(k)}) - (total {g} %s + {w(kg)})"
-            goal = f"0 <= total {v} (E j) + " + one % ("(E (S j))", "(E j)")
+            gained = f"(total {g} (E j) + {w(kg)})"
+            goal = f"0 <= total {v} (E j) + {w(k)} + {e} - {r} * (total {later_v} (E (S j)) + {later_k}) - {gained}"
         else:
-            goal = f"0 <= {r} * (total {v} (E j) + {w(k)}) + {e} - (total {v} (E (S j)) + {w(k)})"
+            goal = f"0 <= {r} * (total {v} (E j) + {w(k)}) + {e} - (total {later_v} (E (S j)) + {later_k})"
         goal = goal.replace("E ", "after " if self.drawn else "here ")
         self.say(f"assert (round_{place} : forall j, (j < rounds)%nat -> {goal}).")
-        self.say("{ intros j a_round.")
+        self.say("{ intros j a_round. rewrite ?S_INR. pose proof (pos_INR j) as before_sign.")
         factor = number(-1) * known.ratio if telescope else number(-1)
         times = ONE if telescope else known.ratio
-        nexts, _ = self._list([(factor * c, atom) for c, atom in before])
+        nexts, _ = self._list([(factor * c, atom) for c, atom in after])
         heres, _ = self._list([*((times * c, atom) for c, atom in before), *((number(-1) * c, a) for c, a in gains)])
         if telescope:
-            rest = k + error - known.ratio * k - kg
+            rest = k + error - known.ratio * next_k - kg
         else:
-            rest = known.ratio * k + error - k
+            rest = known.ratio * k + error - next_k
         if self.drawn:
             self.say(f"pose proof (round_in_expectation j {nexts} {heres} {self._written(rest)}) as added.")
             self.say(f"{UNFOLD} in *. eapply same_difference; [apply added; clear added | {UNFOLD}; {self.identity}].")
@@ -297,24 +300,28 @@ class RunScript:
         for tactic in self.use(lemma, self.moment, "(INR j)"):
             self.say(tactic)
         self.say(f"apply (same_difference _ _ _ here_is). {UNFOLD}; {self.unfold}; {self.identity}. }}")
-        self.facts[name] = self._of_all(line, telescope, known, potential, gain, error)
+        self.facts[name] = self._of_all(telescope, known, start, end, gain, error)
         lemma_name = "telescope" if telescope else "iterate"
         of = "(@after W)" if self.drawn else "here"
-        arguments = f"{r} {e} rounds {of} (fun _ => {v}) (fun _ => {w(k)})"
+        arguments = f"{r} {e} rounds {of} (fun j => {v}) (fun j => {w(k)})"
         arguments += f" {g} {w(kg)}" if telescope else ""
         self.multipliers.append(known.ratio)
         self.say(f"assert (line_{place} : 0 <= {self.text(self.facts[name])}).")
         self.say(f"{{ pose proof ({lemma_name} {arguments}) as all_rounds.")
         self.say(f"lapply all_rounds; [clear all_rounds; intro all_rounds | {self._positive(known.ratio)}].")
-        self.say(f"specialize (all_rounds round_{place}). {UNFOLD} in all_rounds. {self._powers('all_rounds')}")
+        self.say(f"specialize (all_rounds round_{place}). {UNFOLD} in all_rounds. change (INR 0) with 0 in all_rounds.")
+        self.say(self._powers("all_rounds"))
         self.say(f"apply (same_difference _ _ _ all_rounds). cbn [after]; {self.identity}. }}")
         self.proofs_of = getattr(self, "proofs_of", {}) | {name: f"line_{place}"}
 
     def _positive(self, formula: Number) -> str:
         return f"exact (@SIGN {self.writer.number(formula)} @)"
 
-    def _of_all(self, line: Any, telescope: bool, known: Ratio, potential: Number, gain: Number, error: Number) -> Sum:
-        begun, ended = self.sum_of(potential, "start"), self.sum_of(potential, "end")
+    def _of_all(
+        self, telescope: bool, known: Ratio, start: Number, end: Number, gain: Number, error: Number
+    ) -> Sum:  # fmt: skip
+        """What the line says is >= 0."""
+        begun, ended = self.sum_of(start, "start"), self.sum_of(end, "end")
         place = str(self.theorem.terms.ratios.index(known))
         errors = Sum([(error * known.sum, None)])
         if telescope:
@@ -496,16 +503,21 @@ class RunScript:
 
     # ---- parameters and the end
 
-    def _parameters(self, last: Sum) -> None:
-        theorem = self.theorem
-        zero = number(0)
+    def _last_board(self, last: Sum) -> None:
+        """The parameters of the last line, with all sums of powers."""
+        theorem, zero = self.theorem, number(0)
         every = [c for _, _, of in self.summands for c, _ in of.terms]
-        claims = [*self.multipliers, *every, *(c for c, _ in last.terms)]
-        everything = [*claims, *(known.sum for known in theorem.terms.ratios), *(k.power() for k in theorem.terms.ratios)]
-        setting = theorem.terms.setting_for(*everything)
-        rooted = [term for term in dict.fromkeys(everything) if any(p.head == "root" for p in parts(term))]
+        self.claims = [*self.multipliers, *every, *(c for c, _ in last.terms)]
+        sums = [term for known in theorem.terms.ratios for term in (known.sum, known.power())]
+        setting = theorem.terms.setting_for(*self.claims, *sums)
+        rooted = [term for term in dict.fromkeys(self.claims) if any(p.head == "root" for p in parts(term))]
         self.final = TheoremText(theorem.name, setting, Claim(zero, "<=", sum(rooted, start=zero)), proofs.Derivation())
-        self.known = ParameterSigns(self.final, [*claims, *(k.power() for k in theorem.terms.ratios)], [], self.multipliers)
+
+    def _parameters(self) -> None:
+        """What is known of the parameters."""
+        theorem = self.theorem
+        powers = [known.power() for known in theorem.terms.ratios]
+        self.known = ParameterSigns(self.final, [*self.claims, *powers], [], self.multipliers)
         self.say(f"assert (rounds_is : INR rounds = {theorem.master.parameters[theorem.count]}) by lra.")
         self.say("assert (a_round_at_least : (1 <= rounds)%nat) by (apply a_round_at_least; lra).")
         if theorem.setting.draws.scheme == "uniform":
@@ -529,8 +541,8 @@ class RunScript:
             del text
         self.out += [f"  {line}" for line in self.known.lines]
 
-    def _conclude(self, last: Sum) -> None:
-        leftovers = self._leftovers(last)
+    def _conclude(self) -> None:
+        leftovers = self.leftovers
         for line in self.display.rewriting(self):
             self.say(line)
         summands = [f"{self.writer.factor(m)} * ({self.text(of)})" for m, _, of in self.summands]
@@ -542,7 +554,8 @@ class RunScript:
         entries += [("", name, True) for _, name in leftovers]
         for place in reversed(range(len(entries))):
             sign, name, exact = entries[place]
-            one = f"apply {name.split(', ')[0]}; exact {name.split(', ')[1]}" if exact else f"apply Rmult_le_pos; [exact {sign} | exact {name}]"
+            how, _, known = name.rpartition(", ")
+            one = f"{'apply times_zero; ' if how == 'times_zero' else ''}exact {known}" if exact else f"apply Rmult_le_pos; [exact {sign} | exact {name}]"
             if exact:
                 steps.append(f"apply nonneg_zero; [| {one}].")
             else:
@@ -569,16 +582,38 @@ class RunScript:
         found: list[tuple[str, str]] = []
         for key, equal in self.equal_at_start.items():
             coefficients = grouped.pop(key, [])
-            if not _has_sum(coefficients, value):
+            if not _sum(coefficients, value):
                 continue
             if equal is not None:
                 grouped.setdefault(equal, []).extend(coefficients)
             factor = " + ".join(self.writer.factor(c) for c in coefficients)
             instead = "0" if equal is None else self._key(equal)
             found.append((f"({factor}) * ({self._key(key)} - {instead})", f"times_zero, equal_{key[1]}"))
-        if left := [key for key, coefficients in grouped.items() if _has_sum(coefficients, value)]:
-            raise Missing(f"an identity between numbers of a run: {left}")
+        left = {key: total for key, of in grouped.items() if (total := _sum(of, value))}
+        if any(key is None or key[0] not in ("", "start") for key in left):
+            raise Missing(f"an identity between numbers of a run: {list(left)}")
+        if left:
+            found.append(self._relation(left))
         return found
+
+    def _relation(self, left: Mapping[Any, Any]) -> tuple[str, str]:
+        """A linear relation between numbers at the start."""
+        terms = {name: of for of, name in self.atoms.items()}
+        claimed, text = number(0), []
+        for key, coefficient in left.items():
+            c = divided(coefficient)
+            self.claims.append(c)
+            claimed = claimed + c * self.theorem.as_claimed(terms[key[1]])
+            text.append(f"{self.writer.factor(c)} * {self._key(key)}")
+        lemma = self.lemma("begun", number(0), claimed, (), (), "start", "=")
+        if lemma.board.number(claimed).terms:
+            raise Missing(f"an identity between numbers of a run: {list(left)}")
+        self.say(f"assert (begun : {' + '.join(text)} = 0).")
+        self.say("{ idtac.")
+        for tactic in self.use(lemma, self.first):
+            self.say(tactic)
+        self.say(f"apply (equal_difference _ _ _ here_is). {self.unfold}; {self.identity}. }}")
+        return f"({' + '.join(text)})", "exact, begun"
 
     def _equalities(self, claimed: Sum) -> None:
         """Numbers at the start that are others there, since the first state is known."""
@@ -608,12 +643,12 @@ class RunScript:
             self.say(f"apply Rminus_diag_eq. {self.unfold}. exact here_is. }}")
 
 
-def _has_sum(coefficients: list[Number], value: Any) -> bool:
-    """Whether the sum of these formulas is not 0."""
-    total = 0
+def _sum(coefficients: list[Number], value: Any) -> Any:
+    """The value of the sum of these formulas."""
+    total = value(number(0))
     for c in coefficients:
         total = total + value(c)
-    return bool(total)
+    return total
 
 
 class _Names(dict[str, str]):

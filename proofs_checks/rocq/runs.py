@@ -76,11 +76,9 @@ class RunTheorem:
     def lemma(self, name: str, claim: Claim, lines: tuple[Any, ...], when: str = "round") -> TheoremText:
         """A lemma about one round, or about the moment at the start or at the end of the run."""
         setting = self.terms.setting_for(claim, lines, self.setting.initial_gap if when == "start" else ())
-        if when == "end":
+        if when != "round":  # of rounds before which the server's point is assumed to be so
             setting = replace(setting, dissimilarity=None, variance=None, large_gradient=None)
-        if when != "start":
-            setting = replace(setting, initial_gap=None)
-        if when == "start" and INFIMUM not in setting.signs:
+        if when != "start" or INFIMUM not in setting.signs:
             setting = replace(setting, initial_gap=None)
         invariants = self.begun if when == "start" else self._invariants
         made = TheoremText(

@@ -100,8 +100,16 @@ class Script:
                 "intros; eapply curvature_weaker_least; [eauto | order]",
                 "intros; eapply curvature_weaker_most; [eauto | order]",
             )
-            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}]"
+            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}{self._fixed_here()}]"
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
+
+    def _fixed_here(self) -> str:
+        """Another tactic for the hypotheses of cited theorems: that a gradient which is a memory does not vary."""
+        always = [v.name for v in self.round.variables.values() if v.equals is not None and v.equals.head == "gradient"]
+        if not (self.theorem.drawn and always):
+            return ""
+        rewritten = " | ".join(f"rewrite {name}_is" for name in always)
+        return f" | (first [{rewritten}]; is_fixed_vector (fun u => @fixed_gradient W C V f u))"
 
     def _class(self) -> None:
         """The class of the function of all clients."""
@@ -116,6 +124,8 @@ class Script:
                 self.say(f"assert (F_{kind} : curvature_at_{kind} {given} F) by exact {proof}.")
         if self.theorem.drawn:
             self.say("pose proof (fun u => @fixed_gradient W C V f u) as of_fixed. fold F in of_fixed.")
+            if any(self._selected(u.args[0]) for u in self._vectors() if u.head == "gradient"):
+                self.say("pose proof (fun u v => gradient_of_selected f d u v) as of_selected. fold F in of_selected.")
         self.say("clearbody F.")
         self._law()
 
@@ -206,6 +216,9 @@ class Script:
             known.add(text)
             at_points[self._key(at)] = (at, name)
         terms = dict.fromkeys(u.args[0] for u in self._vectors() if u.head == "gradient")
+        for at in list(terms):
+            if both := self._selected(at):
+                terms |= dict.fromkeys(both)
         for at in sorted(terms, key=_depth):
             text = self._gradient(at)
             if text in known:
@@ -225,6 +238,15 @@ class Script:
             self.say(f"{{ f_equal. {self._canonical()} {self._same}; identity. }}")
             self.rewrites.append((text, f"{name}_is"))
 
+    def _selected(self, at: Vector) -> tuple[Vector, Vector] | None:
+        """The points u and v where this one is v for the drawn clients, and u for the others."""
+        if at.head == "free" and (equals := self.round.variables[at.args[0]].equals) is not None:
+            return self._selected(equals)
+        match at.head, at.args:
+            case "+", (u, Vector("named", ("selected", Vector("-", (v, again))))) if again == u:
+                return u, v
+        return None
+
     def _key(self, at: Vector) -> Any:
         """Equal for points that are one."""
         return self.board.round.put(self.round.meaning(at)).key
@@ -233,6 +255,10 @@ class Script:
         return self.within.vector(gradient(at))
 
     def _new_gradient(self, name: str, text: str, at: Vector) -> None:
+        if both := self._selected(at):
+            old, new = map(self._gradient, both)
+            self.say(f"assert ({name}_is : {text} = ({old} + selected d ({new} - {old}))%V) by apply of_selected.")
+            return
         self.unknown_gradients.append((name, at))
         if self.round.meaning(at).is_random:
             raise Missing("a gradient at a point that depends on the draw")

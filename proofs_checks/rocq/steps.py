@@ -67,7 +67,7 @@ class TheoremSteps:
             case proofs.Combine(left, right, facts, squares, relation, called):
                 made = Step(name, self.term(left), self.term(right), relation)
                 made.facts = [(self._multiplier(m), self._fact(f)) for m, f in facts]
-                made.squares = [(self._multiplier(c), self.round.vector(u)) for c, u in squares]
+                made.squares = [(self._multiplier(c), self._without_nested(self.round.vector(u))) for c, u in squares]
             case proofs.Root(left, right, of, called):
                 made = Step(name, self.term(left), self.term(right), "<=", root_of=self.names[of])
             case _:
@@ -82,6 +82,14 @@ class TheoremSteps:
             with suppress(Missing):
                 return divided(self.board.parameters.value(made))
         return made
+
+    def _without_nested(self, of: Vector) -> Vector:
+        """The vector with coefficients that have no divisions inside divisors."""
+        arguments = (
+            self._without_nested(a) if type(a) is Vector else self._multiplier(a) if type(a) is Number else a
+            for a in of.args
+        )
+        return Vector(of.head, tuple(arguments)) if of.head in ("+", "-", "*", "/") else of
 
     def term(self, term: Any) -> Any:
         """The term in the variables of the round."""
