@@ -88,5 +88,9 @@ class ParameterSigns:
         self.lemmas.append(lemma)
         relation = "<" if strictly else "<="
         replaced = f"match goal with |- 0 {relation} ?e => replace e with ({target}) by {self.roots.identity} end"
-        by = "first [assumption | lra | nra]"
+        of_hypothesis = " | ".join(
+            f"match goal with H : ?b {r} ?a |- 0 {r} ?c => replace c with (a - b) by {self.roots.identity}; lra end"
+            for r in ("<=", "<")
+        )
+        by = f"first [assumption | lra | {of_hypothesis} | nra]"
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"

@@ -58,6 +58,7 @@ class RunScript:
         self.display = Display(theorem, self.moment, self.first)
         self.cited: dict[str, TheoremText] = {}
         self.scripts: list[str] = []
+        self.ratio_lemmas: list[str] = []
 
     def say(self, line: str) -> None:
         self.out.append(f"  {line}")
@@ -235,7 +236,7 @@ class RunScript:
         atoms = [f"  pose ({name} := {self._defined(of, name)})." for of, name in self.atoms.items()]
         intro = [f"  intros {' '.join(names)}."]
         script = "\n".join(["Proof.", *intro, *atoms, *proof, "Qed."])
-        return self.finish("\n\n".join([*self.known.lemmas, *self.scripts, f"{statement}\n{script}"]))
+        return self.finish("\n\n".join([*self.ratio_lemmas, *self.known.lemmas, *self.scripts, f"{statement}\n{script}"]))
 
     def _defined(self, of: Number, name: str) -> str:
         plain = self.theorem.plain(self.moment).number(of)
@@ -527,19 +528,26 @@ class RunScript:
             if known.is_one:
                 continue
             (name,) = known.sum.args
-            ratio, text = self.writer.factor(known.ratio), self.writer.number(known.power())
+            ratio = self.writer.factor(known.ratio)
             strict = theorem.terms.parameters.field.is_positive(theorem.terms.parameters.value(known.ratio))
-            signed = f"{ratio}_sign"
-            del signed
             relation, lemma = ("<", "pow_lt") if strict else ("<=", "pow_le")
-            self.say(f"assert ({name}_ratio : 0 {relation} {ratio}) by sign.")
+            self.say(f"assert ({name}_ratio : 0 {relation} {ratio}).")
+            self._ratio_sign(name, known, strict)
             self.say(f"assert ({name}_most : 1 <= weights {ratio} rounds) by (apply weights_most; [lra | assumption]).")
             self.say(f"assert ({name}_power : 0 {relation} 1 + ({ratio} - 1) * weights {ratio} rounds)")
             self.say(f"  by (rewrite <- weights_power; apply {lemma}; assumption).")
             self.say(f"destruct (a_name (weights {ratio} rounds)) as ({name} & {name}_is).")
             self.say(f"rewrite {name}_is in {name}_most, {name}_power. assert ({name}_sign : 0 < {name}) by lra.")
-            del text
         self.out += [f"  {line}" for line in self.known.lines]
+
+    def _ratio_sign(self, name: str, known: Ratio, strict: bool) -> None:
+        """The sign of a ratio, from what is known without any sum of its powers."""
+        zero, setting = number(0), self.theorem.master.setting
+        rooted = known.ratio if any(p.head == "root" for p in parts(known.ratio)) else zero
+        alone = TheoremText(f"{self.theorem.name}_{name}", setting, Claim(zero, "<=", rooted), proofs.Derivation())
+        signs = ParameterSigns(alone, [1 / known.ratio if strict else known.ratio], [], [known.ratio])
+        self.ratio_lemmas += signs.lemmas
+        self.say("{ " + "\n    ".join([*signs.lines, "first [assumption | lra]. }"]))
 
     def _conclude(self) -> None:
         leftovers = self.leftovers

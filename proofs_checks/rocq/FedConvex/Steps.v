@@ -150,6 +150,7 @@ Ltac nonzero_one :=
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); replace d with (- e) by ring; rewrite Z; ring
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero_one
   | |- ?e <> 0 => apply not_eq_sym, Rlt_not_eq; sign
+  | |- ?e <> 0 => apply Rgt_not_eq; sign
   | |- ?e <> 0 => nra
   end.
 Ltac nonzero := repeat split; nonzero_one.
