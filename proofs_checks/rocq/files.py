@@ -66,10 +66,14 @@ To believe a theorem, read
    and `inner` of families is the mean inner product. A round is written as equations, such as
    `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2. In rounds with
    drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too.
+3. for theorems about runs of many rounds, the definitions in `FedConvex/Runs.v`, up to "Nothing below this line":
+   `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
+   before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
+   state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
 
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
-a round exist is a hypothesis of each theorem, and so is what a method's memory always satisfies, such as FedDyn's
-h = the mean of the memories; that it always does is not among these theorems.
+a round exist is a hypothesis of each theorem. In a theorem about one round so is what a method's memory always
+satisfies, such as FedDyn's h = the mean of the memories.
 """
 
 
@@ -102,7 +106,9 @@ def exported(statement: Statement) -> Exported:
     try:
         script: Script | RunScript
         if statement.claim.of_run:
-            theorem = RunTheorem(identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement))
+            theorem = RunTheorem(
+                identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement)
+            )
             script = RunScript(theorem)
         else:
             script = Script(theorem_of_statement(identifier))

@@ -84,7 +84,7 @@ class ParameterSigns:
             if known is not None:
                 names[symbol] = known
         names = {symbol: names[symbol] for symbol in field.signs if symbol in names}
-        lemma, (target, *given) = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
+        lemma, target = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
         self.lemmas.append(lemma)
         relation = "<" if strictly else "<="
         replaced = f"match goal with |- 0 {relation} ?e => replace e with ({target}) by {self.roots.identity} end"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, parts
-from fedconvex.proofs_checks.rocq.run_terms import ONE
+from fedconvex.proofs_checks.rocq.run_terms import ONE, without_symbols
 from fedconvex.proofs_checks.rocq.runs import RunHypothesis, RunTheorem
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM
@@ -40,6 +40,7 @@ class Display:
         return _OfRun(self)
 
     def conclusion(self) -> str:
+        """The claim."""
         claim = self.theorem.printed
         return f"{self._writer.number(claim.left)} <= {self._writer.number(claim.right)}"
 
@@ -53,7 +54,7 @@ class Display:
                 continue
             lines += self._single(part, script, shown)
         for power, known, more in self.theorem.terms.displayed:
-            text, r = writer.number(power), script.writer.factor(known.ratio)
+            text = writer.number(power)
             if text in shown:
                 continue
             shown.add(text)
@@ -66,7 +67,6 @@ class Display:
                 proof = f"rewrite {lemma}; [| lra | assumption]" if more == -1 else f"rewrite {lemma}"
                 proof += f"; rewrite {name}_is; reflexivity"
             lines.append(f"replace ({text}) with ({whole}) by (symmetry; {proof}).")
-            del r
         lines.append(f"rewrite ?weights_ones; {script._named_sums()}.")
         return lines
 
@@ -91,7 +91,6 @@ class Display:
         cbn = "cbn [total fold_right fst snd here]"
         name = f"shown_{len(shown)}"
         lines = [f"assert ({name} : {text} = {whole}).", "{ "]
-        inner = script.theorem.plain(self.moment).number(self.theorem.round.number(inside))
         of_moment = f"total {entries} (fun x => x {self.moment}) + {k}"
         if part.head == "after":
             lines[-1] += f"transitivity (after rounds (fun past => {of_moment}))."
@@ -105,14 +104,15 @@ class Display:
             if self.drawn:
                 lines.append("  rewrite <- after_total. apply after_ext; intros past _.")
             lines.append(f"  {cbn}; {script.unfold}; {script.identity}.")
-            lines.append(f"- rewrite sum_of_total; {cbn}. rewrite ?weights_ones; {script._named_sums()}; {script.identity}. }}")
+            lines.append(
+                f"- rewrite sum_of_total; {cbn}. rewrite ?weights_ones; {script._named_sums()}; {script.identity}. }}"
+            )
         lines.append(f"rewrite {name}; clear {name}.")
-        del inner
         return lines
 
     # ---- the statement
 
-    def _processes(self, used: Iterable[RunHypothesis]) -> tuple[list[str], list[str]]:
+    def _processes(self) -> tuple[list[str], list[str]]:
         """The vectors that depend on the moment, and those that do not."""
         fixed, moving = set(), set()
         for name in self.theorem.round.variables:
@@ -128,7 +128,7 @@ class Display:
 
     def names(self, used: Iterable[RunHypothesis]) -> list[str]:
         """The names of everything before the conclusion, as they are introduced."""
-        moving, fixed = self._processes(used)
+        moving, fixed = self._processes()
         sets = ["C", "W", "f", "F", "EF"] if self.drawn else ["C", "f", "F"]
         draw = self.theorem.draw
         hypotheses = [h.name for h in self.theorem.master.hypotheses]
@@ -137,7 +137,7 @@ class Display:
 
     def statement(self, used: Iterable[RunHypothesis]) -> str:
         """The theorem without its proof."""
-        moving, fixed = self._processes(used)
+        moving, fixed = self._processes()
         lines = [
             f"Theorem {self.theorem.name} :",
             f"  forall (V : space) (C{' W' if self.drawn else ''} : weighted_set) (f : C -> function V),",
@@ -201,7 +201,7 @@ class _OfRun(Writer):
                 _, known, more = next(p for p in self.theorem.terms.displayed if p[0] == x or _same(p[0], x))
                 ratio = display._plain.factor(known.ratio)
                 return f"{ratio} ^ {'rounds' if not more else f'(rounds {chr(43) if more > 0 else chr(45)} 1)%nat'}"
-            case ("inner" | "norm" | "value"), _:
+            case (("inner" | "norm" | "value"), _):
                 return self._at(x, display.first)
         return super().number(x)
 
@@ -210,6 +210,4 @@ class _OfRun(Writer):
 
 
 def _same(one: Number, other: Number) -> bool:
-    from fedconvex.proofs_checks.rocq.run_terms import without_symbols
-
     return bool(without_symbols(one) == without_symbols(other))

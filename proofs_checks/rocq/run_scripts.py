@@ -1,7 +1,6 @@
 """The proof of a theorem about a run: lemmas about one round, added up over the rounds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim
@@ -10,6 +9,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.run_displays import Display
+from fedconvex.proofs_checks.rocq.run_invariants import kept_by_rounds
+from fedconvex.proofs_checks.rocq.run_sums import Expected, Key, Names, Sum, sum_of
 from fedconvex.proofs_checks.rocq.run_terms import (
     BEFORE,
     ONE,
@@ -17,29 +18,13 @@ from fedconvex.proofs_checks.rocq.run_terms import (
     Ratio,
     at_most_zero,
     combination,
-    combined,
 )
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, divided
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, theorem_of_statement
 
-Key = tuple[str, str]  # when, and the name of the number, or the text of one that stands for itself
 UNFOLD = "cbn [total fold_right fst snd here]"
-
-
-@final
-@dataclass
-class Sum:
-    """A linear combination of numbers of the run: by when and what; without either, numbers of parameters."""
-
-    terms: list[tuple[Number, Key | None]] = field(default_factory=list)
-
-    def times(self, c: Number) -> "Sum":
-        return self if c == ONE else Sum([(c if a == ONE else c * a, key) for a, key in self.terms])
-
-    def plus(self, other: "Sum") -> "Sum":
-        return Sum([*self.terms, *other.terms])
 
 
 @final
@@ -51,7 +36,8 @@ class RunScript:
         self.atoms: dict[Number, str] = {}  # names of numbers at a moment, or of fixed ones
         self.fixed: set[str] = set()
         self.out: list[str] = []
-        self.facts: dict[str, Sum] = {}
+        self.facts: dict[str, Sum] = {}  # what the lines about all rounds say is >= 0, by name
+        self.proofs_of: dict[str, str] = {}
         self.multipliers: list[Number] = []
         self.numbers: list[Number] = []
         self.moment, self.first = ("past", "nil") if self.drawn else ("j", "O")
@@ -187,7 +173,7 @@ class RunScript:
         """Tactics that add what the lemma says at a moment, called `here_is`; averages of what is known are gone."""
         term, tactics = self.theorem.applied(lemma, moment, before)
         names = {v: self.theorem.round.same_as(lemma.round, v) for v in lemma.round.variables}
-        write = _Expected(self.theorem.plain(moment, names), lemma.parameters | {BEFORE: before}, self.drawn)
+        write = Expected(self.theorem.plain(moment, names), lemma.parameters | {BEFORE: before}, self.drawn)
         relation = "<=" if lemma.claim.relation == "<=" else "="
         claim = f"{write.number(lemma.left)} {relation} {write.number(lemma.right)}"
         lines = [f"assert (here_is : {claim}).", f"{{ refine ({term}){tactics}. }}"]
@@ -207,7 +193,7 @@ class RunScript:
         """The lemmas, the theorem, and its proof."""
         theorem = self.theorem
         claim, lines = theorem.claim, theorem.derivation.lines
-        self.writer = Writer({}, _Names({**theorem.master.parameters, BEFORE: "(INR j)"}), "everyone")
+        self.writer = Writer({}, Names({**theorem.master.parameters, BEFORE: "(INR j)"}), "everyone")
         if claim.relation != "<=" or not isinstance(lines[-1], proofs.Combine):
             raise Missing("a claim about a run of this form")
         body: list[str] = []
@@ -223,7 +209,7 @@ class RunScript:
         body += self.out
         self.out = keep
         self.out = []
-        self._kept()
+        kept_by_rounds(self)
         kept = self.out
         self.out = []
         self._parameters()
@@ -236,7 +222,9 @@ class RunScript:
         atoms = [f"  pose ({name} := {self._defined(of, name)})." for of, name in self.atoms.items()]
         intro = [f"  intros {' '.join(names)}."]
         script = "\n".join(["Proof.", *intro, *atoms, *proof, "Qed."])
-        return self.finish("\n\n".join([*self.ratio_lemmas, *self.known.lemmas, *self.scripts, f"{statement}\n{script}"]))
+        return self.finish(
+            "\n\n".join([*self.ratio_lemmas, *self.known.lemmas, *self.scripts, f"{statement}\n{script}"])
+        )
 
     def _defined(self, of: Number, name: str) -> str:
         plain = self.theorem.plain(self.moment).number(of)
@@ -264,7 +252,10 @@ class RunScript:
         telescope = isinstance(line, proofs.Telescope)
         gain = line.gain if telescope else number(0)
         later = after_round(potential).put(parameter(BEFORE), parameter(BEFORE) + 1)
-        start, end = potential.put(parameter(BEFORE), number(0)), potential.put(parameter(BEFORE), parameter(self.theorem.count))
+        start, end = (
+            potential.put(parameter(BEFORE), number(0)),
+            potential.put(parameter(BEFORE), parameter(self.theorem.count)),
+        )
         known = self.theorem.terms.ratio(ratio)
         left, right = (ratio * later + gain, potential + error) if telescope else (later, ratio * potential + error)
         lemma = self.lemma(f"round_{place}", left, right, line.facts, line.squares)
@@ -313,7 +304,7 @@ class RunScript:
         self.say(f"specialize (all_rounds round_{place}). {UNFOLD} in all_rounds. change (INR 0) with 0 in all_rounds.")
         self.say(self._powers("all_rounds"))
         self.say(f"apply (same_difference _ _ _ all_rounds). cbn [after]; {self.identity}. }}")
-        self.proofs_of = getattr(self, "proofs_of", {}) | {name: f"line_{place}"}
+        self.proofs_of[name] = f"line_{place}"
 
     def _positive(self, formula: Number) -> str:
         return f"exact (@SIGN {self.writer.number(formula)} @)"
@@ -390,7 +381,9 @@ class RunScript:
             total = total + multiplier * at_most_zero(fact, self.theorem.setting, known, claim_of)
         for weight, vector in squares:
             total = total + weight * Number("inner", (vector, vector))
-        lemma = self.lemma(f"{when}_{place}" if when == "start" else f"{place}_end", number(0), total, facts, squares, when)
+        lemma = self.lemma(
+            f"{when}_{place}" if when == "start" else f"{place}_end", number(0), total, facts, squares, when
+        )
         of = self.sum_of(total, when)
         name = f"fact_{place}"
         if when == "start" or not self.drawn:
@@ -442,65 +435,6 @@ class RunScript:
     def _named_sums(self) -> str:
         equations = [f"{known.sum.args[0]}_is" for known in self.theorem.terms.ratios if not known.is_one]
         return f"rewrite {', '.join(f'?{e}' for e in [*equations, 'rounds_is'])}"
-
-    # ---- what is kept by every round
-
-    def _kept(self) -> None:
-        """What a round leaves as it is, by induction over the rounds."""
-        invariants = self.theorem.derivation.invariants
-        if not invariants:
-            return
-        claims, begins, keeps = [], [], []
-        for place, (what, always) in enumerate(invariants, 1):
-            sort, _, part = what.partition(" ")
-            term = Vector("server", (0,)) if what == "server" else Vector(sort, (part, 0))
-            new = after_round(term)
-            begins.append(self.lemma(f"{place}_begins", term, always, (), (), "start", "="))
-            keeps.append(self.lemma(f"{place}_kept", new, after_round(always), (), (), "round", "="))
-            name = str(self.theorem.round.vector(term).args[0])
-            texts = {v: self.theorem.in_round(v, self.moment) for v in list(self.theorem.round.variables)}
-            write = Writer(texts, self.theorem.master.parameters, self.theorem.setting.draws.scheme,
-                           function="EF" if self.drawn else "F")  # fmt: skip
-            equation = f"{texts[name]} = ({write.vector(self.theorem.round.vector(always))})%V"
-            claims.append((name, equation))
-        length = "length past" if self.drawn else "j"
-        whole = " /\\ ".join(f"({equation})" for _, equation in claims)
-        self.say(f"assert (kept : forall {self.moment}, ({length} <= rounds)%nat -> {whole}).")
-        self.say(f"{{ induction {self.moment} as [| {'o past' if self.drawn else 'j'} before]; intro known.")
-        self.say("- " + "repeat split." if len(claims) > 1 else "-")
-        for begin in begins:
-            term, tactics = self.theorem.applied(begin, self.first)
-            self.say(f"  {'+ ' if len(claims) > 1 else ''}refine ({term}){tactics}.")
-        now = "length past" if self.drawn else "j"
-        self.say(f"- assert (short : ({now} < rounds)%nat) by (simpl in known; lia).")
-        self.say(f"  assert (earlier : ({now} <= rounds)%nat) by lia. specialize (before earlier). clear known.")
-        pattern = " & ".join(f"before_{name}" for name, _ in claims)
-        self.say(f"  destruct before as ({pattern})." if len(claims) > 1 else f"  rename before into {pattern}.")
-        self.say("  repeat split." if len(claims) > 1 else "  idtac.")
-        for place, kept in enumerate(keeps, 1):
-            term, tactics = self.theorem.applied(kept, self.moment)
-            for name, _ in claims:
-                tactics = tactics.replace(f"always_{name} {self.moment} known", f"before_{name}")
-            bullet = "+ " if len(claims) > 1 else ""
-            names = {v: self.theorem.round.same_as(kept.round, v) for v in kept.round.variables}
-            write = Writer({v: self.theorem.in_round(mine, self.moment) for v, mine in names.items()},
-                           kept.parameters, kept.draws, function="EF" if self.drawn else "F")  # fmt: skip
-            claim = f"({write.vector(kept.left)})%V = ({write.vector(kept.right)})%V"
-            self.say(f"  {bullet}assert (kept_{place} : {claim}).")
-            self.say(f"    {{ refine ({term}){tactics}. }}")
-            if self.drawn:
-                self.say(f"    exact (f_equal (fun u : random W C V => (fun _ => u o) : random W C V) kept_{place}). ")
-            else:
-                self.say(f"    exact kept_{place}.")
-        self.out[-1] += " }"
-        for place, (name, equation) in enumerate(claims):
-            proof = "kept past known" if self.drawn else "kept j known"
-            for _ in range(place):
-                proof = f"proj2 ({proof})"
-            if place < len(claims) - 1:
-                proof = f"proj1 ({proof})"
-            self.say(f"assert (always_{name} : forall {self.moment}, ({length} <= rounds)%nat -> {equation}).")
-            self.say(f"{{ intros {self.moment} known. exact ({proof}). }}")
 
     # ---- parameters and the end
 
@@ -563,13 +497,17 @@ class RunScript:
         for place in reversed(range(len(entries))):
             sign, name, exact = entries[place]
             how, _, known = name.rpartition(", ")
-            one = f"{'apply times_zero; ' if how == 'times_zero' else ''}exact {known}" if exact else f"apply Rmult_le_pos; [exact {sign} | exact {name}]"
+            one = (
+                f"{'apply times_zero; ' if how == 'times_zero' else ''}exact {known}"
+                if exact
+                else f"apply Rmult_le_pos; [exact {sign} | exact {name}]"
+            )
             if exact:
                 steps.append(f"apply nonneg_zero; [| {one}].")
             else:
                 steps.append(f"apply plus_nonneg; [| {one}]." if place else f"{one}.")
         self.say("- " + " ".join(steps))
-        signs = {text: name for text, name in self.known.signs.items()}
+        signs = self.known.signs
         identity = self.known.roots.identity
 
         def finished(line: str) -> str:
@@ -590,14 +528,14 @@ class RunScript:
         found: list[tuple[str, str]] = []
         for key, equal in self.equal_at_start.items():
             coefficients = grouped.pop(key, [])
-            if not _sum(coefficients, value):
+            if not sum_of(coefficients, value):
                 continue
             if equal is not None:
                 grouped.setdefault(equal, []).extend(coefficients)
             factor = " + ".join(self.writer.factor(c) for c in coefficients)
             instead = "0" if equal is None else self._key(equal)
             found.append((f"({factor}) * ({self._key(key)} - {instead})", f"times_zero, equal_{key[1]}"))
-        left = {key: total for key, of in grouped.items() if (total := _sum(of, value))}
+        left = {key: total for key, of in grouped.items() if (total := sum_of(of, value))}
         if any(key is None or key[0] not in ("", "start") for key in left):
             raise Missing(f"an identity between numbers of a run: {list(left)}")
         if left:
@@ -637,7 +575,7 @@ class RunScript:
             term = self.theorem.as_claimed(terms[key[1]])
             quantity = board.number(term)
             same = next((k for k, q in known if not (q - quantity).terms), None)
-            if same is None and quantity.terms or key[0] == "" and same is None:
+            if (same is None and quantity.terms) or (key[0] == "" and same is None):
                 known.append((key, quantity))
                 continue
             self.equal_at_start[key] = same
@@ -649,34 +587,3 @@ class RunScript:
             for tactic in self.use(lemma, self.first):
                 self.say(tactic)
             self.say(f"apply Rminus_diag_eq. {self.unfold}. exact here_is. }}")
-
-
-def _sum(coefficients: list[Number], value: Any) -> Any:
-    """The value of the sum of these formulas."""
-    total = value(number(0))
-    for c in coefficients:
-        total = total + value(c)
-    return total
-
-
-class _Names(dict[str, str]):
-    """Names of parameters; names of sums of powers, and of numbers in a proof, are their own."""
-
-    def __missing__(self, name: str) -> str:
-        return name
-
-
-class _Expected(Writer):
-    """Writes numbers of a round, where clients are drawn as averages over its outcomes."""
-
-    def __init__(self, plain: Writer, parameters: dict[str, str], drawn: bool):
-        super().__init__(plain.of_vector, parameters, "everyone")
-        self.drawn_clients = drawn
-
-    def number(self, x: Number) -> str:
-        if not self.drawn_clients:
-            return super().number(x)
-        if x.head == "norm":
-            raise Missing("an expected length")
-        text = super().number(x)
-        return f"average W (fun o => {text})" if x.head in ("inner", "value") else text

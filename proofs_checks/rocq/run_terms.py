@@ -1,4 +1,4 @@
-"""Claims about runs in terms of one round: powers by sums of powers, the infimum as a parameter, linear combinations."""
+"""Claims about runs in terms of one round: powers as sums of powers, infimum as parameter, linear combinations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -132,7 +132,9 @@ def without_symbols(of: Any) -> Any:
     """The term without the symbols given to its parts."""
     if type(of) not in (Vector, Number):
         return of
-    return without_symbols(of.args[1]) if of.head == "named" else type(of)(of.head, tuple(map(without_symbols, of.args)))
+    return (
+        without_symbols(of.args[1]) if of.head == "named" else type(of)(of.head, tuple(map(without_symbols, of.args)))
+    )
 
 
 Combination = list[tuple[Number, Number | None]]  # multiples of unknown numbers; None for the number 1

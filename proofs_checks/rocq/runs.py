@@ -10,7 +10,7 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
-from fedconvex.proofs_checks.rocq.run_terms import RunTerms
+from fedconvex.proofs_checks.rocq.run_terms import BEFORE, RunTerms
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 
@@ -196,12 +196,11 @@ class RunTheorem:
             return f"exact {name}"
         if lemma.at_start:
             raise Missing(f"{name} at the start")
-        at = lemma.name  # what is about the round itself
+        if lemma.name.endswith("_end"):
+            raise Missing(f"{name} after the last round")
         called = f"{own}_is" if own else name
         length = f"length {past}" if self.drawn else past
-        self._use(called, f"forall {past}, ({length} < rounds)%nat -> {text.replace(moment, past) if moment != past else text}")
-        if at.endswith(("_end", "_begins")):
-            raise Missing(f"{name} after the last round")
+        self._use(called, f"forall {past}, ({length} < rounds)%nat -> {text}")
         return f"exact ({called} {moment} short)"
 
     def _use(self, name: str, text: str) -> None:
@@ -211,8 +210,6 @@ class RunTheorem:
 
     def applied(self, lemma: TheoremText, moment: str, before: str = "") -> tuple[str, str]:
         """The lemma at the vectors of this moment, and the tactics for its hypotheses."""
-        from fedconvex.proofs_checks.rocq.run_terms import BEFORE
-
         tactics = self.hypotheses_of(lemma, moment)
         numbers = [before if p == BEFORE else text for p, text in lemma.parameters.items()]
         vectors = [self.in_round(self.round.same_as(lemma.round, v), moment) for v in sorted(lemma.round.variables)]

@@ -418,8 +418,8 @@ class Script:
         self.say(f"assert ({step.name} : {left} {relation} {right}).")
         if step.root_of:
             names = [self.signs[text] for x in _factors(step.right) if (text := self.writer.number(x)) in self.signs]
-            rooted = " ".join(f"try rewrite {e} in {name}." for name in names for e in self.roots.equations)
-            self.say(f"{{ apply by_squares; [exact {step.root_of} |]. {self._plain()} {rooted} sign. }}")
+            rooted = "".join(f" try rewrite {e} in {name}." for name in names for e in self.roots.equations)
+            self.say(f"{{ apply by_squares; [exact {step.root_of} |]. {self._plain()}{rooted} sign. }}")
             return
         body = []
         summands, proofs_of = [], []

@@ -101,10 +101,10 @@ def sign_lemma(
 
 def rooted_sign_lemma(
     name: str, field: Field, value: Scalar, strictly: bool, names: Mapping[str, str]
-) -> tuple[str, list[str]]:
+) -> tuple[str, str]:
     """The lemma that the value is >= 0, or > 0, in the symbols of the field, whose roots have these names, too.
 
-    Beside it the hypotheses that it has of the conditions. Raises Missing where no substitutions are found.
+    Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
     """
     if any(map(_is_hard, (Scalar(value.below, field.one, field),))):
         raise Missing("the sign of a formula with roots")
@@ -121,7 +121,7 @@ def rooted_sign_lemma(
     target = f"({_text(value.above, field, names)}) / ({_factors(value.below, field, names)})"
     head = _head(name, relation, target, names, given)
     script = _by_substitutions(field, found, strictly, names)
-    return "\n".join([head, "Proof.", "  intros.", *script, "Qed."]), [target, *given]
+    return "\n".join([head, "Proof.", "  intros.", *script, "Qed."]), target
 
 
 def _by_substitutions(

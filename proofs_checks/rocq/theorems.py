@@ -164,7 +164,7 @@ class TheoremText:
         return [
             *found,
             *(self._at_server(what, w) for what in assumed),
-            *(TheoremHypothesis(f"{v.name}_is", f"{w.of_vector[v.name]} = ({w.vector(term)})%V") for v, term in defined),
+            *(TheoremHypothesis(f"{v.name}_is", f"{w.of_vector[v.name]} = ({w.vector(u)})%V") for v, u in defined),
             *(TheoremHypothesis(f"rests_{n}", f"{w.vector(new)} = {w.vector(old)}") for n, (new, old) in
               enumerate(self.rests, 1)),
         ]  # fmt: skip
