@@ -13,7 +13,7 @@ OF_RUN = ("after", "sum of rounds", "mean of rounds")
 
 
 @final
-class Display:
+class RunDisplay:
     """Writes the theorem."""
 
     def __init__(self, theorem: RunTheorem, moment: str, first: str):
@@ -164,7 +164,7 @@ class Display:
 class _OfRun(Writer):
     """Writes the claim: numbers at the start, expectations after all rounds, and sums over the rounds."""
 
-    def __init__(self, display: Display):
+    def __init__(self, display: RunDisplay):
         self.display, self.theorem = display, display.theorem
         super().__init__({}, {**display.theorem.master.parameters, INFIMUM: INFIMUM}, "everyone")
 

@@ -8,14 +8,14 @@ from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
-from fedconvex.proofs_checks.rocq.run_displays import Display
+from fedconvex.proofs_checks.rocq.run_displays import RunDisplay
 from fedconvex.proofs_checks.rocq.run_invariants import kept_by_rounds
 from fedconvex.proofs_checks.rocq.run_sums import Expected, Key, Names, Sum, sum_of
 from fedconvex.proofs_checks.rocq.run_terms import (
     BEFORE,
     ONE,
     Combination,
-    Ratio,
+    RoundRatio,
     at_most_zero,
     combination,
 )
@@ -41,7 +41,7 @@ class RunScript:
         self.multipliers: list[Number] = []
         self.numbers: list[Number] = []
         self.moment, self.first = ("past", "nil") if self.drawn else ("j", "O")
-        self.display = Display(theorem, self.moment, self.first)
+        self.display = RunDisplay(theorem, self.moment, self.first)
         self.cited: dict[str, TheoremText] = {}
         self.scripts: list[str] = []
         self.ratio_lemmas: list[str] = []
@@ -310,7 +310,7 @@ class RunScript:
         return f"exact (@SIGN {self.writer.number(formula)} @)"
 
     def _of_all(
-        self, telescope: bool, known: Ratio, start: Number, end: Number, gain: Number, error: Number
+        self, telescope: bool, known: RoundRatio, start: Number, end: Number, gain: Number, error: Number
     ) -> Sum:  # fmt: skip
         """What the line says is >= 0."""
         begun, ended = self.sum_of(start, "start"), self.sum_of(end, "end")
@@ -474,7 +474,7 @@ class RunScript:
             self.say(f"rewrite {name}_is in {name}_most, {name}_power. assert ({name}_sign : 0 < {name}) by lra.")
         self.out += [f"  {line}" for line in self.known.lines]
 
-    def _ratio_sign(self, name: str, known: Ratio, strict: bool) -> None:
+    def _ratio_sign(self, name: str, known: RoundRatio, strict: bool) -> None:
         """The sign of a ratio, from what is known without any sum of its powers."""
         zero, setting = number(0), self.theorem.master.setting
         rooted = known.ratio if any(p.head == "root" for p in parts(known.ratio)) else zero

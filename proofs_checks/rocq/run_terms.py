@@ -19,7 +19,7 @@ ONE = number(1)
 
 @final
 @dataclass
-class Ratio:
+class RoundRatio:
     """A number whose powers a run has: r, and the parameter that stands for the sum of the r^j over the rounds."""
 
     ratio: Number
@@ -45,10 +45,12 @@ class RunTerms:
     setting: ClaimSetting
     parameters: SettingParameters
     count: str
-    ratios: list[Ratio] = field(default_factory=list)
-    displayed: list[tuple[Number, Ratio, int]] = field(default_factory=list)  # powers, ratio and what is more than T
+    ratios: list[RoundRatio] = field(default_factory=list)
+    displayed: list[tuple[Number, RoundRatio, int]] = field(
+        default_factory=list
+    )  # powers, ratio and what is more than T
 
-    def ratio(self, of: Number) -> Ratio:
+    def ratio(self, of: Number) -> RoundRatio:
         """The ratio of this value, the same one always."""
         of = without_symbols(of)
         of_value = self.parameters.value(of)
@@ -56,12 +58,12 @@ class RunTerms:
             if self.parameters.value(known.ratio) == of_value:
                 return known
         if of_value == 1:
-            self.ratios.append(Ratio(ONE, parameter(self.count)))
+            self.ratios.append(RoundRatio(ONE, parameter(self.count)))
         else:
             name = f"S{len(self.ratios) + 1}"
             if name in self.setting.signs:
                 raise Missing(f"a parameter called {name}")
-            self.ratios.append(Ratio(of, parameter(name)))
+            self.ratios.append(RoundRatio(of, parameter(name)))
         return self.ratios[-1]
 
     def rewritten(self, of: Any) -> Any:
