@@ -112,7 +112,8 @@ def rooted_sign_lemma(
     if found is None:
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
-    given = [f"0 {relations[sign]} {names[x]}" for x, sign in field.signs.items() if x in names and sign in relations]
+    signs = {x: "positive" if x.startswith("√") else sign for x, sign in field.signs.items()}  # roots are introduced so
+    given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
         given.append(f"0 {'<' if strict else '<='} {text}")
