@@ -41,7 +41,7 @@ class Roots:
         """The tactic that proves an equation of formulas."""
         if not self.names:
             return "identity"
-        first = "".join(f"rewrite ?{equation}; " for equation in self.parameters)
+        first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
         return f"({first}first [ring{given} | field{given}; nonzero])"
 

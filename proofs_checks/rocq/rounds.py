@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -106,7 +106,7 @@ class RoundTerms:
             case "shared" | "memory":
                 found = self.vector(Vector(sort, (rest, 0)))
             case "next":
-                found = self._next(rest)
+                found = self._next_answers() if rest == "last" else self._next(rest)
             case _:
                 _ = self.answers
                 found = self.made[key]
@@ -118,7 +118,9 @@ class RoundTerms:
         """The term in variables, gradients, means, sums and multiples."""
         match term.head, term.args:
             case "server", (0,):
-                return self.variable("w", "w", True, self.board.round.first.server)
+                always = self.invariants.get("server")
+                equals = None if always is None or "w" in self.made else self.vector(always)
+                return self.variable("w", "w", True, self.board.round.first.server, equals)
             case "server", (1,):
                 return self._next("w")
             case ("shared" | "memory") as sort, (name, 0):
@@ -133,12 +135,12 @@ class RoundTerms:
             case "answers", ():
                 return self.answers
             case "last answers", (0,) if self.board.round.earlier is None:
-                return self.variable("last", "last", False, self.board.round.of_clients("last"))
+                last = self.variable("last", "last", False, self.board.round.of_clients("last"))
+                if self.board.round.at_start and self.setting.starts_at_own_minima:
+                    self._stationary_at_start(last)
+                return last
             case "last answers", (1,) if self.board.round.earlier is None:
-                last = self.vector(Vector("last answers", (0,)))
-                if self.setting.draws.scheme == "everyone":
-                    return self.answers
-                return last + Vector("named", ("selected", self.answers - last))
+                return self._next_answers()
             case "minimiser", ():
                 return self.variable("minimiser", "xs", True, self.board.round.minimiser)
             case "free", (name,):
@@ -323,6 +325,20 @@ class RoundTerms:
         state = self.state
         kept = [(f"{sort} {n}", u) for sort in ("shared", "memory") for n, u in getattr(state, sort).items()]
         return [(self._next(name), old) for name, old in [("w", state.server), *kept]]
+
+    def _stationary_at_start(self, last: Vector) -> None:
+        """Before the first round the clients' models are stationary points of their own functions."""
+        if all(name != "own_minima" for name, _, _ in self.gradients):
+            self.gradients.append(("own_minima", last, number(0) * last))
+
+    def _next_answers(self) -> Vector:
+        """Every client's last answer after the round."""
+        if "next last" not in self.made:
+            last, answers = self.vector(Vector("last answers", (0,))), self.answers
+            drawn = last + Vector("named", ("selected", answers - last))
+            term = answers if self.setting.draws.scheme == "everyone" else drawn
+            self.variable("next last", "last_next", False, self.meaning(term), term)
+        return self.made["next last"]
 
     def _next(self, part: str) -> Vector:
         """A part of the state after the round."""

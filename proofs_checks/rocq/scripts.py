@@ -8,15 +8,13 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, parts, value
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Monomial, Quantity, Vec
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
+from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.resting import eliminations
-from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import sign_lemma
-from fedconvex.proofs_checks.rocq.steps import Step, TheoremSteps
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step, TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
-from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
 
 
 @final
@@ -102,8 +100,16 @@ class Script:
                 "intros; eapply curvature_weaker_least; [eauto | order]",
                 "intros; eapply curvature_weaker_most; [eauto | order]",
             )
-            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}]"
+            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}{self._fixed_here()}]"
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
+
+    def _fixed_here(self) -> str:
+        """Another tactic for the hypotheses of cited theorems: that a gradient which is a memory does not vary."""
+        always = [v.name for v in self.round.variables.values() if v.equals is not None and v.equals.head == "gradient"]
+        if not (self.theorem.drawn and always):
+            return ""
+        rewritten = " | ".join(f"rewrite {name}_is" for name in always)
+        return f" | (first [{rewritten}]; is_fixed_vector (fun u => @fixed_gradient W C V f u))"
 
     def _class(self) -> None:
         """The class of the function of all clients."""
@@ -118,6 +124,8 @@ class Script:
                 self.say(f"assert (F_{kind} : curvature_at_{kind} {given} F) by exact {proof}.")
         if self.theorem.drawn:
             self.say("pose proof (fun u => @fixed_gradient W C V f u) as of_fixed. fold F in of_fixed.")
+            if any(self._selected(u.args[0]) for u in self._vectors() if u.head == "gradient"):
+                self.say("pose proof (fun u v => gradient_of_selected f d u v) as of_selected. fold F in of_selected.")
         self.say("clearbody F.")
         self._law()
 
@@ -141,48 +149,13 @@ class Script:
 
     def _parameters(self) -> None:
         """Signs of divisors and of multipliers."""
-        self.roots = Roots.of(self.numbers, self.board, self.writer)
-        for line in self.roots.lines:
-            self.say(line)
-        self.lemmas: list[str] = []
-        self.divisor_texts: dict[str, str] = {}
-        vectors = list(self._vectors())
-        for place, below in enumerate(divisors(dict.fromkeys([*self.numbers, *vectors])), 1):
-            positive = self.board.field.is_positive(self.board.parameters.value(below))
-            text = self.writer.number(below)
-            if text in self.divisor_texts:
-                continue
-            proof = self._sign(below, strictly=True) if positive else "sign"
-            self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
-            self.say(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
-        self.signs: dict[str, str] = {}
+        multipliers: list[Number] = []
         for step in self.steps:
             of_root = list(_factors(step.right)) if step.root_of else []
-            for multiplier in [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]:
-                text = self.writer.number(multiplier)
-                if text not in self.signs and is_of_parameters(multiplier):
-                    self.signs[text] = f"sign_{len(self.signs) + 1}"
-                    self.say(f"assert ({self.signs[text]} : 0 <= {text}) by {self._sign(multiplier)}.")
-
-    def _sign(self, formula: Number, strictly: bool = False) -> str:
-        """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
-        if "-" not in self.writer.number(formula):
-            return f"({self.roots.rewrite}sign)"
-        name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
-        given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
-        names = dict(self.theorem.parameters)
-        if self.theorem.draws == "uniform":
-            names["σ"] = "sg"
-            given += ["0 <= sg", "sg <= 1"]
-        given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
-        # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
-        own = SettingParameters(self.theorem.setting, [formula])
-        below = [own.value(d) for d in divisors([formula])]
-        try:
-            self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
-        except Missing:
-            return f"({self.roots.rewrite}sign)"
-        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
+            multipliers += [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]
+        known = ParameterSigns(self.theorem, self.numbers, list(self._vectors()), multipliers)
+        self.out += [f"  {line}" for line in known.lines]
+        self.roots, self.lemmas, self.signs = known.roots, known.lemmas, known.signs
 
     def _basis(self) -> None:
         """Every vector as its mean and its deviation; the shared ones are means."""
@@ -243,6 +216,9 @@ class Script:
             known.add(text)
             at_points[self._key(at)] = (at, name)
         terms = dict.fromkeys(u.args[0] for u in self._vectors() if u.head == "gradient")
+        for at in list(terms):
+            if both := self._selected(at):
+                terms |= dict.fromkeys(both)
         for at in sorted(terms, key=_depth):
             text = self._gradient(at)
             if text in known:
@@ -262,6 +238,15 @@ class Script:
             self.say(f"{{ f_equal. {self._canonical()} {self._same}; identity. }}")
             self.rewrites.append((text, f"{name}_is"))
 
+    def _selected(self, at: Vector) -> tuple[Vector, Vector] | None:
+        """The points u and v where this one is v for the drawn clients, and u for the others."""
+        if at.head == "free" and (equals := self.round.variables[at.args[0]].equals) is not None:
+            return self._selected(equals)
+        match at.head, at.args:
+            case "+", (u, Vector("named", ("selected", Vector("-", (v, again))))) if again == u:
+                return u, v
+        return None
+
     def _key(self, at: Vector) -> Any:
         """Equal for points that are one."""
         return self.board.round.put(self.round.meaning(at)).key
@@ -270,6 +255,10 @@ class Script:
         return self.within.vector(gradient(at))
 
     def _new_gradient(self, name: str, text: str, at: Vector) -> None:
+        if both := self._selected(at):
+            old, new = map(self._gradient, both)
+            self.say(f"assert ({name}_is : {text} = ({old} + selected d ({new} - {old}))%V) by apply of_selected.")
+            return
         self.unknown_gradients.append((name, at))
         if self.round.meaning(at).is_random:
             raise Missing("a gradient at a point that depends on the draw")
@@ -428,14 +417,16 @@ class Script:
         left, right = self.within.number(step.left), self.within.number(step.right)
         self.say(f"assert ({step.name} : {left} {relation} {right}).")
         if step.root_of:
-            self.say(f"{{ apply by_squares; [exact {step.root_of} |]. {self._plain()} sign. }}")
+            names = [self.signs[text] for x in _factors(step.right) if (text := self.writer.number(x)) in self.signs]
+            rooted = "".join(f" try rewrite {e} in {name}." for name in names for e in self.roots.equations)
+            self.say(f"{{ apply by_squares; [exact {step.root_of} |]. {self._plain()}{rooted} sign. }}")
             return
         body = []
         summands, proofs_of = [], []
         for place, (multiplier, fact) in enumerate(step.facts, 1):
             text = self.within.number(fact.difference)
             said = f"{text} = 0" if fact.exact else f"0 <= {text}"
-            body.append(f"assert (fact_{place} : {said}) by ({fact.proof}).")
+            body.append(f"assert (fact_{place} : {said}) by ({self._tactic(fact.proof)}).")
             summands.append(f"{self.within.factor(multiplier)} * ({text})")
             proofs_of.append((multiplier, f"fact_{place}", fact.exact))
         for weight, u in step.squares:
@@ -449,6 +440,9 @@ class Script:
         body.append(f"- {self._plain()} {self._canonical()} {self._expand}. {self.roots.identity}.")
         body.append(f"- {self._nonnegative(proofs_of, corrections, relation)}")
         self.say("{ " + "\n    ".join(body) + " }")
+
+    def _tactic(self, proof: str) -> str:
+        return proof.replace(CANONICAL, self._canonical()[:-1] or "idtac")
 
     def _plain(self) -> str:
         """The tactic that writes values and lengths by their names."""

@@ -13,6 +13,7 @@ from fedconvex.claims.terms import Number, parts
 from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
+LONGEST = 400  # terms of a polynomial that is written out
 Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
 
 
@@ -95,6 +96,39 @@ def sign_lemma(
     if found is None or not plain:
         lines.append("  sign.")
         return "\n".join([head, *lines, "Qed."])
+    return "\n".join([head, *lines, *_by_substitutions(field, found, strictly, names), "Qed."])
+
+
+def rooted_sign_lemma(
+    name: str, field: Field, value: Scalar, strictly: bool, names: Mapping[str, str]
+) -> tuple[str, str]:
+    """The lemma that the value is >= 0, or > 0, in the symbols of the field, whose roots have these names, too.
+
+    Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
+    """
+    if any(map(_is_hard, (Scalar(value.below, field.one, field),))):
+        raise Missing("the sign of a formula with roots")
+    found = substitutions(field, value)
+    if found is None:
+        raise Missing("the sign of a formula with roots")
+    relations = {"positive": "<", "nonnegative": "<="}
+    signs = {x: "positive" if x.startswith("√") else sign for x, sign in field.signs.items()}  # roots are introduced so
+    given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
+    for (difference, strict), _ in found[0]:
+        text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
+        given.append(f"0 {'<' if strict else '<='} {text}")
+    given += [f"0 < {_text(factor, field, names)}" for factor in _positive_factors(value)]
+    relation = "<" if strictly else "<="
+    target = f"({_text(value.above, field, names)}) / ({_factors(value.below, field, names)})"
+    head = _head(name, relation, target, names, given)
+    script = _by_substitutions(field, found, strictly, names)
+    return "\n".join([head, "Proof.", "  intros.", *script, "Qed."]), target
+
+
+def _by_substitutions(
+    field: Field, found: tuple[list[Used], Scalar], strictly: bool, names: Mapping[str, str]
+) -> list[str]:
+    """The tactics that substitute, and see the sign of what is left."""
     now = dict(names)
     script = []
     for place, ((difference, strict), step) in enumerate(found[0], 1):
@@ -107,7 +141,7 @@ def sign_lemma(
         else "match goal with |- 0 < ?e => replace e with"
     )
     script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
-    return "\n".join([head, *lines, *(f"  {line}" for line in script), "Qed."])
+    return [f"  {line}" for line in script]
 
 
 def _of_quotient(
@@ -159,7 +193,7 @@ def _substituted(
     condition, denominator = difference.above, difference.below
     for _, earlier in before:
         condition, denominator = made._put_in(condition, earlier), made._put_in(denominator, earlier)
-    if symbol not in names or "√" in symbol:
+    if symbol not in names:
         raise Missing("the sign of a formula with roots")
     old, new = names[symbol], f"{names[symbol]}_{place}"
     if condition.degrees()[k] != 1:
@@ -221,7 +255,9 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     constant, factors = polynomial.factor()
     texts = []
     for factor, power in factors:
-        negative = factor.leading_coefficient() < 0
+        negative = not field.is_positive(Scalar(factor, field.one, field)) and (
+            factor.leading_coefficient() < 0 or field.is_positive(Scalar(-factor, field.one, field))
+        )
         constant = -constant if negative and int(power) % 2 else constant
         text = _text(-factor if negative else factor, field, names)
         texts.append(f"({text}) ^ {int(power)}" if int(power) > 1 else f"({text})")
@@ -229,5 +265,30 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     return " * ".join([str(whole) if whole >= 0 else f"(- {-whole})", *texts])
 
 
+def _positive_factors(value: Scalar) -> list[Any]:
+    """The factors of the divisor that show no sign; their multiples by -1 where these are positive."""
+    found = []
+    for factor, _ in value.below.factor()[1]:
+        signed = factor if value.field.is_positive(Scalar(factor, value.field.one, value.field)) else -factor
+        if len({c > 0 for c in signed.coeffs()}) > 1:
+            found.append(signed)
+    return found
+
+
 def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
-    return Writer({}, names).number(number_of(Scalar(polynomial, field.one, field)))
+    used = {x for x, n in zip(field.signs, polynomial.degrees(), strict=False) if n} if polynomial else set()
+    if used - names.keys():
+        raise Missing("the sign of a formula with symbols of the kernel's own")
+    if len(polynomial) > LONGEST:
+        raise Missing("the sign of a formula of so many terms")
+    return Writer({}, names, root=lambda of: _root_name(of, names)).number(
+        number_of(Scalar(polynomial, field.one, field))
+    )
+
+
+def _root_name(of: Number, names: Mapping[str, str]) -> str:
+    (inside,) = of.args
+    symbol = f"√{inside.args[0]}"
+    if symbol not in names:
+        raise Missing("the sign of a formula with roots")
+    return names[symbol]

@@ -1,13 +1,17 @@
 """The lines of a proof with their terms in the variables of a round, and the lemma of the library for every fact."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, value
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.rocq.terms import Missing
-from fedconvex.proofs_checks.rocq.theorems import TheoremText, theorem_of_statement
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
+from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText, theorem_of_statement
+
+CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
 
 
 @final
@@ -62,14 +66,30 @@ class TheoremSteps:
         match line:
             case proofs.Combine(left, right, facts, squares, relation, called):
                 made = Step(name, self.term(left), self.term(right), relation)
-                made.facts = [(self.round.number(m), self._fact(f)) for m, f in facts]
-                made.squares = [(self.round.number(c), self.round.vector(u)) for c, u in squares]
+                made.facts = [(self._multiplier(m), self._fact(f)) for m, f in facts]
+                made.squares = [(self._multiplier(c), self._without_nested(self.round.vector(u))) for c, u in squares]
             case proofs.Root(left, right, of, called):
                 made = Step(name, self.term(left), self.term(right), "<=", root_of=self.names[of])
             case _:
                 raise Missing(type(line).__name__)
         self.names[called or f"line {place}"] = name
         return made
+
+    def _multiplier(self, of: Number) -> Number:
+        """The multiplier, without divisions inside divisors."""
+        made = self.round.number(of)
+        if is_of_parameters(made) and has_nested_divisions(made):
+            with suppress(Missing):
+                return divided(self.board.parameters.value(made))
+        return made
+
+    def _without_nested(self, of: Vector) -> Vector:
+        """The vector with coefficients that have no divisions inside divisors."""
+        arguments = (
+            self._without_nested(a) if type(a) is Vector else self._multiplier(a) if type(a) is Number else a
+            for a in of.args
+        )
+        return Vector(of.head, tuple(arguments)) if of.head in ("+", "-", "*", "/") else of
 
     def term(self, term: Any) -> Any:
         """The term in the variables of the round."""
@@ -100,6 +120,10 @@ class TheoremSteps:
                 return self._assumed(what)
             case proofs.Proved(identifier):
                 return self._cited(identifier)
+            case proofs.Infimum(at):
+                same = "random_same_vector" if self.theorem.drawn else "same_vector"
+                difference = value(self.round.vector(at)) - Number("parameter", (INFIMUM,))
+                return Fact(difference, f"apply difference, lowest; {CANONICAL}; {same}; identity")
         raise Missing(type(fact).__name__)
 
     def _cited(self, identifier: str) -> Fact:
@@ -159,6 +183,11 @@ class TheoremSteps:
     def _assumed(self, what: str) -> Fact:
         if what == "scale":
             return self._scale()
+        if what == "initial gap":
+            most, server = self.theorem.setting.initial_gap, self.round.vector(Vector("server", (0,)))
+            assert most is not None
+            gap = value(server) - Number("parameter", (INFIMUM,))
+            return Fact(most - gap, "exact (difference _ _ initial_gap)")
         u, v, bound = self.theorem.assumed(what)
         c = number(bound)
         one = self.theorem.one

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 
 # Names with a meaning in the library or in Rocq, which no variable of a theorem may take.
 _LIBRARY = (
     "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average "
-    "families space function together vector element weight sqrt exp pow R S O E Rmax Rmin INR"
+    "families space function together vector element weight sqrt exp pow R S O E Rmax Rmin INR "
+    "EF o j past rounds now next always after weights total along length fst snd"
 )
 _ROCQ = (
     "fun forall exists let in if then else match with end at as by Type Prop Set return fix cofix where using max min"
@@ -45,8 +46,10 @@ class Writer:
         of_parameter: Mapping[str, str],
         draws: str = "everyone",
         root: Callable[[Number], str] | None = None,
+        function: str = "F",
     ):
         self.of_vector, self.of_parameter, self.draws, self.root = of_vector, of_parameter, draws, root
+        self.function = function
 
     def vector(self, u: Vector) -> str:
         """The text of a vector made of variables, gradients, means, sums and multiples."""
@@ -54,7 +57,7 @@ class Writer:
             case "free", (name,):
                 return self.of_vector[name]
             case "gradient", (at,):
-                return f"gradient F {self.operand(at)}"
+                return f"gradient {self.function} {self.operand(at)}"
             case "mean", (v,):
                 return f"{'mean' if self.draws == 'everyone' else 'mean_of_all'} {self.operand(v)}"
             case "drawn", (v,):
@@ -110,7 +113,7 @@ class Writer:
             case "norm", (u,):
                 return f"norm {self.operand(u)}"
             case "value", (u,):
-                return f"value F {self.operand(u)}"
+                return f"value {self.function} {self.operand(u)}"
         raise Missing(f"the number {x.head}")
 
     def factor(self, x: Number) -> str:
@@ -147,6 +150,32 @@ def number_of(of: Scalar) -> Number:
     """A rational function of parameters as a term. Raises Missing where it has symbols that are no parameters."""
     above, below = _polynomial(of.above, of), _polynomial(of.below, of)
     return above if of.below == of.field.one else above / below
+
+
+def divided(of: Scalar) -> Number:
+    """A rational function of parameters as a polynomial that is divided by one positive factor after the other.
+
+    So no divisor has divisions in it. Raises Missing as `number_of`, and where the sign of a factor is not known.
+    """
+    field, above, below = of.field, of.above, []
+    constant, factors = of.below.factor()
+    for factor, power in factors:
+        known = Scalar(factor, field.one, field)
+        if field.is_positive(-known):
+            factor, above = -factor, above * (-1) ** int(power)
+        elif not field.is_positive(known):
+            raise Missing("the sign of a divisor's factor")
+        below += [factor] * int(power)
+    found = _polynomial(above, of) / number(int(constant))
+    for factor in below:
+        found = found / _polynomial(factor, of)
+    return found
+
+
+def has_nested_divisions(of: Number) -> bool:
+    """Whether it divides by something that has divisions in it."""
+    inside = (p.args[1] for p in parts(of) if p.head == "/" and type(p.args[1]) is Number)
+    return any(p.head == "/" for below in inside for p in parts(below))
 
 
 def _polynomial(of: Any, scalar: Scalar) -> Number:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, parts
+from fedconvex.claims.terms import Number, Vector, gradient, mean, parts, value
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
+INFIMUM = "infimum"  # the parameter that stands for the objective's infimum
 RELATIONS = {">=": "<=", ">": "<", "=": "="}
 
 
@@ -33,24 +34,23 @@ class TheoremHypothesis:
 class TheoremText:
     """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script."""
 
-    def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
-        if claim.of_run:
-            raise Missing("claims about a whole run")
-        if any(what == "server" for what, _ in derivation.invariants):
-            raise Missing("an invariant of the server's point")
+    def __init__(
+        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False
+    ):
         if derivation.cases is not None:
             raise Missing("Cases")
         if setting.single_client:
             raise Missing("a single client")
         if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
             raise Missing("a first round")
-        if setting.bounded_below or setting.initial_gap is not None:
-            raise Missing("an infimum")
         self.cited: dict[str, TheoremText] = {}  # by identifier, as it is found
         self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
         self.one = claim.of_client
         terms = [*_terms(claim), *_terms(derivation)]
-        self.board = RoundBoard(SettingParameters(setting, terms), derivation.invariants, one_client=self.one)
+        parameters = SettingParameters(setting, terms)
+        self.board = RoundBoard(parameters, () if at_start else derivation.invariants, at_start=at_start,
+                                one_client=self.one)  # fmt: skip
+        self.at_start = at_start
         self.draws = setting.draws.scheme
         self.drawn = self.draws != "everyone"
         if self.drawn and self.one:
@@ -131,39 +131,45 @@ class TheoremText:
         start = self.round.subproblem.start
         return self.round.subproblem.add_gradients(start, gradient(start))  # type: ignore[no-any-return]
 
-    def round_hypotheses(self) -> list[TheoremHypothesis]:
-        """What the vectors of the round are."""
-        w = self.writer
+    def round_hypotheses(self, writer: Writer | None = None) -> list[TheoremHypothesis]:
+        """What the vectors of the round are; with a writer, of the vectors that it writes."""
+        w = self.writer if writer is None else writer
         found: list[TheoremHypothesis] = []
         found += [
-            TheoremHypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {v.name}")
+            TheoremHypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {w.of_vector[v.name]}")
             for v in self.round.variables.values()
             if v.shared and v.equals is None and not self.one
         ]
         if self.drawn:
             free = [v for v in self.round.variables.values() if v.equals is None]
-            found += [TheoremHypothesis(f"{v.name}_fixed", f"fixed {v.name}") for v in free]
+            found += [TheoremHypothesis(f"{v.name}_fixed", f"fixed {w.of_vector[v.name]}") for v in free]
         if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
             xs = self.round.made["minimiser"]
             found.append(TheoremHypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
+        if INFIMUM in self.setting.signs:
+            of, least = "mean_of_all" if self.drawn else "mean", self.parameters[INFIMUM]
+            found.append(TheoremHypothesis("lowest", f"forall u, {of} u = u -> {least} <= value {w.function} u"))
         for name, at, equals in self.round.gradients:
-            found.append(TheoremHypothesis(name, f"gradient F {w.operand(at)} = ({w.vector(equals)})%V"))
+            found.append(TheoremHypothesis(name, f"{w.vector(gradient(at))} = ({w.vector(equals)})%V"))
         if "left" in self.round.made:
-            found.append(self._inexact("inexactness"))
+            found.append(self._inexact("inexactness", w))
         if "e" in self.round.made and self.setting.answers == "error":
-            found.append(self._inexact("error"))
+            found.append(self._inexact("error", w))
+        if self.at_start and self.setting.initial_gap is not None:
+            server, most = self.round.vector(Vector("server", (0,))), w.number(self.setting.initial_gap)
+            gap = f"{w.number(value(server))} - {self.parameters[INFIMUM]}"
+            found.append(TheoremHypothesis("initial_gap", f"{gap} <= {most}"))
         assumed = [what for what in AT_SERVER if getattr(self.setting, what.replace(" ", "_")) is not None]
-        defined = [v for v in self.round.variables.values() if v.equals is not None]
+        defined = [(v, v.equals) for v in self.round.variables.values() if v.equals is not None]
         return [
             *found,
-            *map(self._at_server, assumed),
-            *(TheoremHypothesis(f"{v.name}_is", f"{v.name} = ({w.vector(v.equals)})%V") for v in defined if v.equals),
+            *(self._at_server(what, w) for what in assumed),
+            *(TheoremHypothesis(f"{v.name}_is", f"{w.of_vector[v.name]} = ({w.vector(u)})%V") for v, u in defined),
             *(TheoremHypothesis(f"rests_{n}", f"{w.vector(new)} = {w.vector(old)}") for n, (new, old) in
               enumerate(self.rests, 1)),
         ]  # fmt: skip
 
-    def _inexact(self, what: str) -> TheoremHypothesis:
-        w = self.writer
+    def _inexact(self, what: str, w: Writer) -> TheoremHypothesis:
         left, first, bound = self.assumed(what)
         place = "" if self.one else " o k" if self.drawn else " k"
         right = w.factor(bound)
@@ -172,8 +178,7 @@ class TheoremText:
         of_left = f"({w.operand(left)}{place})" if place else w.operand(left)
         return TheoremHypothesis(what, f"{f'forall{place}, ' if place else ''}norm {of_left} <= {right}")
 
-    def _at_server(self, what: str) -> TheoremHypothesis:
-        w = self.writer
+    def _at_server(self, what: str, w: Writer) -> TheoremHypothesis:
         u, v, bound = self.assumed(what)
         match what:
             case "dissimilarity":

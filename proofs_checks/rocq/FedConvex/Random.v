@@ -4,7 +4,7 @@
     drawn and S the part of those that are drawn, every vector is a sum of a, u, D u, S a and S u.  Nothing in this file
     is part of any statement. *)
 
-From Coq Require Import Reals List Lra.
+From Coq Require Import Reals List Lra FunctionalExtensionality.
 From Coq Require Import Psatz.
 From FedConvex Require Import Spaces Families Functions Normal Draws.
 Import ListNotations.
@@ -374,6 +374,19 @@ Lemma fixed_gradient {W C : weighted_set} {V : space} (f : C -> function V) (u :
 Proof. intros [v H]. exists (gradient (together f) v). intro w. simpl. rewrite H. reflexivity. Qed.
 
 (** A vector made of fixed ones is fixed. *)
+(** Every client is at one of two points, so its gradient is one of two gradients. *)
+Lemma gradient_of_selected {W C : weighted_set} {V : space} {P m} (f : C -> function V)
+  (d : draw_without_replacement W C P m) (u v : random W C V) :
+  let F : function (random W C V) := together (fun _ : W => together f) in
+  gradient F (add u (selected d (sub v u))) = add (gradient F u) (selected d (sub (gradient F v) (gradient F u))).
+Proof.
+  apply functional_extensionality. intro w. apply functional_extensionality. intro k. simpl. unfold selected.
+  destruct (chosen_or_not _ _ _ _ d w k) as [-> | ->].
+  - rewrite !scale_none, !add_zero. reflexivity.
+  - rewrite !scale_one. transitivity (gradient (f k) (v w k)); [f_equal; exact (sub_add (v w k) (u w k)) |].
+    symmetry. exact (sub_add (gradient (f k) (v w k)) (gradient (f k) (u w k))).
+Qed.
+
 Ltac is_fixed_vector G :=
   match goal with
   | |- _ => assumption

@@ -149,6 +149,7 @@ Ltac nonzero_one :=
   | H : 0 < ?d |- ?e <> 0 =>
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); replace d with (- e) by ring; rewrite Z; ring
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero_one
+  | |- ?e <> 0 => apply not_eq_sym, Rlt_not_eq; sign
   | |- ?e <> 0 => apply Rgt_not_eq; sign
   | |- ?e <> 0 => nra
   end.

@@ -25,8 +25,12 @@ MUTANTS = (
     ("feddyn.equation5", "by_identity _ _ (1 * (", "by_identity _ _ (2 * ("),
     ("feddyn.equation4", "curvature_at_most L f", "curvature_at_least L f"),
 )
-# With roots of parameters, at a fixed point, and in a proof whose signs need a condition with a quotient.
-FURTHER = ("fedprox.corollary10", "fedsplit.proposition2", "malinovskiy.localstep")
+# With roots, at a fixed point, in a proof whose signs need a condition with a quotient, and over T rounds,
+# with everyone and with drawn clients.
+FURTHER = (
+    "fedprox.corollary10", "fedsplit.proposition2", "malinovskiy.localstep", "yuan_li.trounds",
+    "gower.troundspofmclients",
+)  # fmt: skip
 FURTHER_MUTANTS = (
     (
         "fedprox.corollary10",
@@ -42,6 +46,10 @@ FURTHER_MUTANTS = (
         "<= (1 - stepsize * mu) * (norm (y - z)).",
         "<= (1 - 2 * stepsize * mu) * (norm (y - z)).",
     ),
+    ("yuan_li.trounds", "(1 / ((1 + stepsize * mu) ^ rounds)) *", "(1 / ((1 + stepsize * mu) ^ (S rounds))) *"),
+    ("yuan_li.trounds", "(j < rounds)%nat -> (w (S j)) = (mean", "(S j < rounds)%nat -> (w (S j)) = (mean"),
+    ("gower.troundspofmclients", "(length past < rounds)%nat -> (next", "(S (length past) < rounds)%nat -> (next"),
+    ("gower.troundspofmclients", "after rounds", "after (S rounds)"),
 )
 
 

@@ -1,0 +1,96 @@
+"""What a proof needs to know of its parameters: roots by name, positive divisors, and signs of multipliers."""
+
+from collections.abc import Iterable
+from typing import Any, final
+
+from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.rocq.roots import Roots
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma
+from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
+
+
+@final
+class ParameterSigns:
+    """`lines` are tactics that add roots, divisors and signs to the context; `lemmas` stand before the theorem.
+
+    `signs` has the name of the proof that a multiplier is >= 0, by its text.
+    """
+
+    def __init__(
+        self, theorem: TheoremText, numbers: list[Number], vectors: list[Vector], multipliers: Iterable[Number]
+    ):
+        self.theorem, self.board, self.writer = theorem, theorem.board, theorem.writer
+        self.roots = Roots.of(numbers, self.board, self.writer)
+        self.lines = list(self.roots.lines)
+        self.lemmas: list[str] = []
+        self.divisor_texts: dict[str, str] = {}
+        self.signs: dict[str, str] = {}
+        terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
+        for place, below in enumerate(divisors(terms), 1):
+            self._divisor(place, below)
+        for multiplier in multipliers:
+            text = self.writer.number(multiplier)
+            if text not in self.signs and is_of_parameters(multiplier):
+                self.signs[text] = f"sign_{len(self.signs) + 1}"
+                self.lines.append(f"assert ({self.signs[text]} : 0 <= {text}) by {self._sign(multiplier)}.")
+
+    def _divisor(self, place: int, below: Number) -> None:
+        text = self.writer.number(below)
+        if text in self.divisor_texts:
+            return
+        positive = self.board.field.is_positive(self.board.parameters.value(below))
+        proof = self._sign(below, strictly=True) if positive else "sign"
+        self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
+        self.lines.append(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
+
+    def _sign(self, formula: Number, strictly: bool = False) -> str:
+        """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
+        if "-" not in self.writer.number(formula):
+            return f"({self.roots.rewrite}sign)"
+        name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
+        given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
+        names = dict(self.theorem.parameters)
+        if self.theorem.draws == "uniform":
+            names["σ"] = "sg"
+            given += ["0 <= sg", "sg <= 1"]
+        given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
+        # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
+        own = SettingParameters(self.theorem.setting, [formula])
+        below = [own.value(d) for d in divisors([formula])]
+        try:
+            self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
+        except Missing:
+            try:
+                return self._rooted(name, formula, strictly)
+            except Missing:
+                return f"({self.roots.rewrite}sign)"
+        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
+
+    def _rooted(self, name: str, formula: Number, strictly: bool) -> str:
+        """The tactic that shows a sign by a lemma about the roots in the formula."""
+        if not self.roots.names:
+            raise Missing("the sign of a formula without roots")
+        field, names = self.board.field, {"σ": "sg"} if self.theorem.draws == "uniform" else {}
+        for symbol in field.signs:
+            if symbol.startswith("√"):
+                inside = symbol.removeprefix("√")
+                of = number(int(inside)) if inside.isdigit() else parameter(inside)
+                known = self.roots.names.get(Number("root", (of,)))
+            else:
+                known = self.theorem.parameters.get(symbol)
+            if known is not None:
+                names[symbol] = known
+        names = {symbol: names[symbol] for symbol in field.signs if symbol in names}
+        lemma, target = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
+        self.lemmas.append(lemma)
+        relation = "<" if strictly else "<="
+        replaced = f"match goal with |- 0 {relation} ?e => replace e with ({target}) by {self.roots.identity} end"
+        of_hypothesis = " | ".join(
+            f"match goal with H : ?b {r} ?a |- 0 {r} ?c => replace c with (a - b) by {self.roots.identity}; lra end"
+            for r in ("<=", "<")
+        )
+        by = f"first [assumption | lra | {of_hypothesis} | nra]"
+        return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"

@@ -1,0 +1,213 @@
+"""Claims about runs in terms of one round: powers as sums of powers, infimum as parameter, linear combinations."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, final
+
+from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parameter, parts, value
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters, integer
+from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.theorems import INFIMUM
+
+BEFORE = "rounds_before"  # the parameter for the number of rounds before any one
+ONE = number(1)
+
+
+@final
+@dataclass
+class RoundRatio:
+    """A number whose powers a run has: r, and the parameter that stands for the sum of the r^j over the rounds."""
+
+    ratio: Number
+    sum: Number
+
+    @property
+    def is_one(self) -> bool:
+        return self.ratio == ONE
+
+    def power(self, more: int = 0) -> Number:
+        """r^(T + more)."""
+        if self.is_one:
+            return ONE
+        whole = 1 + (self.ratio - 1) * self.sum
+        return whole if not more else whole * self.ratio**more if more > 0 else whole / self.ratio ** (-more)
+
+
+@final
+@dataclass
+class RunTerms:
+    """Rewrites terms of a run of `count` rounds so that they have no powers of the number of rounds and no infimum."""
+
+    setting: ClaimSetting
+    parameters: SettingParameters
+    count: str
+    ratios: list[RoundRatio] = field(default_factory=list)
+    displayed: list[tuple[Number, RoundRatio, int]] = field(
+        default_factory=list
+    )  # powers, ratio and what is more than T
+
+    def ratio(self, of: Number) -> RoundRatio:
+        """The ratio of this value, the same one always."""
+        of = without_symbols(of)
+        of_value = self.parameters.value(of)
+        for known in self.ratios:
+            if self.parameters.value(known.ratio) == of_value:
+                return known
+        if of_value == 1:
+            self.ratios.append(RoundRatio(ONE, parameter(self.count)))
+        else:
+            name = f"S{len(self.ratios) + 1}"
+            if name in self.setting.signs:
+                raise Missing(f"a parameter called {name}")
+            self.ratios.append(RoundRatio(of, parameter(name)))
+        return self.ratios[-1]
+
+    def rewritten(self, of: Any) -> Any:
+        """The term, claim or proof without powers of the number of rounds and without infimum."""
+        if type(of) in (Vector, Number):
+            match of.head, of.args:
+                case "named", (_, inside):
+                    return self.rewritten(inside)
+                case "infimum", ():
+                    return parameter(INFIMUM)
+                case "parameter", (proofs.ROUND,):
+                    return parameter(BEFORE)
+                case "^", (r, exponent) if exponent.head != "constant":
+                    return self._power(r, exponent)
+                case ("exp" | "log" | "ceil") as head, _:
+                    raise Missing(f"the number {head}")
+            return type(of)(of.head, tuple(map(self.rewritten, of.args)))
+        if type(of) is tuple:
+            return tuple(map(self.rewritten, of))
+        if is_dataclass(of) and not isinstance(of, type):
+            return replace(of, **{f.name: self.rewritten(getattr(of, f.name)) for f in fields(of)})
+        return of
+
+    def _power(self, r: Number, exponent: Number) -> Number:
+        known, counted = self.ratio(r), self.parameters.field.parameter(self.count)
+        for sign in (1, -1):
+            rest = self.parameters.value(exponent) - counted * sign
+            try:
+                more = integer(rest)
+            except Refused:
+                continue
+            if sign == -1 or more not in (-1, 0, 1):
+                raise Missing("a power of the number of rounds of this form")
+            if (pair := (Number("^", (r, exponent)), known, more)) not in self.displayed:
+                self.displayed.append(pair)
+            return known.power(more)
+        raise Missing("a power of a multiple of the number of rounds")
+
+    def setting_for(self, *terms: Any) -> ClaimSetting:
+        """The setting, with what is known of the sums of powers and the infimum in these terms."""
+        named = {p.args[0] for term in terms for t in _terms(term) for p in parts(t) if p.head == "parameter"}
+        signs, conditions = dict(self.setting.signs), list(self.setting.conditions)
+        if INFIMUM in named:
+            signs[INFIMUM] = "real"
+        if BEFORE in named:
+            signs[BEFORE] = "nonnegative"
+        for known in self.ratios:
+            (name,) = known.sum.args
+            if name in named and not known.is_one:
+                signs[name] = "positive"
+                positive = self.parameters.field.is_positive(self.parameters.value(known.ratio))
+                conditions += [(known.sum, ">=", ONE), (known.power(), ">" if positive else ">=", number(0))]
+        return replace(self.setting, signs=signs, conditions=tuple(conditions))
+
+
+def _terms(of: Any) -> Iterator[Any]:
+    if type(of) in (Vector, Number):
+        yield of
+    elif type(of) is tuple:
+        for part in of:
+            yield from _terms(part)
+    else:
+        for name in getattr(of, "__dataclass_fields__", ()):
+            yield from _terms(getattr(of, name))
+
+
+def without_symbols(of: Any) -> Any:
+    """The term without the symbols given to its parts."""
+    if type(of) not in (Vector, Number):
+        return of
+    return (
+        without_symbols(of.args[1]) if of.head == "named" else type(of)(of.head, tuple(map(without_symbols, of.args)))
+    )
+
+
+Combination = list[tuple[Number, Number | None]]  # multiples of unknown numbers; None for the number 1
+
+
+def combination(of: Number) -> Combination:
+    """The number as a linear combination of inner products, values and what else is not of parameters alone."""
+    match of.head, of.args:
+        case "named", (_, x):
+            return combination(x)
+        case "expected", (x,):
+            return combination(x)
+        case "+", (x, y):
+            return [*combination(x), *combination(y)]
+        case "-", (x, y):
+            return [*combination(x), *_times(number(-1), combination(y))]
+        case "neg", (x,):
+            return _times(number(-1), combination(x))
+        case "*", (c, x) if is_of_parameters(c):
+            return _times(c, combination(x))
+        case "*", (x, c) if is_of_parameters(c):
+            return _times(c, combination(x))
+        case "/", (x, c) if not is_of_parameters(x):
+            return [(a / c, atom) for a, atom in combination(x)]
+    return [(of, None)] if is_of_parameters(of) else [(ONE, of)]
+
+
+def _times(c: Number, of: Combination) -> Combination:
+    return [(c if a == ONE else c * a, atom) for a, atom in of]
+
+
+def combined(parts_of: Combination) -> Number:
+    """The combination as one number."""
+    found = number(0)
+    for c, atom in parts_of:
+        found = found + (c if atom is None else c * atom)
+    return found
+
+
+def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], claim_of: Any) -> Number:
+    """What the fact says is >= 0, as a term of the claim language."""
+    match fact:
+        case proofs.Lower(b, a, least):
+            c = _known(setting, 0, least)
+            return value(b) - value(a) - inner(gradient(a), b - a) - (c / 2) * inner(b - a, b - a)
+        case proofs.Upper(b, a, most):
+            c = _known(setting, 1, most)
+            return value(a) + inner(gradient(a), b - a) + (c / 2) * inner(b - a, b - a) - value(b)
+        case proofs.Between(b, a, least, most):
+            low, high, g, d = _known(setting, 0, least), _known(setting, 1, most), gradient(b) - gradient(a), b - a
+            return inner(g - low * d, high * d - g)
+        case proofs.CauchySchwarz(u, v, sign):
+            return norm(u) * norm(v) - number(sign) * inner(u, v)
+        case proofs.Infimum(at):
+            return value(at) - parameter(INFIMUM)
+        case proofs.Nonnegative(of):
+            return of
+        case proofs.Hypothesis("initial gap") if setting.initial_gap is not None:
+            return setting.initial_gap - (value(Vector("server", (0,))) - parameter(INFIMUM))
+        case proofs.Earlier(line) if line in lines:
+            difference: Number = lines[line].right - lines[line].left
+            return difference
+        case proofs.Proved(identifier):
+            claim = claim_of(identifier)
+            of_claim: Number = claim.right - claim.left
+            return of_claim
+    raise Missing(f"{type(fact).__name__} in a run")
+
+
+def _known(setting: ClaimSetting, end: int, given: Number | None) -> Number:
+    known = setting.curvature[end]
+    if known is None:
+        raise Missing("a class of the objective alone")
+    return known if given is None else given
