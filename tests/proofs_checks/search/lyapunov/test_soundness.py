@@ -9,7 +9,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from lyapunov_values import fractions_of, parts_of
+from lyapunov_values import fractions_of, one_round_of_scaffold, parts_of
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
@@ -194,19 +194,6 @@ def test_tilted_quadratics_are_in_the_class_and_contract_as_it_says(m):
     coordinates = found.function.posed.coordinates
     expected = float(attained(coordinates, coordinates.method.local_solver, tilted).squared)
     assert (sizes[1] / sizes[0]) ** (2 / 40) == pytest.approx(expected, rel=0.03)
-
-
-def one_round_of_scaffold(a, s, e):
-    """The map of (w, c_1, …, c_m) on clients a_k x²/2, by numpy alone."""
-    m = len(a)
-    columns = []
-    for unit in np.eye(m + 1):
-        w, c = unit[0], unit[1:]
-        y = np.full(m, w)
-        for _ in range(e):
-            y = y - s * (a * y - c + c.mean())
-        columns.append([y.mean(), *(c - c.mean() + (w - y) / (e * s))])
-    return np.array(columns).T
 
 
 @pytest.mark.parametrize(("kappa", "e"), [(4, 3), (10, 4), (100, 20), (6, 2)])
