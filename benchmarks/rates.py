@@ -1,4 +1,4 @@
-"""`lyapunov` beside PEPit and AutoLyap on the questions that these can pose: seconds, and whether "upper bounds" are any.
+"""`lyapunov` beside PEPit and AutoLyap on questions that these can pose: seconds, and whether "upper bounds" are any.
 
     FEDCONVEX_PEERS=pepit=/its/python,autolyap=/its/python python benchmarks/rates.py
 

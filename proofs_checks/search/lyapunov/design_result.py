@@ -101,10 +101,8 @@ class Design(ShownResult):
 
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: exact numbers as fractions, rates without a proof as null."""
-        from fedconvex.audit.methods import describe
-
         return {
-            "method": describe(self.method),
+            "method": type(self.method).__name__,
             "parameters": {name: str(value) for name, value in self.parameters.items()},
             "formulas": {name: form.text for name, form in self.closed_forms.items()},
             "good": {name: [str(low), str(high)] for name, (low, high) in self.flat.items()},

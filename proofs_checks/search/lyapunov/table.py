@@ -48,9 +48,9 @@ local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` comput
   control variates are the slowest part, (1 − 1/e)².
 * What quadratics attain with steps of any size s is the larger of (1 − sμ)^(2e) and (1 − (1 − (1 − sL)^e)/(esL))². This
   maximum is not the contraction of V = ‖w‖² + b·mean‖c_k − c − ∇F_k(x*)‖² in general: where the two numbers are close,
-  as for κ = 3, e = 4, s = 1/(2L), two smooth clients make V contract by at least 1.0009 times as much, whatever b is
-  (numerically, by a semidefinite program). With gradients and values measured as well, `lyapunov` proves 0.282407, where
-  quadratics attain 0.282226; whether longer runs can be as slow is open.
+  as for κ = 3, e = 4, s = 1/(2L), some pairs of smooth clients make V contract by a number at least 1.0007 times as
+  large, whatever b is (numerically, by a semidefinite program). With gradients and values measured as well, `lyapunov`
+  proves 0.282407, where quadratics attain 0.282226; whether longer runs can be as slow is open.
 
 ## Which parameters are best?
 

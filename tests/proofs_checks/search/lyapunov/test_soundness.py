@@ -207,7 +207,7 @@ def test_no_explicit_federation_is_slower_than_what_is_proved(kappa, e):
 
 
 def contraction_with_every_client(clients, e, kappa, s, weight):
-    """The worst V⁺/V of V = ‖w‖² + weight·mean‖c_k − mean − ∇F_k(x*)‖², from one Gram matrix of all clients' vectors."""
+    """The worst V⁺/V, V = ‖w‖² + weight·mean‖c_k − mean − ∇F_k(x*)‖², from one Gram matrix of all clients' vectors."""
     worst = Clients(clients, 1.0, float(kappa), True, size=40)
     errors = [worst.new() for _ in range(clients)]  # of the c_k; their mean is free, and forgotten
     c = [error + pull for error, pull in zip(errors, worst.pulls, strict=True)]
@@ -240,13 +240,15 @@ def simple_maximum(kappa, e, s):
     return max((1 - s) ** (2 * e), (1 - (1 - (1 - s * kappa) ** e) / (e * s * kappa)) ** 2)
 
 
-@pytest.mark.parametrize("weight", [F(1, 5), F(6, 25), F(27, 100), F(31, 100), F(2, 5)])
+@pytest.mark.parametrize("weight", [F(19, 100), F(1, 5), F(21, 100), F(22, 100), F(1, 4), F(3, 10)])
 def test_between_the_two_regimes_the_simple_maximum_is_false(weight):
-    """κ = 3, e = 4, s = 1/(2L): with no weight of the deviations V contracts by it. The worst contraction is quasiconvex
-    in the weight, so that others than those around its least value are worse."""
+    """κ = 3, e = 4, s = 1/(2L): with no weight of the deviations V contracts by it.
+
+    The worst contraction is quasiconvex in the weight: those beyond the ones tried here are worse.
+    """
     kappa, e, s = 3, 4, F(1, 6)
     worst = contraction_with_every_client(2, e, kappa, float(s), float(weight))
-    assert worst > float(simple_maximum(kappa, e, s)) * (1 + 5e-4)
+    assert worst > float(simple_maximum(kappa, e, s)) * (1 + 7e-4)
 
 
 def test_what_is_proved_between_the_two_regimes():
@@ -255,7 +257,7 @@ def test_what_is_proved_between_the_two_regimes():
     found = lyapunov(fc.Scaffold(stepsize=s, local_steps=e), SmoothStronglyConvex(1, kappa))
     simple = simple_maximum(kappa, e, s)
     assert simple == found.lower
-    assert simple * (1 + F(1, 10**4)) < found.upper < simple * (1 + F(98, 10**5))
+    assert simple * (1 + F(1, 10**4)) < found.upper < simple * (1 + F(7, 10**4))
 
 
 def test_a_wrong_weight_would_contract_less():
