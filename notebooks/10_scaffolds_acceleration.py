@@ -24,9 +24,8 @@ import fedconvex as fc
 from fedconvex.drawing import new_axes, tidy
 from fedconvex.proofs_checks import SmoothStronglyConvex, design, lyapunov, verify
 from fedconvex.theory import scaffnew, scaffold
-from fedconvex.verdicts import Verdict
 
-assert verify("scaffold.acceleration").verdict is Verdict.PROVED
+assert verify("scaffold.acceleration").verdict.name == "PROVED"
 scaffold.acceleration
 
 # %% [markdown]
@@ -39,25 +38,18 @@ scaffold.acceleration
 # %%
 clients = SmoothStronglyConvex(mu=1, L=100)
 rates = {}
-for e in (1, 2, 5, 8, 10, 12, 16, 24):
+for e in (1, 2, 5, 8, 10, 12, 24):
     found = lyapunov(fc.Scaffold(stepsize=Fraction(1, 100), local_steps=e), clients)
     assert found.lower == found.upper
-    rates[e] = {
-        "rate of squared errors": float(found.upper), "e steps of gradient descent": 0.99 ** (2 * e),
-        "(1 − 1/e)²": (1 - 1 / e) ** 2, "attained by": str(found.slowest.federation),
-    }  # fmt: skip
+    rates[e] = {"rate": float(found.upper), "gradient descent": 0.99 ** (2 * e), "(1 − 1/e)²": (1 - 1 / e) ** 2}
 pd.DataFrame(rates).T
 
 # %% [markdown]
-# Which stepsize and number of steps are best? `design` searches, and proves the rate of what it finds.
+# Which number of steps is best? `design` searches, and proves the rate of what it finds.
 
 # %%
 best = design(fc.Scaffold(stepsize=Fraction(1, 100)), clients, over="local_steps")
 assert best.parameters == {"local_steps": 10}
-assert best.rate.upper == Fraction(99, 100) ** 20
-best
-
-# %%
 best.plot().figure
 
 # %% [markdown]
@@ -82,8 +74,8 @@ def certified(kappa):
     rounds = {name: log(accuracy) / log(rate) for name, rate in found.items()}
     drawn = scaffnew.acceleration(stepsize=s, probability=1 / sqrt(kappa), mu=1, L=kappa)
     rounds["Scaffnew, p = 1/√κ"] = log(accuracy) / log(drawn) / root
-    e = kappa  # attained, not proved: no Lyapunov function proves less than (1 − 1/e)²
-    rounds["SCAFFOLD, e = κ, at least"] = log(accuracy) / log((1 - 1 / e) ** 2)
+    # attained, not proved: no Lyapunov function proves less than (1 − 1/e)²
+    rounds["SCAFFOLD, e = κ, at least"] = log(accuracy) / log((1 - 1 / kappa) ** 2)
     return rounds
 
 
@@ -99,58 +91,44 @@ proved.round(1)
 
 
 # %%
-def rounds_of(problem, method, most):
-    run = fc.simulate(method, problem, most, progress=False)
-    truth = fc.ground_truth(problem)
-    gaps = np.array([problem.value(x) for x in run.points]) - truth.value
-    late = (gaps > accuracy * gaps[0]).nonzero()[0][-1] + 1
-    return int(late) if late <= most else None
+def rounds_of(problem, method, kappa):
+    """Rounds with communication until the suboptimality stays below a millionth of the first."""
+    run = fc.simulate(method, problem, int(8 * kappa), progress=False)
+    gaps = np.array([problem.value(x) for x in run.points]) - fc.ground_truth(problem).value
+    late = int((gaps > accuracy * gaps[0]).nonzero()[0][-1]) + 1
+    return int((run.to_frame()["bytes_up"].to_numpy()[1 : late + 1] > 0).sum())
 
 
 def measured(problem):
     L, mu = float(problem.L.max()), float(problem.mu.min())
     kappa = L / mu
-    root = round(sqrt(kappa))
     methods = {
         "FedGD": fc.FedGD(stepsize=2 / (mu + L)),
         "SCAFFOLD, e = 1": fc.Scaffold(stepsize=1 / L),
-        "SCAFFOLD, e = √κ": fc.Scaffold(stepsize=1 / L, local_steps=root),
+        "SCAFFOLD, e = √κ": fc.Scaffold(stepsize=1 / L, local_steps=round(sqrt(kappa))),
         "SCAFFOLD, e = κ": fc.Scaffold(stepsize=1 / L, local_steps=round(kappa)),
         "FedSplit": fc.FedSplit(stepsize=1 / sqrt(mu * L)),
+        "Scaffnew, p = 1/√κ": fc.Scaffnew(stepsize=1 / L, probability=1 / sqrt(kappa)),
     }
-    found = {name: rounds_of(problem, method, int(8 * kappa)) for name, method in methods.items()}
-    coin = fc.simulate(
-        fc.Scaffnew(stepsize=1 / L, probability=1 / sqrt(kappa)), problem, int(8 * kappa), progress=False
-    )
-    gaps = np.array([problem.value(x) for x in coin.points]) - fc.ground_truth(problem).value
-    late = int((gaps > accuracy * gaps[0]).nonzero()[0][-1]) + 1
-    sent = coin.to_frame()["bytes_up"].to_numpy()[: late + 1] > 0
-    found["Scaffnew, p = 1/√κ"] = int(sent.sum())
-    return kappa, found
+    return kappa, {name: rounds_of(problem, method, kappa) for name, method in methods.items()}
 
 
-cancer = {}
-for ridge in (1.0, 0.3, 0.1, 0.03):
-    kappa, found = measured(fc.data.breast_cancer(clients=10, ridge=ridge))
-    cancer[kappa] = found
-squares = dict(
-    measured(fc.data.conditioned_least_squares(kappa, features=20, eigenvectors="shared")) for kappa in kappas[:4]
-)
-data = pd.DataFrame(cancer).T
-worst = pd.DataFrame(squares).T
-data.round(0)
+def table(problems):
+    return pd.DataFrame(dict(measured(problem) for problem in problems)).T
 
-# %%
-worst
+
+data = table(fc.data.breast_cancer(clients=10, ridge=ridge) for ridge in (1.0, 0.3, 0.1, 0.03))
+squares = fc.data.conditioned_least_squares
+worst = table(squares(kappa, features=20, eigenvectors="shared") for kappa in kappas[:4])
+pd.concat({"breast cancer": data.round(0), "least squares": worst})
 
 # %%
 axes = new_axes()
-for name in ("FedGD", "SCAFFOLD, e = 1", "SCAFFOLD, e = √κ", "Scaffnew, p = 1/√κ", "FedSplit"):
-    line = axes.loglog(proved.index, proved[name], linestyle=":")[0]
-    axes.loglog(data.index, data[name], "o-", color=line.get_color(), markersize=4, label=name)
+for name in data:
+    line = axes.loglog(data.index, data[name], "o-", markersize=4, label=name)[0]
     axes.loglog(worst.index, worst[name], "s--", color=line.get_color(), markersize=4)
-axes.loglog(data.index, data["SCAFFOLD, e = κ"], "o-", color="black", markersize=4, label="SCAFFOLD, e = κ")
-axes.loglog(worst.index, worst["SCAFFOLD, e = κ"], "s--", color="black", markersize=4)
+    if name in proved:
+        axes.loglog(proved.index, proved[name], linestyle=":", color=line.get_color())
 axes.set_xlabel("condition number κ of the clients")
 axes.set_ylabel("rounds with communication")
 axes.set_title("proved (dotted), breast cancer (circles), least squares (squares)")
@@ -158,17 +136,13 @@ axes.legend(frameon=False)
 tidy(axes)
 axes.figure
 
-# %%
-growth = {}
-for where, table in (("proved", proved), ("breast cancer", data), ("least squares", worst)):
-    growth[where] = {
-        name: round(float(np.polyfit(np.log(table.index), np.log(table[name].astype(float)), 1)[0]), 2)
-        for name in table
-    }
-growth = pd.DataFrame(growth)
-growth
 
 # %%
+def powers(of):
+    return {n: round(np.polyfit(np.log(of.index), np.log(of[n].astype(float)), 1)[0], 2) for n in of}
+
+
+growth = pd.DataFrame({"proved": powers(proved), "breast cancer": powers(data), "least squares": powers(worst)})
 for name in ("SCAFFOLD, e = √κ", "Scaffnew, p = 1/√κ", "FedSplit"):
     assert (growth.loc[name, ["proved", "breast cancer", "least squares"]] < 0.62).all()
 for name in ("FedGD", "SCAFFOLD, e = 1"):
@@ -176,11 +150,11 @@ for name in ("FedGD", "SCAFFOLD, e = 1"):
     assert (proved["SCAFFOLD, e = √κ"] < proved[name]).all()
 assert data.iloc[-1][["FedGD", "SCAFFOLD, e = 1", "SCAFFOLD, e = √κ", "FedSplit"]].tolist() == [283, 565, 44, 22]
 assert worst.iloc[-1][["SCAFFOLD, e = √κ", "SCAFFOLD, e = κ"]].tolist() == [24, 197]
+growth
 
 # %% [markdown]
 # **Answer.** No: with $e = \sqrt\kappa$ local steps of size $1/L$ SCAFFOLD's proved rounds grow like $\sqrt\kappa$,
-# without any change of the method, for any number of clients and any heterogeneity; the rate is attained. The best
-# number of steps at $\kappa = 100$ is 10, and one of 9 or 11 costs little. On data the same is seen: 44 rounds in place
-# of 565 at $\kappa = 177$. Many more steps are no worse on these similar clients, which no worst case promises: on
-# least squares with different clients $e = \kappa$ takes 197 rounds at $\kappa = 144$, and $e = \sqrt\kappa$ takes 24.
-# Each local step is a gradient evaluation: what is saved is communication, not computation.
+# the method unchanged, for any number of clients and any heterogeneity; the rate is attained. At $\kappa = 100$ ten
+# steps are best. On data: 44 rounds in place of 565 at $\kappa = 177$. More steps do no harm on these similar clients,
+# but on least squares $e = \kappa$ takes 197 rounds at $\kappa = 144$, and $e = \sqrt\kappa$ takes 24. What is saved
+# is communication: each local step evaluates a gradient.

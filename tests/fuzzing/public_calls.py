@@ -25,11 +25,20 @@ MODULES = (
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
     "Recommendation", "RecommendedMethod",
-    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
+    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate", "Design",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; a base class; and what `public_calls` adds by hand.
-OTHERS = {"assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation"}
+OTHERS = {
+    "assert_bound_holds",
+    "looseness",
+    "remarks_on",
+    "proof_of",
+    "discover",
+    "design",
+    "verify_all",
+    "Participation",
+}
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.5]])], [np.array([1.0, 2.0]), np.array([3.0])]
 Y = [np.array([1, -1]), np.array([1])]
