@@ -31,6 +31,7 @@ SCRIPTS = (
     "bounds",
     "verify",
     "worst_cases",
+    "rates",
     "conformance",
     "strategies",
     "deep",

@@ -18,6 +18,7 @@ _HOMES = {
     "WorstCase": "worst_cases.result", "worst_case": "worst_cases.worst_case",
     "looseness": "worst_cases.looseness.factor",
     "lyapunov": "search.lyapunov.lyapunov", "Rate": "search.lyapunov.rate",
+    "design": "search.lyapunov.design", "Design": "search.lyapunov.design_result",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "falsify": "falsification", "Counterexample": "falsification", "prove": "search.prove",
     "Remarks": "remarks", "remarks_on": "remarks", "proof_of": "claims",

@@ -5,6 +5,8 @@ from fedconvex.proofs_checks.falsification import Counterexample as Counterexamp
 from fedconvex.proofs_checks.falsification import falsify as falsify
 from fedconvex.proofs_checks.remarks import Remarks as Remarks
 from fedconvex.proofs_checks.remarks import remarks_on as remarks_on
+from fedconvex.proofs_checks.search.lyapunov.design import design as design
+from fedconvex.proofs_checks.search.lyapunov.design_result import Design as Design
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov as lyapunov
 from fedconvex.proofs_checks.search.lyapunov.rate import Rate as Rate
 from fedconvex.proofs_checks.search.prove import prove as prove
@@ -30,6 +32,7 @@ __all__ = [
     "ClientGroup",
     "ClientGroups",
     "Counterexample",
+    "Design",
     "Discovered",
     "Quadratics",
     "Rate",
@@ -41,6 +44,7 @@ __all__ = [
     "WeaklyConvex",
     "WorstCase",
     "catalogue",
+    "design",
     "discover",
     "falsify",
     "looseness",

@@ -89,6 +89,12 @@ def _worst_case(app: typer.Typer) -> None:
     app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
 
 
+def _design(app: typer.Typer) -> None:
+    from fedconvex.commands.design import DESIGN_HELP, design
+
+    app.command(help=DESIGN_HELP, rich_help_panel=PAPERS_PANEL)(design)
+
+
 def _conform(app: typer.Typer) -> None:
     from fedconvex.commands.conform import CONFORM_HELP, conform
 
@@ -122,6 +128,7 @@ COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
     "verify": _verify,
     "landscape": _landscape,
     "worst-case": _worst_case,
+    "design": _design,
     "reproduce": _reproduce,
     "report": _report,
     "deep": _deep,

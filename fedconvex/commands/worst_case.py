@@ -115,9 +115,9 @@ def worst_case(
     chosen = parse_method(method, functions)
     measured = metric.value if metric else ("lifted_distance" if type(chosen).__name__ == "FedSplit" else "distance")
     found = compute(
-        chosen, functions, _count(clients), rounds, measured,
+        chosen, functions, count_of(clients), rounds, measured,
         None if dissimilarity is None else exact_number(dissimilarity, "--dissimilarity"),
-        exact_number(heterogeneity, "--heterogeneity"), participation=_scheme(draw),
+        exact_number(heterogeneity, "--heterogeneity"), participation=scheme_of(draw),
         local_solver=None if gamma is None else ToInexactness(exact_number(gamma, "--gamma")),
         spread=None if spread is None else exact_number(spread, "--spread"),
     )  # fmt: skip
@@ -173,7 +173,8 @@ def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool, delta: 
     return classes.SmoothStronglyConvex(mu, L) if mu else classes.SmoothConvex(L)
 
 
-def _count(text: str) -> int | str:
+def count_of(text: str) -> int | str:
+    """The number of clients."""
     if text == "any":
         return text
     if not text.isdigit():
@@ -181,7 +182,8 @@ def _count(text: str) -> int | str:
     return int(text)
 
 
-def _scheme(text: str | None) -> Any:
+def scheme_of(text: str | None) -> Any:
+    """The participation scheme."""
     from fedconvex.participation import Uniform, Weighted
 
     if text is None:

@@ -24,7 +24,16 @@ from fedconvex.conformance import check
 from fedconvex.conformance.report import Report
 from fedconvex.deep import models
 from fedconvex.drawing import new_axes
-from fedconvex.proofs_checks import SmoothStronglyConvex, WorstCase, looseness, lyapunov, verify, worst_case
+from fedconvex.proofs_checks import (
+    Design,
+    SmoothStronglyConvex,
+    WorstCase,
+    design,
+    looseness,
+    lyapunov,
+    verify,
+    worst_case,
+)
 from fedconvex.safe_text import printable
 from fedconvex.shown import COLUMNS, LINES, ShownResult, Summary, on_screen, some_of
 from fedconvex.theory import bounds_for, papers, statement
@@ -93,6 +102,7 @@ MAKERS: dict[str, Any] = {
     "fixed point of many clients": lambda: fc.fixed_point(fc.FedGD(stepsize=1e-3, local_steps=2), MANY),
     "ground truth of many clients": lambda: fc.ground_truth(MANY),
     "recommendation for many clients": lambda: fc.recommend(MANY, check=False),
+    "design": lambda: design(fc.FedSGD, SmoothStronglyConvex(mu=Fraction(10**60 + 1, 10**60), L=4)),
     "report": wrong_fedsgd,
     "deep run": deep_run,
 }  # fmt: skip
@@ -216,7 +226,7 @@ def test_every_result_is_tried() -> None:
     """The classes that show themselves, and no other, have a maker here."""
     kinds = {type(made(name)) for name in MAKERS}
     others = {Bounds, WorstCase, Report, deep.DeepRun, fc.Recommendation, fc.RunDiagnosis}
-    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, *others}
+    assert kinds == {fc.Trajectory, Audit, fc.FixedPoint, fc.GroundTruth, Design, *others}
     public = {
         value
         for module in (fc, proofs_checks, conformance, deep)

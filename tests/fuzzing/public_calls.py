@@ -26,12 +26,12 @@ MODULES = (
 RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
     "Recommendation", "RecommendedMethod",
-    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate",
+    "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate", "Design",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; base classes; a function that runs a user's file; and what `public_calls` adds by hand.
 OTHERS = {
-    "assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "verify_all", "Participation",
+    "assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "design", "verify_all", "Participation",
     "Regularizer", "paper_in",
 }  # fmt: skip
 

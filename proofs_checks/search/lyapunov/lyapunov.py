@@ -12,7 +12,12 @@ from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round, slowest_when_drawn
+from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
+    coordinates_when_drawn,
+    pose_drawn_round,
+    slowest_when_drawn,
+)
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
@@ -126,6 +131,23 @@ def _specified(
         raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
                            "rows", f"give at most {MOST_STEPS}")  # fmt: skip
     return spec
+
+
+def attained_rate(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str = "any",
+    local_solver: LocalSolver | None = None,
+    participation: Any = None,
+) -> Fraction:
+    """`lyapunov(…).lower`, before its last refinement: what some quadratics attain, in a fraction of the time."""
+    spec = _specified(method, clients, num_clients, local_solver, participation)
+    inexact = isinstance(spec.solver, ToInexactness)
+    if not spec.draws.everyone:
+        found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
+        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)[0].squared
+    found = coordinates(spec.method, spec.solver, clients, min(spec.num_clients, 2))
+    return slowest(found, spec.solver, clients, num_clients, inexact)[0].squared
 
 
 def _is_tight(found: LyapunovFunction | None, attained: Attained) -> bool:

@@ -7,6 +7,7 @@ round, for ever.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any, final
 
@@ -65,7 +66,11 @@ class QuadraticBoard:
     sign: int
 
     def gradient(self, point: Family) -> Family:
-        return self._times(self.federation.action, point)
+        return _times(self._action, point)
+
+    @cached_property
+    def _action(self) -> Rows:
+        return [[to_fmpq(x) for x in row] for row in self.federation.action]
 
     def minimise(self, subproblem: Subproblem, left: Any = None) -> Family:
         weight = to_fmpq(subproblem.weight)
@@ -74,22 +79,23 @@ class QuadraticBoard:
             right = right + subproblem.center * weight
         if left is not None:
             right = right + left
-        (a, b), (c, d) = self.federation.action
-        a, d = a + to_fraction(weight), d + to_fraction(weight)
+        (a, b), (c, d) = self._action
+        a, d = a + weight, d + weight
         det = a * d - b * c
-        return self._times(((d / det, -b / det), (-c / det, a / det)), right)
+        return _times([[d / det, -b / det], [-c / det, a / det]], right)
 
     def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Family:
         first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
         return self.minimise(subproblem, first * (gamma * self.sign))
 
-    def _times(self, matrix: Any, u: Family) -> Family:
-        found: dict[tuple[str, str], Any] = {}
-        for (part, name), c in u.parts.items():
-            for row, other in zip(matrix, (MEAN, DEVIATION), strict=True):
-                entry = to_fmpq(row[0 if part == MEAN else 1])
-                found[other, name] = found.get((other, name), ZERO) + entry * c
-        return Family({key: c for key, c in found.items() if c})
+
+def _times(matrix: Rows, u: Family) -> Family:
+    """The matrix times the two coordinates of a vector."""
+    found: dict[tuple[str, str], Any] = {}
+    for (part, name), c in u.parts.items():
+        for row, other in zip(matrix, (MEAN, DEVIATION), strict=True):
+            found[other, name] = found.get((other, name), ZERO) + row[0 if part == MEAN else 1] * c
+    return Family({key: c for key, c in found.items() if c})
 
 
 def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0) -> Attained:

@@ -46,6 +46,31 @@ local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` comput
 * SCAFFOLD with e local steps of size 1/κ contracts by (1 − 1/κ)^(2e): e local steps are worth e rounds of gradient
   descent, up to e of the order of √κ; `scaffold.acceleration` proves it for every e ≤ √(3κ/4). With more of them the
   control variates are the slowest part, (1 − 1/e)².
+* What quadratics attain with steps of any size s is the larger of (1 − sμ)^(2e) and (1 − (1 − (1 − sL)^e)/(esL))². This
+  maximum is not the contraction of V = ‖w‖² + b·mean‖c_k − c − ∇F_k(x*)‖² in general: where the two numbers are close,
+  as for κ = 3, e = 4, s = 1/(2L), some pairs of smooth clients make V contract by a number at least 1.0007 times as
+  large, whatever b is (numerically, by a semidefinite program). With gradients and values measured as well, `lyapunov`
+  proves 0.282407, where quadratics attain 0.282226; whether longer runs can be as slow is open.
+
+## Which parameters are best?
+
+`design` searches for the parameters with the best proved rate, per round, per gradient or per byte; its result has the
+curves over each parameter, how far one may go from the best ones, and formulas in μ and L where these are as good.
+`fedconvex design scaffold --mu 1 --L 100` prints the same.
+
+```python
+import fedconvex as fc
+from fedconvex.proofs_checks import SmoothStronglyConvex, design
+
+best = design(fc.FedDyn, SmoothStronglyConvex(mu=1, L=4))
+assert best.parameters == {"alpha": 2}
+assert best.closed_forms["alpha"].text == "√(μL)"
+assert best.theorem == "feddyn.linearrate"  # the same rate, proved for all parameters
+print(best)
+best.plot()
+```
+
+## Rates
 
 """
 

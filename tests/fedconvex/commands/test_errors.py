@@ -20,6 +20,7 @@ WRONG = {
     "landscape": ("landscape nobody", "landscape FedProx FedDyn"),
     "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),
     "worst-case": ("worst-case fedprox:nu=2 --L 1", "worst-case fedprox:mu=2", "worst-case fedprox:mu=2 --L 1 --T 2"),
+    "design": ("design fedprox --mu 1 --L 4", "design fedsplit --mu 1", "design fedsplit --mu 1 --L 4 --K 2"),
     "reproduce": ("reproduce nobody", "reproduce", "reproduce all --jobs many"),
     "report": ("report --nothing",),
     "deep": ("deep run nowhere.toml", "deep run", "deep nothing"),

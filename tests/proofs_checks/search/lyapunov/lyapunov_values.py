@@ -1,4 +1,4 @@
-"""What a Lyapunov function measures of a state, from the arrays of a run."""
+"""What a Lyapunov function measures of a state, from the arrays of a run; and a round of SCAFFOLD by NumPy alone."""
 
 from fractions import Fraction as F
 
@@ -26,3 +26,16 @@ def parts_of(function, part, state, gradients):
     found += [g.mean(0) if part.part == "mean" else g - g.mean(0) for g in gradients]
     names = [place for place in function.posed.names if place[0] == part.part]
     return found[: len(names)]
+
+
+def one_round_of_scaffold(a, s, e):
+    """The map of (w, c_1, …, c_m) on clients a_k x²/2, by numpy alone."""
+    m = len(a)
+    columns = []
+    for unit in np.eye(m + 1):
+        w, c = unit[0], unit[1:]
+        y = np.full(m, w)
+        for _ in range(e):
+            y = y - s * (a * y - c + c.mean())
+        columns.append([y.mean(), *(c - c.mean() + (w - y) / (e * s))])
+    return np.array(columns).T

@@ -9,7 +9,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from lyapunov_values import fractions_of, parts_of
+from lyapunov_values import fractions_of, one_round_of_scaffold, parts_of
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
@@ -196,19 +196,6 @@ def test_tilted_quadratics_are_in_the_class_and_contract_as_it_says(m):
     assert (sizes[1] / sizes[0]) ** (2 / 40) == pytest.approx(expected, rel=0.03)
 
 
-def one_round_of_scaffold(a, s, e):
-    """The map of (w, c_1, …, c_m) on clients a_k x²/2, by numpy alone."""
-    m = len(a)
-    columns = []
-    for unit in np.eye(m + 1):
-        w, c = unit[0], unit[1:]
-        y = np.full(m, w)
-        for _ in range(e):
-            y = y - s * (a * y - c + c.mean())
-        columns.append([y.mean(), *(c - c.mean() + (w - y) / (e * s))])
-    return np.array(columns).T
-
-
 @pytest.mark.parametrize(("kappa", "e"), [(4, 3), (10, 4), (100, 20), (6, 2)])
 def test_no_explicit_federation_is_slower_than_what_is_proved(kappa, e):
     upper = float(lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa)).upper)
@@ -219,12 +206,9 @@ def test_no_explicit_federation_is_slower_than_what_is_proved(kappa, e):
     assert max(rates) == pytest.approx(upper, rel=1e-5)
 
 
-@pytest.mark.parametrize(("clients", "e", "kappa"), [(2, 1, 4), (2, 2, 4), (2, 3, 6), (3, 2, 4)])
-def test_the_program_with_every_client_agrees_on_scaffold(clients, e, kappa):
-    """One Gram matrix of all clients' vectors, without symmetry, for the Lyapunov function that was found."""
-    found = lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa))
-    weight = 0.0 if e == 1 else float(found.function.matrices[1][0][0])
-    worst, s = Clients(clients, 1.0, float(kappa), True, size=40), 1 / kappa
+def contraction_with_every_client(clients, e, kappa, s, weight):
+    """The worst V⁺/V, V = ‖w‖² + weight·mean‖c_k − mean − ∇F_k(x*)‖², from one Gram matrix of all clients' vectors."""
+    worst = Clients(clients, 1.0, float(kappa), True, size=40)
     errors = [worst.new() for _ in range(clients)]  # of the c_k; their mean is free, and forgotten
     c = [error + pull for error, pull in zip(errors, worst.pulls, strict=True)]
     y = [worst.w] * clients
@@ -239,7 +223,41 @@ def test_the_program_with_every_client_agrees_on_scaffold(clients, e, kappa):
 
     if e == 1:
         after, errors = [0 * u for u in after], [0 * u for u in errors]
-    assert worst.worst(V(w_after, after), V(worst.w, errors)) == pytest.approx(float(found.upper), rel=2e-5)
+    return worst.worst(V(w_after, after), V(worst.w, errors))
+
+
+@pytest.mark.parametrize(("clients", "e", "kappa"), [(2, 1, 4), (2, 2, 4), (2, 3, 6), (3, 2, 4)])
+def test_the_program_with_every_client_agrees_on_scaffold(clients, e, kappa):
+    """Without symmetry, for the Lyapunov function that was found."""
+    found = lyapunov(fc.Scaffold(stepsize=F(1, kappa), local_steps=e), SmoothStronglyConvex(1, kappa))
+    weight = 0.0 if e == 1 else float(found.function.matrices[1][0][0])
+    worst = contraction_with_every_client(clients, e, kappa, 1 / kappa, weight)
+    assert worst == pytest.approx(float(found.upper), rel=2e-5)
+
+
+def simple_maximum(kappa, e, s):
+    """What quadratics attain: (1 − sμ)^{2e}, or the contraction of deviations at curvature L; μ = 1."""
+    return max((1 - s) ** (2 * e), (1 - (1 - (1 - s * kappa) ** e) / (e * s * kappa)) ** 2)
+
+
+@pytest.mark.parametrize("weight", [F(19, 100), F(1, 5), F(21, 100), F(22, 100), F(1, 4), F(3, 10)])
+def test_between_the_two_regimes_the_simple_maximum_is_false(weight):
+    """κ = 3, e = 4, s = 1/(2L): with no weight of the deviations V contracts by it.
+
+    The worst contraction is quasiconvex in the weight: those beyond the ones tried here are worse.
+    """
+    kappa, e, s = 3, 4, F(1, 6)
+    worst = contraction_with_every_client(2, e, kappa, float(s), float(weight))
+    assert worst > float(simple_maximum(kappa, e, s)) * (1 + 7e-4)
+
+
+def test_what_is_proved_between_the_two_regimes():
+    """With gradients and values measured, too, the proved rate is above what quadratics attain, and below that of V."""
+    kappa, e, s = 3, 4, F(1, 6)
+    found = lyapunov(fc.Scaffold(stepsize=s, local_steps=e), SmoothStronglyConvex(1, kappa))
+    simple = simple_maximum(kappa, e, s)
+    assert simple == found.lower
+    assert simple * (1 + F(1, 10**4)) < found.upper < simple * (1 + F(7, 10**4))
 
 
 def test_a_wrong_weight_would_contract_less():

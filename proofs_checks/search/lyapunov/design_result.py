@@ -1,0 +1,177 @@
+"""The answer of `design`: parameters, the rate that is proved for them, and how much depends on them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
+from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import Method
+from fedconvex.proofs_checks.search.lyapunov.closed_forms import ClosedForm
+from fedconvex.proofs_checks.search.lyapunov.parameter_search import decrease
+from fedconvex.proofs_checks.search.lyapunov.rate import Rate
+from fedconvex.shown import ShownResult, Summary, number
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+UNITS = {"round": "rounds", "gradient": "gradients of a client", "byte": "vectors sent and received per client"}
+TENFOLD = Fraction(1, 10)
+MOST_BITS = 1 << 14  # of the logarithms with which rounds are counted
+
+
+@final
+@dataclass(frozen=True)
+class CurvePoint:
+    """The rate with another value of one parameter, and what a round then costs."""
+
+    parameter: str
+    value: Any
+    lower: Fraction
+    upper: Any
+    units: Fraction
+
+    @property
+    def cost(self) -> float:
+        """Units in which a squared error decreases tenfold; infinite where no decrease is proved. Numeric."""
+        worth = decrease(self.upper)
+        return float(self.units) * log(10) / worth if worth > 0 else float("inf")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Design(ShownResult):
+    """Designed parameters of a method, for all clients of a class, with a rate that is proved for them.
+
+    Attributes:
+        method: the method with these parameters.
+        rate: its `Rate`: `rate.upper` is proved, `rate.lower` is attained.
+        parameters: the designed ones, by name.
+        per: what was to be saved, and `units` of it in a round.
+        curve: rates with other values of one parameter at a time, each with a proof of its own.
+        flat: for each parameter a range around it whose two ends need at most 1.1 times as many units, as proved.
+        closed_forms: formulas in μ and L of designed parameters, where one was found: as good here as the best found,
+            and a local optimum of what quadratics attain at two other condition numbers. Not proved to be optimal.
+        theorem: the catalogue's statement that promises this rate for all parameters in its range; None without one.
+        before: the rate of the method as it was given; None where its class was.
+    """
+
+    method: Method
+    rate: Rate
+    parameters: Mapping[str, Any]
+    per: str
+    units: Fraction
+    curve: tuple[CurvePoint, ...]
+    flat: Mapping[str, tuple[Any, Any]]
+    closed_forms: Mapping[str, ClosedForm]
+    theorem: str | None
+    before: Rate | None
+
+    def rounds(self, reduction: Any = Fraction(1, 10**6)) -> int:
+        """The rounds after which V is proved to be at most this part of its first value: the fewest T, upper^T <= it.
+
+        Raises InvalidInput for a reduction that is not between 0 and 1.
+        """
+        wanted = to_fraction(reduction, "reduction")
+        if not 0 < wanted < 1:
+            raise InvalidInput("reduction", reduction, "is no part of the first error", "give a number between 0 and 1")
+        return fewest_rounds(self.rate.upper, wanted)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """The curves: a row for each value of each parameter, with the others as designed.
+
+        Columns: parameter, value, exact_value (text), lower and upper (rounded outwards), units a round, and
+        cost_of_tenfold, the units in which a squared error decreases tenfold as proved (numeric).
+        """
+        import pandas
+
+        return pandas.DataFrame(
+            [
+                {
+                    "parameter": one.parameter, "value": float(one.value), "exact_value": str(one.value),
+                    "lower": 0.0 - float_at_least(-one.lower), "upper": _up(one.upper), "units": float(one.units),
+                    "cost_of_tenfold": one.cost,
+                }
+                for one in self.curve
+            ]
+        )  # fmt: skip
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON: exact numbers as fractions, rates without a proof as null."""
+        return {
+            "method": type(self.method).__name__,
+            "parameters": {name: str(value) for name, value in self.parameters.items()},
+            "formulas": {name: form.text for name, form in self.closed_forms.items()},
+            "good": {name: [str(low), str(high)] for name, (low, high) in self.flat.items()},
+            "upper": str(self.rate.upper),
+            "lower": str(self.rate.lower),
+            "per": self.per,
+            "units": str(self.units),
+            "rounds_to_a_millionth": self.rounds(),
+            "theorem": self.theorem,
+            "curve": [
+                {"parameter": one.parameter, "value": str(one.value), "lower": str(one.lower),
+                 "upper": None if isinstance(one.upper, float) else str(one.upper)}
+                for one in self.curve
+            ],
+        }  # fmt: skip
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw what a tenfold decrease costs over each parameter alone, relative to its best value."""
+        from fedconvex.proofs_checks.search.lyapunov.design_figure import draw_curves
+
+        return draw_curves(self, axes)
+
+    def summary(self) -> Summary:
+        """The parameters, what is proved, and how flat the optimum is."""
+        lower, upper = 0.0 - float_at_least(-self.rate.lower), _up(self.rate.upper)
+        known = "the rate exactly" if self.rate.lower == self.rate.upper else f"quadratics attain {lower:.8g}"
+        facts = [
+            ("squared errors a round", f"at most × {upper:.8g}, proved; {known}"),
+            ("decrease by a million", f"{self.rounds()} rounds, {number(float(self.rounds() * self.units))} "
+             f"{UNITS[self.per]}" if self.per != "round" else f"{self.rounds()} rounds"),
+        ]  # fmt: skip
+        if self.before is not None:
+            facts.append(("with the given parameters", f"at most × {_up(self.before.upper):.8g} a round"))
+        if self.theorem is not None:
+            facts.append(("theorem with this rate", f"{self.theorem} (fedconvex bounds {self.theorem})"))
+        rows = tuple(
+            (name, str(value) if len(str(value)) < 20 else number(value), *map(number, self.flat[name]),
+             str(self.closed_forms.get(name, "–")))
+            for name, value in self.parameters.items()
+        )  # fmt: skip
+        notes = ["Good from, to: both ends need at most 1.1 times as many units, as proved. That no other parameters "
+                 "are better is not proved."]  # fmt: skip
+        if self.closed_forms:
+            notes.append("Formulas: as good as the best found here, and a local optimum for quadratics at two other "
+                         "condition numbers.")  # fmt: skip
+        return Summary(
+            f"{type(self.method).__name__}, best per {self.per}: {number(self.rate.clients.lowest)}-strongly convex, "
+            f"{number(self.rate.clients.highest)}-smooth clients", tuple(facts),
+            ("parameter", "best", "good from", "to", "formula"), rows, tuple(notes),
+        )  # fmt: skip
+
+
+def fewest_rounds(rate: Fraction, reduction: Fraction) -> int:
+    """The fewest T with rate^T <= reduction, exactly."""
+    from flint import arb, ctx
+
+    if rate == 0:
+        return 1
+    bits = 64
+    while bits <= MOST_BITS:
+        with ctx.workprec(bits):
+            quotient = arb(to_fmpq(reduction)).log() / arb(to_fmpq(rate)).log()
+            least, most = (end.ceil().unique_fmpz() for end in (quotient.lower(), quotient.upper()))
+        if least is not None and least == most:
+            return max(int(least), 1)
+        bits *= 4
+    whole = round(float(quotient)) - 1  # the quotient is an integer, or nearly: powers decide
+    return next(T for T in (whole, whole + 1, whole + 2) if rate**T <= reduction)
+
+
+def _up(bound: Any) -> float:
+    return bound if isinstance(bound, float) else float_at_least(bound)

@@ -1,0 +1,62 @@
+"""`fedconvex design` as a user runs it."""
+
+import json
+import sys
+
+import pytest
+
+from fedconvex.commands import main as cli
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Exit status, standard output and standard error."""
+
+    def once(line):
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "design", *line.split()])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return once
+
+
+def test_parameters_with_their_proved_rate(run):
+    status, out, _ = run("feddyn --mu 1 --L 4 --json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["parameters"] == {"alpha": "2"}
+    assert found["upper"] == "4/9"
+    assert found["theorem"] == "feddyn.linearrate"
+
+
+@pytest.mark.slow
+def test_what_is_given_is_kept_or_compared(run):
+    status, out, _ = run("scaffold:local_steps=2 --mu 1 --L 4")
+    assert status == 0
+    assert "  stepsize " in out
+    assert "  local_steps " not in out
+    assert "given" not in out
+    status, out, _ = run("fedsplit:stepsize=1 --mu 1 --L 4 --over stepsize --clients 10 --draw uniform:2")
+    assert status == 0
+    assert "with the given parameters" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fedprox --mu 1 --L 4", "has a biased fixed point"),
+        ("fedsplit --mu 0 --L 4", "mu = 0"),
+        ("fedsplit --mu 1 --L 4 --over alpha", "is no number that FedSplit can be designed in"),
+        ("scaffold --mu 1 --L 4 --over local_steps", "leaves out stepsize"),
+        ("fedsplit --mu 1 --L 4 --clients many", "is no number of clients"),
+    ],
+)
+def test_wrong_input_is_one_line(run, line, words):
+    status, out, err = run(line)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
