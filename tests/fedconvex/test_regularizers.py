@@ -48,7 +48,6 @@ def test_a_proximal_point_satisfies_its_optimality_condition(name: str, point: A
 @pytest.mark.parametrize("name", TERMS)
 @pytest.mark.parametrize("point", POINTS)
 def test_the_arithmetics_agree(name: str, point: Any) -> None:
-    pytest.importorskip("torch")
     term, v = TERMS[name], np.array([F(x) for x in point], dtype=object)
     floats = moved(term, v, F(3, 4), FLOATS)
     torch = arithmetics.get("torch")

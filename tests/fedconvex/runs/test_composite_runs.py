@@ -90,7 +90,6 @@ def test_sgd_and_torch_runs() -> None:
     steps = fc.simulate(fc.FedGD(stepsize=0.02), LASSO, 4, progress=False)
     assert np.allclose(sgd.points, steps.points, rtol=0, atol=1e-14)  # one full batch is one gradient step
     groups = fc.CompositeProblem(PLAIN, GroupLasso(1, [[0, 1]]))
-    pytest.importorskip("torch")
     for composite in (LASSO, groups):
         floats = fc.simulate(fc.FedDyn(alpha=5), composite, 5, progress=False)
         torch = fc.simulate(fc.FedDyn(alpha=5), composite, 5, arithmetic="torch", progress=False)
