@@ -9,10 +9,12 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import original_method, updated_rows
+from fedconvex.conformance.faults.memory import correction_in
 from fedconvex.conformance.history import (
     ALL_ANSWERS,
     ALL_Z,
     LAST_ANSWER,
+    LAST_MEMORY,
     LAST_ROUND,
     NUMBER,
     PREVIOUS_POINT,
@@ -64,6 +66,7 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: memory[LAST_ANSWER],
             WEIGHT: memory[WEIGHT],
+            LAST_MEMORY: 0 * state.server,
         }
         # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
         if "z" in state.memory and getattr(original_method(self.original), "server", "all") == "all":
@@ -83,7 +86,10 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
             WEIGHT: state.shared[WEIGHT],
+            LAST_MEMORY: state.shared[LAST_MEMORY],
         }
+        for name in correction_in(new):
+            shared[LAST_MEMORY] = new.memory[name][-1]
         if ALL_Z in state.shared:
             shared[ALL_Z] = updated_rows(state, ALL_Z, new.memory["z"])
         return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

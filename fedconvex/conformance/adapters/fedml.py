@@ -83,8 +83,8 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFun
             api._local_test_on_all_clients = api.local_test_on_all_clients = api.test = lambda *_: None
             api.train()
         points = [*points[1:], torch.nn.utils.parameters_to_vector(model.parameters()).detach()]
-        # FedNova's weights are float32
-        return [point.float() for point in points] if isinstance(method, FedNova) else points
+        # FedNova's weights are float32, and so is FedDyn's server memory
+        return [point.float() for point in points] if isinstance(method, FedNova | FedDyn) else points
 
     return {"run": run, "loss": "cross_entropy"}
 

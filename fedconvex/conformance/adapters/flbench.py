@@ -83,7 +83,8 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         return server
 
     def server_model(server: Any) -> Array:
-        return torch.cat([p.flatten() for p in server.public_model_params.values()]).numpy().copy()
+        w = torch.cat([p.flatten() for p in server.public_model_params.values()])
+        return (w.float() if isinstance(method, FedDyn) else w).numpy().copy()  # FedDyn's memory is float32
 
     return {"init": init, "round": round, "server_model": server_model}
 
