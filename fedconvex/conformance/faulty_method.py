@@ -40,6 +40,7 @@ class FaultyMethod(Method):
     original: Method
     fault: Fault
     scenario: "Scenario"
+    outermost: bool = True  # of those planted in one method: it alone keeps the history
 
     def __post_init__(self) -> None:
         # a class variable in other methods; here it is the wrapped method's, which only the instance knows
@@ -51,6 +52,8 @@ class FaultyMethod(Method):
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         state = self.original.initial_state(self.fault.initial_point(server), repeat)
+        if not self.outermost:
+            return state
         one, m = 0 * server[:1] + 1, self.scenario.base.num_clients  # a one of the run's arithmetic
         weights = self.scenario.base.exact_weights
         rows = {
@@ -78,6 +81,8 @@ class FaultyMethod(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         new = self.fault.update(self.original, state, cohort, answers)
+        if not self.outermost:
+            return new
         memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
         round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
         memory.update({LAST_ROUND: round_rows, LAST_ANSWER: answers.points})
