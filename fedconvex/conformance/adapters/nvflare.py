@@ -53,11 +53,10 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         "sample_clients": lambda self, num_clients=None: self.active,
         "send_model": lambda self, data, callback, **_: [callback(self.clients[k](data)) for k in self.active],
         "send_model_and_wait": lambda self, data, **_: [self.clients[k](data) for k in self.active],
-        "get_num_standing_tasks": lambda self: 0,
         "load_model": lambda self: FLModel(params={"weight": self.start}),
         "save_model": lambda self, model: setattr(self, "model", model),
         "build_component": lambda self, config: locate(config["path"])(**config["args"]),
-        **dict.fromkeys(("info", "event", "fire_event_with_data"), lambda self, *_, **__: None),
+        **dict.fromkeys(("info", "event", "fire_event_with_data", "get_num_standing_tasks"), lambda *_, **__: None),
     }
     in_process: Any = type("InProcess", (class_,), without_network)
 
