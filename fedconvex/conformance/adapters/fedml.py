@@ -13,7 +13,7 @@ from fedconvex.methods.base import Method
 
 TESTED = "0.9.6"
 # FedML's module and class, its name of the optimiser, and its names of the parameters
-NAMES = {
+NAMES: dict[type, tuple[Any, ...]] = {
     fc.FedGD: ("fedavg.fedavg_api", "FedAvgAPI", "FedAvg", {}),
     fc.FedProx: ("fedprox.fedprox_trainer", "FedProxTrainer", "FedProx", {"fedprox_mu": "mu"}),
     fc.Scaffold: ("scaffold.scaffold_trainer", "ScaffoldTrainer", "SCAFFOLD", {"server_lr": "server_stepsize"}),

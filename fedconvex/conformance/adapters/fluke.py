@@ -11,7 +11,7 @@ from fedconvex.methods.base import Method
 
 TESTED = "0.8.1"
 # fluke's module and class of the algorithm, and its names of the parameters
-NAMES = {
+NAMES: dict[type, tuple[Any, ...]] = {
     fc.FedGD: ("fedavg", "FedAVG", {}),
     fc.FedProx: ("fedprox", "FedProx", {"mu": "mu"}),
     fc.Scaffold: ("scaffold", "SCAFFOLD", {"global_step": "server_stepsize"}),

@@ -3,7 +3,7 @@
 import copy
 from functools import partial
 from pydoc import locate
-from typing import Any
+from typing import Any, cast
 
 import fedconvex as fc
 from fedconvex.conformance.adapters import ImplementationFunctions, Steps, names_of, require
@@ -39,7 +39,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
 
     from fedconvex.conformance.adapters.linear_model import LinearModule, gradient_steps, half_squares, samples
 
-    names = {fc.FedGD: (FedAvg, {}), fc.FedProx: (FedAvg, {"fedprox_mu": "mu"})}
+    names: Any = {fc.FedGD: (FedAvg, {}), fc.FedProx: (FedAvg, {"fedprox_mu": "mu"})}
     names |= {fc.FedAvgM: (FedOpt, {"momentum": "momentum"}), fc.Scaffold: (ScaffoldController, {})}
     class_, own = names_of(method, "FLARE", names, option=2, server_stepsize=1)
     steps, mu = Steps.of(method, local_solver), own.get("fedprox_mu", 0)
@@ -55,7 +55,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         "send_model_and_wait": lambda self, data, **_: [self.clients[k](data) for k in self.active],
         "load_model": lambda self: FLModel(params={"weight": self.start}),
         "save_model": lambda self, model: setattr(self, "model", model),
-        "build_component": lambda self, config: locate(config["path"])(**config["args"]),
+        "build_component": lambda self, config: cast(Any, locate(config["path"]))(**config["args"]),
         **dict.fromkeys(("info", "event", "fire_event_with_data", "get_num_standing_tasks"), lambda *_, **__: None),
     }
     in_process: Any = type("InProcess", (class_,), without_network)

@@ -11,7 +11,7 @@ from fedconvex.methods.base import Method
 
 TESTED = "d832e76"
 # the ending of PFLlib's modules, its classes of server and client, and its names of the parameters
-NAMES = {
+NAMES: dict[type, tuple[Any, ...]] = {
     fc.FedGD: ("avg", "FedAvg", "clientAVG", {}),
     fc.FedProx: ("prox", "FedProx", "clientProx", {"mu": "mu"}),
     fc.Scaffold: ("scaffold", "SCAFFOLD", "clientSCAFFOLD", {"server_learning_rate": "server_stepsize"}),

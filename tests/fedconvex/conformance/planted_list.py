@@ -241,9 +241,8 @@ def planted_cases(seed: int = 0, pairs: int = 150, triples: int = 80) -> list[Ca
                 names = list(draw.choice(list(KNOWN[kind]), size=size, replace=False))
                 if not any(sum(name in row for name in names) > 1 for row in EXCLUSIVE):
                     break
-            if HIDING <= set(names):
-                continue
-            add(kind, [numbered(name) for name in names], bool(draw.integers(2)))
+            if not set(names) >= HIDING:
+                add(kind, [numbered(name) for name in names], bool(draw.integers(2)))
     return found
 
 

@@ -31,7 +31,9 @@ def lines_of_code(program: str) -> int:
 
 
 def test_what_counts_as_a_line() -> None:
-    program = '"""Text."""\nimport ast\n\n# why\ndef double(x):\n    """Twice x."""\n    return (\n        2 * x\n    )\n'
+    program = (
+        '"""Text."""\nimport ast\n\n# why\ndef double(x):\n    """Twice x."""\n    return (\n        2 * x\n    )\n'
+    )
     assert lines_of_code(program) == 4
 
 
