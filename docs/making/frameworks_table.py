@@ -15,19 +15,34 @@ FOUND = ROOT / "tests/fedconvex/conformance/adapters/found"
 BEGIN, END = "<!-- from stored runs: docs/making/frameworks_table.py -->\n", "<!-- end -->\n"
 # Where the source has what the kit found: read by a person, in the version that was run.
 PLACES = {
+    ("fedlab", "FedAvg"): "fedlab/contrib/algorithm/basic_server.py:88",
+    ("fedlab", "FedProx"): "fedlab/contrib/algorithm/basic_server.py:88",
+    ("fedlab", "FedNova, weighted_scale, equal weights"): "fedlab/contrib/algorithm/fednova.py:37",
+    ("fedlab", "FedDyn"): "fedlab/contrib/algorithm/feddyn.py:23, 74, 75",
+    ("fedlab", "FedDyn, regulariser mended"): "fedlab/contrib/algorithm/feddyn.py:23",
+    ("fedlab", "FedDyn, server memory mended"): "fedlab/contrib/algorithm/feddyn.py:74, 75",
+    ("flower", "FedProx, the documented client"): "flwr/serverapp/strategy/fedprox.py:77",
+    ("flower", "FedProx, the documented client with a list"): "flwr/serverapp/strategy/fedprox.py:67",
+    ("pfl", "SCAFFOLD"): "pfl/algorithm/scaffold.py:157",
+    ("pfl", "SCAFFOLD, option I"): "pfl/algorithm/scaffold.py:133, 160",
+    ("pfl", "SCAFFOLD, option I, stored copies"): "pfl/algorithm/scaffold.py:133",
+    ("pfl", "SCAFFOLD, option I, sign mended"): "pfl/algorithm/scaffold.py:160",
     ("pfllib", "FedDyn"): "system/flcore/clients/clientdyn.py:45",
     ("fluke", "FedDyn"): "fluke/algorithms/feddyn.py:158, 172, 249",
     ("nvflare", "SCAFFOLD"): "nvflare/app_common/workflows/scaffold.py:168",
     ("fedml", "FedAvg"): "fedml/ml/trainer/my_model_trainer_classification.py:16",
     ("fedml", "FedProx"): "fedml/ml/trainer/fedprox_trainer.py:11",
-    ("fedml", "SCAFFOLD"): "fedml/ml/trainer/scaffold_trainer.py:11; fedml/ml/aggregator/agg_operator.py:116, 117",
-    ("fedml", "SCAFFOLD, first model copied"): "fedml/ml/aggregator/agg_operator.py:116, 117",
-    ("fedml", "FedDyn"): "fedml/ml/trainer/feddyn_trainer.py:22, 75, 77",
-    ("fedml", "FedDyn, first model copied"): "fedml/ml/trainer/feddyn_trainer.py:75, 77",
+    ("fedml", "SCAFFOLD"): "fedml/ml/trainer/scaffold_trainer.py:11, 65; as with a copy",
+    ("fedml", "SCAFFOLD, first model copied"): "fedml/simulation/sp/scaffold/client.py:51; "
+    "fedml/ml/aggregator/agg_operator.py:116, 117",
+    ("fedml", "FedDyn"): "fedml/ml/trainer/feddyn_trainer.py:22, 75, 77; "
+    "fedml/simulation/sp/feddyn/feddyn_trainer.py:143, 147",
+    ("fedml", "FedDyn, first model copied"): "fedml/ml/trainer/feddyn_trainer.py:75, 77; "
+    "fedml/simulation/sp/feddyn/feddyn_trainer.py:143, 147",
     ("flbench", "FedAvgM"): "src/server/fedavgm.py:28",
     ("flbench", "SCAFFOLD"): "src/client/scaffold.py:45; src/server/scaffold.py:29",
-    ("flbench", "FedADMM"): "src/client/fedadmm.py:13",
-    ("flbench", "FedDyn"): "src/client/feddyn.py:31",
+    ("flbench", "FedADMM"): "src/client/fedadmm.py:13, 37; src/server/fedadmm.py:91",
+    ("flbench", "FedDyn"): "src/client/feddyn.py:31; src/server/feddyn.py:42",
 }
 
 

@@ -17,9 +17,9 @@ stepsize=0.1)"[/bold]
 [bold]fedconvex conform wrapper.py:FedDyn --json conform.json --junit conform.xml --badge conform.svg[/bold]
 
 The file is run. NAME is a class, object, dict or function in it with the functions that docs/conformance.md \
-describes: init, round and server_model, or local_update. Where an option is left out, the attribute method, \
-local_solver, loss, weights or precision of NAME counts. The kit runs it on small problems whose exact trajectories \
-are known. Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
+describes: init, round and server_model, or run, client, server, local_update. Where an option is left out, the \
+attribute method, local_solver, loss, weights or precision of NAME counts. The kit runs it on small problems whose \
+exact trajectories are known. Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
 
 
 def conform(
@@ -40,7 +40,10 @@ def conform(
     ] = None,
     loss: Annotated[
         str | None,
-        typer.Option(show_default=False, help="The clients' loss: half_sum, sum, half_mean or mean (MSELoss)."),
+        typer.Option(
+            show_default=False,
+            help="The clients' loss: half_sum, sum, half_mean, mean (MSELoss) or cross_entropy (labels).",
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option(show_default=False, help="The server's weights: samples or equal.")

@@ -9,10 +9,12 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import original_method, updated_rows
+from fedconvex.conformance.faults.memory import correction_in
 from fedconvex.conformance.history import (
     ALL_ANSWERS,
     ALL_Z,
     LAST_ANSWER,
+    LAST_MEMORY,
     LAST_ROUND,
     NUMBER,
     PREVIOUS_POINT,
@@ -38,6 +40,7 @@ class FaultyMethod(Method):
     original: Method
     fault: Fault
     scenario: "Scenario"
+    outermost: bool = True  # of those planted in one method: it alone keeps the history
 
     def __post_init__(self) -> None:
         # a class variable in other methods; here it is the wrapped method's, which only the instance knows
@@ -49,6 +52,8 @@ class FaultyMethod(Method):
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         state = self.original.initial_state(self.fault.initial_point(server), repeat)
+        if not self.outermost:
+            return state
         one, m = 0 * server[:1] + 1, self.scenario.base.num_clients  # a one of the run's arithmetic
         weights = self.scenario.base.exact_weights
         rows = {
@@ -64,6 +69,7 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: memory[LAST_ANSWER],
             WEIGHT: memory[WEIGHT],
+            LAST_MEMORY: 0 * state.server,
         }
         # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
         if "z" in state.memory and getattr(original_method(self.original), "server", "all") == "all":
@@ -75,6 +81,8 @@ class FaultyMethod(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         new = self.fault.update(self.original, state, cohort, answers)
+        if not self.outermost:
+            return new
         memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
         round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
         memory.update({LAST_ROUND: round_rows, LAST_ANSWER: answers.points})
@@ -83,7 +91,10 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
             WEIGHT: state.shared[WEIGHT],
+            LAST_MEMORY: state.shared[LAST_MEMORY],
         }
+        for name in correction_in(new):
+            shared[LAST_MEMORY] = new.memory[name][-1]
         if ALL_Z in state.shared:
             shared[ALL_Z] = updated_rows(state, ALL_Z, new.memory["z"])
         return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

@@ -8,4 +8,5 @@ LAST_ANSWER = "history: last answer"  # memory (m, d): before the first, the ser
 ROUND = "history: round"  # shared (1,)
 PREVIOUS_POINT = "history: previous point"  # shared (d,): the server's point one round ago
 ALL_ANSWERS = "history: all answers"  # shared (m, d): LAST_ANSWER of all clients, for the server
+LAST_MEMORY = "history: last memory"  # shared (d,): what the last client at work stored for its correction, at first 0
 ALL_Z = "history: all z"  # shared (m, d): FedSplit's z_k, where the server averages those of all clients

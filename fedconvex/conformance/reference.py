@@ -177,8 +177,10 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
         solver = ChosenBatches(solver, partial(drawn, solver))
     solver = with_faults(solver) if faults else solver
     # a fault of the average is outermost: the others average as it says
-    for fault in sorted(faults, key=lambda fault: fault.breaks == AVERAGE):
-        method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
+    ordered = sorted(faults, key=lambda fault: fault.breaks == AVERAGE)
+    for fault in ordered:
+        method = FaultyMethod(method, fault, scenario, outermost=fault is ordered[-1])
+        solver = fault.solver(solver)
     return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 
 

@@ -18,7 +18,7 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, refined
 
 MOST_FAULTS = 5
-MOST_ROUNDS = 25_000  # rounds that a search may play: seconds
+MOST_ROUNDS = 60_000  # rounds that a search may play: some fifteen seconds
 DEAR = 2  # the ways to extend a set before this one try few others
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
@@ -111,6 +111,7 @@ class FaultSearch:
             ([one] for one in self._by_number(parent)),
             self._by_two(parent),
             self._by_two_with_numbers(parent),
+            self._by_silent(parent),
             self._by_three(parent),
         )
 
@@ -173,16 +174,15 @@ class FaultSearch:
 
     def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
+        for some in combinations(self._effects(parent), 2):
+            yield list(self._variants(parent, some))
+
+    def _by_silent(self, parent: Explanation) -> Iterator[list[Explanation]]:
+        """The sets with one that shows there and one that does so only beside it: a wrong divisor of what is unused."""
         groups = self._effects(parent)
-        advanced = False
-        for some in combinations(groups, 2):
-            found = list(self._variants(parent, some))
-            advanced = advanced or bool(found)
-            yield found
-        if not advanced:  # a fault may show only together with another: a wrong divisor of what is never used
-            silent = set(self.faults) - {fault for group in groups for fault in group} - set(parent.faults)
-            for group, fault in product(groups, self._sorted(silent)):
-                yield list(self._variants(parent, (group, [fault])))
+        silent = set(self.faults) - {fault for group in groups for fault in group} - set(parent.faults)
+        for group, fault in product(groups, self._sorted(silent)):
+            yield list(self._variants(parent, (group, [fault])))
 
     def _by_two_with_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The same, where one or both have an unknown number."""

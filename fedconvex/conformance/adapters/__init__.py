@@ -9,7 +9,7 @@ To check another framework, copy the adapter that is most like it.
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -26,6 +26,13 @@ class ImplementationFunctions(TypedDict):
     init: Callable[[Any, Any], Any]
     round: Callable[[Any, Any, Any], Any]
     server_model: Callable[[Any], Array]
+
+
+class WholeRunFunctions(TypedDict):
+    """An implementation that runs all rounds by itself, as keyword arguments of `check`."""
+
+    run: Callable[..., Any]
+    loss: str
 
 
 class MissingFramework(FedconvexError, ImportError):
@@ -57,6 +64,27 @@ def require_module(module: str, framework: str, tested: str, cure: str) -> None:
 def not_shipped(method: Method, framework: str, shipped: str) -> InvalidInput:
     """The error for a method that the framework does not implement."""
     return InvalidInput("method", method, f"is not one that {framework} ships", f"give {shipped}")
+
+
+def names_of(method: Method, framework: str, shipped: Mapping[type, tuple[Any, ...]], **only: Any) -> tuple[Any, ...]:
+    """What a framework calls a method: the entry of its class, whose last item becomes the method's own parameters.
+
+    Args:
+        shipped: for each class of methods a tuple of anything, such as the names of the framework's module and class,
+            and last a dictionary from the framework's names of parameters to ours.
+        only: the values of parameters that the framework has no choice of.
+
+    Raises:
+        InvalidInput: a method that is not in the table, or with another value of such a parameter.
+    """
+    *names, parameters = shipped.get(type(method), (None,))
+    given = {theirs: getattr(method, ours, 0) for theirs, ours in (parameters or {}).items()}
+    fits = all(getattr(method, name, value) == value for name, value in only.items())
+    if parameters is None or None in given.values() or not fits:
+        where = ", ".join(f"{name}={value!r}" for name, value in only.items())
+        listed = f"{', '.join(one.__name__ for one in shipped)}{f' with {where}' if where else ''}"
+        raise not_shipped(method, framework, f"{listed}, and numbers for all parameters")
+    return (*names, {theirs: float(value) for theirs, value in given.items()})
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,25 @@
 """Adapter for FedML's FedAvg, FedProx, SCAFFOLD, FedDyn and FedNova: the trainers of its simulation in one process."""
 
 import logging
-from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import Any
 from unittest.mock import MagicMock, patch
 
-from fedconvex.conformance.adapters import Steps, not_shipped, require
+import fedconvex as fc
+from fedconvex.conformance.adapters import Steps, WholeRunFunctions, names_of, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fednova import FedNova
-from fedconvex.methods.fedprox import FedProx
-from fedconvex.methods.scaffold import Scaffold
 
 TESTED = "0.9.6"
-
-
-class WholeRunFunctions(TypedDict):
-    """An implementation that runs all rounds by itself, as keyword arguments of `check`."""
-
-    run: Callable[..., Any]
-    loss: str
+# FedML's module and class, its name of the optimiser, and its names of the parameters
+NAMES: dict[type, tuple[Any, ...]] = {
+    fc.FedGD: ("fedavg.fedavg_api", "FedAvgAPI", "FedAvg", {}),
+    fc.FedProx: ("fedprox.fedprox_trainer", "FedProxTrainer", "FedProx", {"fedprox_mu": "mu"}),
+    fc.Scaffold: ("scaffold.scaffold_trainer", "ScaffoldTrainer", "SCAFFOLD", {"server_lr": "server_stepsize"}),
+    fc.FedDyn: ("feddyn.feddyn_trainer", "FedDynTrainer", "FedDyn", {"feddyn_alpha": "alpha"}),
+    fc.FedNova: ("fednova.fednova_trainer", "FedNovaTrainer", "FedNova", {}),
+}
 
 
 def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFunctions:
@@ -43,15 +39,13 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFun
     import torch
 
     logging.getLogger().setLevel(logging.ERROR)
-    module_name, class_name, optimizer, own = _names(method)
+    module_name, class_name, optimizer, own = names_of(method, "FedML", NAMES, option=2)
     module, steps = import_module(f"fedml.simulation.sp.{module_name}"), Steps.of(method, local_solver)
     work = {"epochs": steps.epochs, "learning_rate": steps.stepsize, "client_optimizer": "sgd", "weight_decay": 0.0}
-    fixed = {
-        "dataset": "",
-        "ci": 1,
-        "enable_wandb": False,
-        "frequency_of_the_test": 1000,
+    fixed = {"dataset": "", "ci": 1, "enable_wandb": False, "frequency_of_the_test": 1000}
+    fixed |= {
         "initialize_all_clients": True,
+        **dict.fromkeys(("gmf", "mu", "momentum", "dampening", "wd", "nesterov"), 0),
     }
 
     def run(problem: Any, x0: Any, rounds: Any) -> Any:
@@ -63,17 +57,14 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFun
         arguments = SimpleNamespace(federated_optimizer=optimizer, **work, **fixed, **numbers, **own)
         data = [sum(samples), 0, None, None, samples, batches, [None] * len(samples), problem.num_classes]
         api_class = getattr(module, class_name)
-        four = (arguments, "cpu", data, model) if isinstance(method, FedGD) else (data, model, "cpu", arguments)
+        four = (arguments, "cpu", data, model) if isinstance(method, fc.FedGD) else (data, model, "cpu", arguments)
         points: list[Any] = []
 
         def sampled(t: int, *_: Any) -> list[int]:
             """The round's clients; before a round the model is the one after the last."""
             points.append(torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone())
             arguments.client_num_per_round = len(rounds[t])
-            if module_name not in (
-                "scaffold.scaffold_trainer",
-                "feddyn.feddyn_trainer",
-            ):  # these find clients by number
+            if not isinstance(method, fc.Scaffold | fc.FedDyn):  # these find clients by number
                 api.client_list = clients[: len(rounds[t])]
             return list(rounds[t])
 
@@ -83,24 +74,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> WholeRunFun
             api._local_test_on_all_clients = api.local_test_on_all_clients = api.test = lambda *_: None
             api.train()
         points = [*points[1:], torch.nn.utils.parameters_to_vector(model.parameters()).detach()]
-        # FedNova's weights are float32
-        return [point.float() for point in points] if isinstance(method, FedNova) else points
+        # FedNova's weights are float32, and so is FedDyn's server memory
+        return [point.float() for point in points] if isinstance(method, fc.FedNova | fc.FedDyn) else points
 
     return {"run": run, "loss": "cross_entropy"}
-
-
-def _names(method: Method) -> tuple[str, str, str, dict[str, Any]]:
-    """FedML's module and class, its name of the optimiser, and the method's own parameters."""
-    match method:
-        case FedGD():
-            return "fedavg.fedavg_api", "FedAvgAPI", "FedAvg", {}
-        case FedProx(mu=mu):
-            return "fedprox.fedprox_trainer", "FedProxTrainer", "FedProx", {"fedprox_mu": float(mu)}
-        case Scaffold(server_stepsize=stepsize, option=2):
-            return "scaffold.scaffold_trainer", "ScaffoldTrainer", "SCAFFOLD", {"server_lr": float(stepsize)}
-        case FedDyn(alpha=alpha):
-            return "feddyn.feddyn_trainer", "FedDynTrainer", "FedDyn", {"feddyn_alpha": float(alpha)}
-        case FedNova():
-            plain = {"gmf": 0, "mu": 0, "momentum": 0, "dampening": 0, "wd": 0, "nesterov": False}
-            return "fednova.fednova_trainer", "FedNovaTrainer", "FedNova", plain
-    raise not_shipped(method, "FedML", "FedGD, FedProx, Scaffold (option 2), FedDyn or FedNova")

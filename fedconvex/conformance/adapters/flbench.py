@@ -7,23 +7,23 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.adapters import ImplementationFunctions, Steps, not_shipped, require_module
+import fedconvex as fc
+from fedconvex.conformance.adapters import ImplementationFunctions, Steps, names_of, require_module
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedadagrad import FedAdagrad
-from fedconvex.methods.fedadam import FedAdam
-from fedconvex.methods.fedadmm import FedADMM
-from fedconvex.methods.fedavgm import FedAvgM
-from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fedprox import FedProx
-from fedconvex.methods.fedyogi import FedYogi
-from fedconvex.methods.scaffold import Scaffold
-from fedconvex.problems.quadratics import LeastSquares
 
 TESTED = "06e658b"
-SHIPPED = "FedGD, FedAvgM, FedProx, Scaffold (option 2), FedDyn, FedADMM, FedAdam, FedYogi or FedAdagrad"
+OPTIMISER = {"beta1": "beta1", "beta2": "beta2", "server_lr": "server_stepsize", "tau": "tau"}
+# FL-bench's module and class of the server, and its names of the parameters
+NAMES: dict[type, tuple[Any, ...]] = {
+    fc.FedGD: ("fedavg", "FedAvgServer", {}),
+    fc.FedProx: ("fedprox", "FedProxServer", {"mu": "mu"}),
+    fc.FedAvgM: ("fedavgm", "FedAvgMServer", {"server_momentum": "momentum"}),
+    fc.Scaffold: ("scaffold", "SCAFFOLDServer", {"global_lr": "server_stepsize"}),
+    fc.FedDyn: ("feddyn", "FedDynServer", {"alpha": "alpha"}),
+    fc.FedADMM: ("fedadmm", "FedADMMServer", {"rho": "rho", "eta": "server_stepsize"}),
+    **dict.fromkeys((fc.FedAdam, fc.FedYogi, fc.FedAdagrad), ("fedopt", "FedOptServer", OPTIMISER)),
+}
 
 
 def wrap(method: Method, local_solver: LocalSolver | None = None) -> ImplementationFunctions:
@@ -45,7 +45,10 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
 
     from fedconvex.conformance.adapters.linear_model import LinearModule, half_squares, samples
 
-    module, class_, own = _names(method)
+    only = {"option": 2, **({"server_stepsize": 1} if isinstance(method, fc.FedAvgM) else {})}
+    module, class_, own = names_of(method, "FL-bench", NAMES, **only)
+    kind, never = type(method).__name__.removeprefix("Fed").lower(), float("inf")
+    own |= {"type": kind, "fixed": 1, "target_round": never, "max_grad_norm": never}
     server_class, steps = getattr(import_module(f"src.server.{module}"), class_), Steps.of(method, local_solver)
     test = SimpleNamespace(client=SimpleNamespace(train=False, val=False, test=False, finetune_epoch=0))
     settings = {"use_cuda": False, "buffers": "global", "batch_size": 1000, "local_epoch": steps.epochs, "test": test}
@@ -53,7 +56,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
     optimizer = SimpleNamespace(lr=steps.stepsize)
     arguments = SimpleNamespace(common=common, optimizer=optimizer, **{module: SimpleNamespace(**own)})
 
-    def init(problem: LeastSquares, x0: Any) -> Any:
+    def init(problem: Any, x0: Any) -> Any:
         m, data, model, cpu = problem.num_clients, samples(problem), LinearModule(x0), torch.device("cpu")
 
         def prepare(server: Any, *_: Any) -> None:  # what FL-bench reads from its files
@@ -77,13 +80,14 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         server.trainer.worker.criterion = half_squares
         return server
 
-    def round(problem: LeastSquares, server: Any, active: Any) -> Any:
+    def round(problem: Any, server: Any, active: Any) -> Any:
         server.selected_clients = list(active)
         server.train_one_round()
         return server
 
-    def server_model(server: Any) -> Array:
-        return torch.cat([p.flatten() for p in server.public_model_params.values()]).numpy().copy()
+    def server_model(server: Any) -> Any:
+        w = torch.cat([p.flatten() for p in server.public_model_params.values()])
+        return (w.float() if isinstance(method, fc.FedDyn) else w).numpy().copy()  # FedDyn's memory is float32
 
     return {"init": init, "round": round, "server_model": server_model}
 
@@ -95,27 +99,3 @@ class _Samples(list[Any]):
         """The mode makes no difference here."""
 
     eval = train
-
-
-def _names(method: Method) -> tuple[str, str, dict[str, Any]]:
-    """FL-bench's module and class of the server, and the method's own parameters."""
-    match method:
-        case FedGD():
-            return "fedavg", "FedAvgServer", {}
-        case FedProx(mu=mu):
-            return "fedprox", "FedProxServer", {"mu": float(mu)}
-        case FedAvgM(momentum=momentum, server_stepsize=1):
-            return "fedavgm", "FedAvgMServer", {"server_momentum": float(momentum)}
-        case Scaffold(server_stepsize=stepsize, option=2):
-            return "scaffold", "SCAFFOLDServer", {"global_lr": float(stepsize)}
-        case FedDyn(alpha=alpha):
-            return "feddyn", "FedDynServer", {"alpha": float(alpha), "max_grad_norm": float("inf")}
-        case FedADMM(rho=rho, server_stepsize=float() | int() as stepsize):
-            rest = {"eta": float(stepsize), "fixed": 1, "target_round": float("inf")}
-            return "fedadmm", "FedADMMServer", {"rho": float(rho), **rest}
-        case FedAdam() | FedYogi() | FedAdagrad():
-            kind = type(method).__name__.removeprefix("Fed").lower()
-            betas = {"beta1": float(method.beta1), "beta2": float(getattr(method, "beta2", 0))}
-            rest = {"server_lr": float(method.server_stepsize), "tau": float(method.tau)}
-            return "fedopt", "FedOptServer", {"type": kind, **betas, **rest}
-    raise not_shipped(method, "FL-bench", SHIPPED)

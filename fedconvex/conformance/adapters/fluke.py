@@ -1,20 +1,23 @@
 """Adapter for fluke's FedAvg, FedProx, SCAFFOLD, FedNova and FedDyn: its servers, clients and channel."""
 
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
-from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.adapters import ImplementationFunctions, Steps, not_shipped, require
+import fedconvex as fc
+from fedconvex.conformance.adapters import ImplementationFunctions, Steps, names_of, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fednova import FedNova
-from fedconvex.methods.fedprox import FedProx
-from fedconvex.methods.scaffold import Scaffold
-from fedconvex.problems.quadratics import LeastSquares
 
 TESTED = "0.8.1"
+# fluke's module and class of the algorithm, and its names of the parameters
+NAMES: dict[type, tuple[Any, ...]] = {
+    fc.FedGD: ("fedavg", "FedAVG", {}),
+    fc.FedProx: ("fedprox", "FedProx", {"mu": "mu"}),
+    fc.Scaffold: ("scaffold", "SCAFFOLD", {"global_step": "server_stepsize"}),
+    fc.FedNova: ("fednova", "FedNova", {}),
+    fc.FedDyn: ("feddyn", "FedDyn", {"alpha": "alpha"}),
+}
 
 
 def wrap(method: Method, local_solver: LocalSolver | None = None) -> ImplementationFunctions:
@@ -39,14 +42,16 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
 
     from fedconvex.conformance.adapters.linear_model import LinearModule, half_squares, point, samples
 
-    module, algorithm, of_clients, of_server = _names(method)
-    classes = getattr(import_module(f"fluke.algorithms.{module}"), algorithm)
-    client_class, server_class = classes.get_client_class(None), classes.get_server_class(None)
+    module, name, own = names_of(method, "fluke", NAMES, option=2)
+    algorithm = getattr(import_module(f"fluke.algorithms.{module}"), name)
+    client_class, server_class = algorithm.get_client_class(None), algorithm.get_server_class(None)
+    of_clients = {name: value for name, value in own.items() if name in ("mu", "alpha")}
+    of_server = {name: value for name, value in own.items() if name in ("global_step", "alpha")}
     steps = Steps.of(method, local_solver)
     FlukeENV().set_evaluator(ClassificationEval(1, 2))
     FlukeENV().set_eval_cfg(pre_fit=False, post_fit=False, locals=False, server=False)
 
-    def init(problem: LeastSquares, x0: Any) -> Any:
+    def init(problem: Any, x0: Any) -> Any:
         clients = []
         for k, (A, b) in enumerate(samples(problem)):
             data = FastDataLoader(A, b, num_labels=1, batch_size=len(b), shuffle=False)
@@ -57,15 +62,11 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         server._channel = channel
         for client in clients:
             client.set_channel(channel)
-        if isinstance(method, FedDyn):  # what its round zero does
-            for client in clients:
-                client._send_weight()
-            server._send_weights(server._receive_weights())
-            for client in clients:
-                client._receive_weights()
+        if isinstance(method, fc.FedDyn):
+            algorithm._round_zero(SimpleNamespace(clients=clients, server=server))
         return server
 
-    def round(problem: LeastSquares, server: Any, active: Any) -> Any:
+    def round(problem: Any, server: Any, active: Any) -> Any:
         chosen = [server.clients[k] for k in active]
         server.broadcast_model(chosen)
         for client in chosen:
@@ -73,25 +74,9 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         server.aggregate(chosen, server.receive_client_models(chosen, state_dict=False))
         return server
 
-    def server_model(server: Any) -> Array:
+    def server_model(server: Any) -> Any:
         # FedDyn's clients start at another model than the one that fluke evaluates; FedNova averages in float32
-        model = point(server.cld_mdl if isinstance(method, FedDyn) else server.model)
-        return model.astype("float32") if isinstance(method, FedNova) else model
+        model = point(server.cld_mdl if isinstance(method, fc.FedDyn) else server.model)
+        return model.astype("float32") if isinstance(method, fc.FedNova) else model
 
     return {"init": init, "round": round, "server_model": server_model}
-
-
-def _names(method: Method) -> tuple[str, str, dict[str, float], dict[str, float]]:
-    """fluke's module and class of the algorithm, and the parameters of clients and of the server."""
-    match method:
-        case FedGD():
-            return "fedavg", "FedAVG", {}, {}
-        case FedProx(mu=mu):
-            return "fedprox", "FedProx", {"mu": float(mu)}, {}
-        case Scaffold(server_stepsize=stepsize, option=2):
-            return "scaffold", "SCAFFOLD", {}, {"global_step": float(stepsize)}
-        case FedNova():
-            return "fednova", "FedNova", {}, {}
-        case FedDyn(alpha=alpha):
-            return "feddyn", "FedDyn", {"alpha": float(alpha)}, {"alpha": float(alpha)}
-    raise not_shipped(method, "fluke", "FedGD, FedProx, Scaffold (option 2), FedNova or FedDyn")

@@ -1,11 +1,13 @@
 """The linear model, the loss and the samples that every adapter passes to its framework."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.conformance.adapters import Steps
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.quadratics import LeastSquares
 
@@ -31,6 +33,18 @@ class LinearModule(torch.nn.Linear):
 def half_squares(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """½‖output − target‖², summed over samples: f_k of `fedconvex.LeastSquares`."""
     return (output - target).square().sum() / 2
+
+
+def gradient_steps(
+    model: torch.nn.Module, loss: Callable[[], torch.Tensor], steps: Steps, after: Callable[[], object] = lambda: None
+) -> None:
+    """Full-batch gradient steps as PyTorch programs take them; `after` is called after each."""
+    optimiser = torch.optim.SGD(model.parameters(), lr=steps.stepsize)
+    for _ in range(steps.epochs):
+        optimiser.zero_grad()
+        loss().backward()
+        optimiser.step()
+        after()
 
 
 def samples(problem: LeastSquares) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -37,6 +37,7 @@ class Chained(FaultySolver):
 
     inner: LocalSolver
     rounds: int | None = None  # None: in every round; else in the first ones
+    centred: bool = False  # whether its proximal term pulls to where it starts, too
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         if self.rounds is not None and draw.round >= self.rounds:
@@ -47,9 +48,39 @@ class Chained(FaultySolver):
             own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
             if found:
                 own = replace(own, start=found[-1].points)
+                if self.centred and own.center is not None:
+                    own = replace(own, center=found[-1].points)
             found.append(self.inner.solve(clients.subset(one), own, alone))
-        paths = [answer.path_lengths for answer in found if answer.path_lengths is not None]
-        return Answers(np.concatenate([answer.points for answer in found]), np.concatenate(paths) if paths else None)
+        return joined(found)
+
+
+@final
+@dataclass(frozen=True)
+class SharedMemory(FaultySolver):
+    """The linear term of every client goes on from where the client before it left it: they have one memory.
+
+    For linear terms that grow by weight·(θ − center) in each client's local work: multipliers, FedDyn's −g_k.
+    """
+
+    inner: LocalSolver
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        found, grown = list[Answers](), 0 * subproblem.start[:1]
+        for k in range(clients.num_clients):
+            one = np.array([k])
+            own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
+            if own.linear is not None:
+                own = replace(own, linear=own.linear + grown)
+            found.append(self.inner.solve(clients.subset(one), own, alone))
+            if own.center is not None:
+                grown = grown + own.weight * (found[-1].points - own.center)
+        return joined(found)
+
+
+def joined(found: Sequence[Answers]) -> Answers:
+    """The answers of clients that were solved for one by one."""
+    paths = [answer.path_lengths for answer in found if answer.path_lengths is not None]
+    return Answers(np.concatenate([answer.points for answer in found]), np.concatenate(paths) if paths else None)
 
 
 @final
@@ -220,7 +251,7 @@ def with_steps(change: Callable[[FaultySteps], FaultySteps]) -> Callable[[LocalS
     """Change the gradient steps of a solver, within whatever is built around them."""
 
     def changed(solver: LocalSolver) -> LocalSolver:
-        if isinstance(solver, Chained | OneClientsData):
+        if isinstance(solver, Chained | SharedMemory | OneClientsData):
             return replace(solver, inner=changed(solver.inner))
         return change(solver) if isinstance(solver, FaultySteps) else solver
 

@@ -49,6 +49,13 @@ def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answe
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
+def around_last_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with h ← h − (α/m) Σ_k (θ_k − θ_last)."""
+    after, alpha = method.update(state, replace(cohort, everyone=False), answers), original_method(method).alpha
+    h = state.shared["h"] - alpha * cohort.population_mean(answers.points - answers.points[-1])
+    return with_shared(with_server(after, cohort.average(answers.points) - h / alpha), h=h)
+
+
 def mean_of_participants(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """The update with h ← the mean of the participants' new g_k."""
     after = method.update(state, replace(cohort, everyone=False), answers)
@@ -91,6 +98,13 @@ FAULTS = (
         breaks=SERVER_MEMORY,
         applies=is_feddyn,
         update=with_wrong_sign,
+    ),
+    Fault(
+        name="server memory measures the changes from the last client's model, not from the server's",
+        cure="keep a copy of the model that the server sent: the one that clients train has moved on",
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=around_last_model,
     ),
     Fault(
         name="server memory is not applied",

@@ -12,6 +12,7 @@ from fedconvex.conformance.faults.base import Fault, FaultFamily
 from fedconvex.conformance.faults.building_blocks import (
     always,
     both,
+    is_proximal,
     last_own_answers,
     steps_repeatedly,
     takes_steps,
@@ -21,8 +22,13 @@ from fedconvex.conformance.faults.faulty_solvers import Chained, OneClientsData,
 from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
 from fedconvex.conformance.history import LAST_ANSWER
 from fedconvex.conformance.setup import Setup
+from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
+from fedconvex.methods.scaffold import Scaffold
+from fedconvex.methods.server_optimizer import ServerOptimizer
 from fedconvex.participation import Draw
 
 
@@ -49,6 +55,20 @@ def decaying(factor: Callable[[int], Any]) -> dict[str, Any]:
 def only_full_work(draw: Draw, effort: int | None, num_clients: int) -> Draw:
     """The draw without the clients that do less than the full work."""
     return draw if draw.efforts is None else draw.kept(draw.efforts == effort)
+
+
+def adds_steps(setup: Setup) -> bool:
+    """Whether the server adds the clients' steps to its model, which no other rule of theirs refers to."""
+    if isinstance(setup.method, Scaffold):
+        return setup.method.option == 2  # option I has a gradient at the server's model
+    return isinstance(setup.method, FedNova | ServerOptimizer)
+
+
+def from_last_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update of the model that the last client left, with steps from where each client started."""
+    starts = np.concatenate([state.server[None], answers.points[:-1]])
+    live = State(answers.points[-1], state.shared, state.memory)
+    return method.update(live, replace(cohort, points=starts), answers)
 
 
 OWN_OPTIMISER = "switch the optimiser's {0} off, or state it: local_solver=SGD(…, {0}=…)"
@@ -253,6 +273,24 @@ FAULTS = (
         breaks=START,
         applies=takes_steps(1),
         solver=lambda solver: Chained(solver, rounds=1),
+    ),
+    *(
+        Fault(
+            name=f"every client starts where the one before it ended, and its proximal term pulls there{when}",
+            cure="give each client a copy of the server's model: they train the object that the server sends",
+            breaks=START,
+            applies=both(takes_steps(1), is_proximal),
+            solver=lambda solver, rounds=rounds: Chained(solver, rounds, centred=True),  # type: ignore[misc]
+        )
+        for when, rounds in (("", None), (", in the first round", 1))
+    ),
+    Fault(
+        name="clients train the server's own model, and the server's step begins where the last of them ended",
+        cure="send copies of the server's model: a state_dict has the live parameters, also in later rounds",
+        breaks=START,
+        applies=both(takes_steps(1), adds_steps),
+        solver=Chained,
+        update=from_last_model,
     ),
     Fault(
         name="the targets are truncated to integers",

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
@@ -10,12 +12,14 @@ from fedconvex.conformance.faults.building_blocks import (
     of_method,
     original_method,
     with_client_memory,
+    with_cohort,
     with_memory,
     with_server,
     with_subproblem,
 )
-from fedconvex.conformance.faults.properties import CORRECTION, MEMORY, MEMORY_RULE
-from fedconvex.conformance.history import LAST_ROUND, ROUND
+from fedconvex.conformance.faults.faulty_solvers import SharedMemory
+from fedconvex.conformance.faults.properties import CORRECTION, MEMORY, MEMORY_RULE, SERVER_MEMORY
+from fedconvex.conformance.history import LAST_MEMORY, LAST_ROUND, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -36,7 +40,12 @@ def keeps_correction(setup: Setup) -> bool:
 
 def name_in(state: State) -> str:
     """The name of that vector in this state's memory."""
-    return next(name for name in NAMES.values() if name in state.memory)
+    return correction_in(state)[0]
+
+
+def correction_in(state: State) -> list[str]:
+    """The same in a list, which is empty for methods without such a vector."""
+    return [name for name in dict.fromkeys(NAMES.values()) if name in state.memory]
 
 
 def forgotten(state: State) -> dict[str, Array]:
@@ -83,6 +92,28 @@ def with_option_one(setup: Setup) -> Setup:
     return Setup(replace(setup.method, option=1), setup.given)
 
 
+def subproblem_from_shared(method: Method, state: State, cohort: Cohort) -> Subproblem:
+    """The subproblem from the memory that the last client left."""
+    return method.subproblem(with_memory(state, **shared_by_all(state)), cohort)
+
+
+def shared_by_all(state: State) -> dict[str, Array]:
+    """The memory in which every client has what the last one left."""
+    name = name_in(state)
+    return {name: 0 * state.memory[name] + state.shared[LAST_MEMORY]}
+
+
+def update_one_by_one(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update in which each client's memory grows from what the client before it left."""
+    name, together = name_in(state), replace(cohort, everyone=False)
+    shared = shared_by_all(state)
+    steps = method.update(with_memory(state, **shared), together, answers).memory[name] - shared[name]
+    begun = [shared[name][0]]
+    for step in steps[:-1]:
+        begun.append(begun[-1] + step)
+    return method.update(with_memory(state, **{name: np.stack(begun)}), together, answers)
+
+
 FAULTS = (
     Fault(
         name="the correction of the local gradient has the wrong sign",
@@ -104,6 +135,22 @@ FAULTS = (
         breaks=MEMORY,
         applies=keeps_correction,
         update=after_update(without_storing),
+    ),
+    Fault(
+        name="clients share one memory: each goes on with what the one before it left",
+        cure="keep a vector for each client, by its number: one trainer that plays all of them has only one",
+        breaks=MEMORY,
+        applies=of_method(DynamicRegularization, FedPD, FedADMM),
+        subproblem=subproblem_from_shared,
+        update=update_one_by_one,
+        solver=SharedMemory,
+    ),
+    Fault(
+        name="only the last client's change reaches the server's memory",
+        cure="add up the changes of all who take part, and divide by m",
+        breaks=SERVER_MEMORY,
+        applies=of_method(Scaffold, DynamicRegularization),
+        update=with_cohort(lambda state, cohort: {"total": lambda stack: stack[-1]}),
     ),
     Fault(
         name="the clients' memory is lost in rounds that they skip",

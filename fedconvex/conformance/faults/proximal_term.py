@@ -21,6 +21,7 @@ from fedconvex.conformance.setup import Setup
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.problems.base import Subproblem
 
 
 def with_weight_times(factor: Fraction) -> SubproblemRule:
@@ -31,6 +32,14 @@ def with_weight_times(factor: Fraction) -> SubproblemRule:
 def around_server(setup: Setup) -> bool:
     """Whether the method has a proximal term that is centred on the server's point."""
     return is_proximal(setup) and not of_method(FedSplit, RegularizedFedSplit)(setup)
+
+
+def without_quadratic_part(sub: Subproblem) -> Subproblem:
+    """The subproblem with −weight·⟨center, θ⟩ alone in the place of its proximal term."""
+    if sub.center is None:  # another fault of a pair has left the term out
+        return sub
+    linear = 0 * sub.start if sub.linear is None else sub.linear
+    return replace(sub, weight=0, center=None, linear=linear - sub.weight * sub.center)
 
 
 FAULTS = (
@@ -64,6 +73,22 @@ FAULTS = (
             solver=on_steps(covered=which),
         )
         for which in ("last", "first")
+    ),
+    Fault(
+        name="the proximal term lacks its quadratic part",
+        cure="(weight/2)·‖θ − w‖² has (weight/2)·‖θ‖² beside −weight·⟨w, θ⟩: add it to the loss, or as weight decay",
+        breaks=PULL,
+        applies=is_proximal,
+        subproblem=with_subproblem(lambda sub, state: without_quadratic_part(sub)),
+    ),
+    Fault(
+        name="the proximal term pulls to zero: this is weight decay",
+        cure="use (weight/2)·‖θ − w‖², with the w that the server sent in this round",
+        breaks=PULL,
+        applies=is_proximal,
+        subproblem=with_subproblem(
+            lambda sub, state: sub if sub.center is None else replace(sub, center=0 * sub.center)
+        ),
     ),
     Fault(
         name="the proximal term is not halved",

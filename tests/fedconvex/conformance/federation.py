@@ -48,6 +48,8 @@ class Federation:
             "seen": [-1] * problem.num_clients,
             "server memory": 0 * w,
             "sent": {},
+            "starts": {},
+            "shared": 0 * w,
             "shuffle": np.random.default_rng(self.batches_seed),
         }
 
@@ -82,14 +84,20 @@ class Federation:
                     start = center = state["memory"][k]
             if self.has("own start"):
                 start = state["own"][k]
-            if last is not None and (self.has("chain") or (self.has("chain at first") and t == 0)):
+            if last is not None and (self.has("chain") or self.has("live") or (self.has("chain at first") and t == 0)):
                 start = last
+            if last is not None and (self.has("chain with pull") or (self.has("chain with pull at first") and t == 0)):
+                start = center = last
+            if self.has("memory shared"):
+                state["memory"][k] = state["shared"]
             data = list(work)[-1] if self.has("last data") else k
             A, b = self.samples(problem, data)
             linear = self.linear(state, k, w)
             weight = 0.0 if self.kind in ("FedAvg", "FedNova", "SCAFFOLD") else self.weight
             train = self.with_torch if self.torch_steps else self.by_hand
             last = sent[k] = train(state, A, b, start, center, linear, weight, K + self.extra_steps(), t)
+            state["starts"] = {**state["starts"], k: start}
+            state["shared"] = state["shared"] - self.dtype(self.weight) * (last - w)
         new = self.aggregate(problem, state, sent, work)
         for k, model in sent.items():
             state["own"][k] = model
@@ -140,7 +148,7 @@ class Federation:
                 order = state["shuffle"].permutation(len(b))
                 A, b = A[order], b[order]
             g = A.T @ (A @ at - b) * self.dtype(2 if self.has("loss twice") else 1) + linear
-            away = theta - center
+            away = -center if self.has("pull without square") else theta if self.has("pull to zero") else theta - center
             if self.has("pull on last tensor"):
                 away = away * np.array([0, 1], self.dtype)
             if self.has("pull norm"):
@@ -190,10 +198,12 @@ class Federation:
             else:
                 loss = ((X @ theta - y) ** 2).sum() / (1 if self.has("loss twice") else 2)
             loss = loss + sum((q * p).sum() for p, q in zip(parts, tilt, strict=True))
-            pairs = list(zip(parts, fixed, strict=True))
+            pairs = [(p, 0 * q if self.has("pull to zero") else q) for p, q in zip(parts, fixed, strict=True)]
             squares = sum(((p - q) ** 2).sum() for p, q in (pairs[-1:] if self.has("pull on last tensor") else pairs))
             if self.has("pull norm"):
                 squares = torch.sqrt(squares) if squares.item() > 0 else 0 * squares
+            if self.has("pull without square"):
+                squares = -2 * sum((p * q).sum() for p, q in pairs)
             (loss + weight / 2 * squares).backward()
             if self.has("clip"):
                 lengths = torch.cat([p.grad for p in parts]).norm()
@@ -245,7 +255,9 @@ class Federation:
 
     def dyn(self, state: dict[str, Any], sent: dict[int, Any], mean: Any, m: int) -> Any:
         w, a, h = state["w"], self.dtype(self.weight), state["server memory"]
-        drift = sum(model - w for model in sent.values())
+        last = list(sent.values())[-1]
+        drift = sum(model - (last if self.has("h from last") else w) for model in sent.values())
+        drift = last - w if self.has("last change") else drift
         before = h
         count = len(sent) if self.has("h over active") else 1 if self.has("h summed") else m
         h = h + (a if self.has("h sign") else -a) * drift / self.dtype(count)
@@ -268,19 +280,21 @@ class Federation:
             path = self.dtype(work[k] + self.has("path one more")) * self.dtype(
                 1 if self.has("path in steps") else self.stepsize
             )
-            old = state["memory"][k]
+            old, begun = state["memory"][k], state["starts"][k] if self.has("live") else w
             new = (
                 (0 if self.has("own forgotten") else 1) * old
                 - c
-                + (-1 if self.has("path sign") else 1) * (w - model) / path
+                + (-1 if self.has("path sign") else 1) * (begun - model) / path
             )
-            change = change + new - old
+            change = (0 if self.has("last change") else change) + new - old
             state["memory"][k] = new
         if not self.has("c frozen"):
             state["server memory"] = c + change / self.dtype(len(sent) if self.has("c over active") else m)
         if self.has("c of active"):
             state["server memory"] = sum(state["memory"][k] for k in sent) / self.dtype(len(sent))
         rows = np.stack(list(sent.values()))
+        if self.has("live"):
+            return rows[-1] + eta * (p @ (rows - np.stack([state["starts"][k] for k in sent])))
         return eta * (p @ rows) if self.has("eta on models") else w + eta * (p @ (rows - w))
 
     def split(self, state: dict[str, Any], sent: dict[int, Any], m: int) -> Any:

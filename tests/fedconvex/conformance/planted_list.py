@@ -20,6 +20,8 @@ PROXIMAL = {
     "pull norm": "the norm in the proximal term is not squared",
     "pull on last tensor": "the proximal term covers only the model's last tensor",
     "pull missing at first": "the proximal term is zero in the first round",
+    "pull without square": "the proximal term lacks its quadratic part",
+    "pull to zero": "the proximal term pulls to zero: this is weight decay",
 }
 STEPS = {
     "step more": "clients take one local step too many",
@@ -57,6 +59,11 @@ SERVER = {
     "old model too": "the server's old model is averaged in as one more client",
     "everyone": "all clients take part in every round",
 }
+LIVE = {
+    "chain with pull": "every client starts where the one before it ended, and its proximal term pulls there",
+    "chain with pull at first": "every client starts where the one before it ended, and its proximal term pulls there, "
+    "in the first round",
+}
 WEIGHTED = {
     "unweighted": "the average is not weighted",
     "lost weights": "weights of dropped clients are lost",
@@ -78,6 +85,9 @@ DYN = {
     "term sign": "the correction of the local gradient has the wrong sign",
     "memory lost": "the clients' memory is lost in rounds that they skip",
     "memory sign": "the clients' memory is updated with the wrong sign",
+    "memory shared": "clients share one memory: each goes on with what the one before it left",
+    "last change": "only the last client's change reaches the server's memory",
+    "h from last": "server memory measures the changes from the last client's model, not from the server's",
     "memory at new model": "the clients' memory is updated around the server's new model",
     "h over active": "server memory is divided by |P_t| instead of m",
     "h of active": "the server's memory is the mean of those who took part",
@@ -90,6 +100,8 @@ DYN = {
 VARIATES = {
     "term sign": "the correction of the local gradient has the wrong sign",
     "memory lost": "the clients' memory is lost in rounds that they skip",
+    "last change": "only the last client's change reaches the server's memory",
+    "live": "clients train the server's own model, and the server's step begins where the last of them ended",
     "c unused": "the server's control variate is left out of the correction",
     "c frozen": "the server's control variate is never updated",
     "c over active": "server memory is divided by |P_t| instead of m",
@@ -122,7 +134,7 @@ NUMBERS: dict[str, tuple[float, ...]] = {
 AVERAGING = {**STEPS, **DATA, **STARTS, **SERVER, **LATE}
 KNOWN: dict[str, dict[str, str]] = {
     "FedAvg": {**AVERAGING, **WEIGHTED},
-    "FedProx": {**AVERAGING, **WEIGHTED, **PROXIMAL},
+    "FedProx": {**AVERAGING, **WEIGHTED, **PROXIMAL, **LIVE},
     "FedNova": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], **WEIGHTED, **NOVA},
     "FedDyn": {**STEPS, **DATA, "zero": STARTS["zero"], "twice": SERVER["twice"], **PLAIN, **PROXIMAL, **DYN},
     "SCAFFOLD": {
@@ -145,9 +157,11 @@ EXCLUSIVE = (
     ("adam", "frozen", "loss twice"),  # Adam's steps have one length for functions of any size
     tuple(PROXIMAL),
     ("loss twice", "integers", "last data"),
-    ("chain", "chain at first", "own start", "stale", "last data"),
-    ("chain at first", "last model at first"),
-    ("twice", "scaled step", "scaled model", "eta on models"),
+    ("chain", "chain at first", *LIVE, "own start", "stale", "last data"),
+    ("chain at first", "chain with pull at first", "last model at first"),
+    (*LIVE, *PROXIMAL),
+    ("twice", "scaled step", "scaled model", "eta on models", "live"),
+    ("last data", "live"),
     (
         "summed",
         "last model",
@@ -160,9 +174,10 @@ EXCLUSIVE = (
     ),
     ("not normalised", "no mean work", "weights on models"),
     ("late dropped", "late go on", "everyone"),
-    tuple(name for name in DYN if name.startswith("h ")),
+    ("last change", *(name for name in DYN if name.startswith("h "))),
     (
         "memory lost",
+        "memory shared",
         "memory sign",
         "memory at new model",
         "own forgotten",
@@ -170,11 +185,16 @@ EXCLUSIVE = (
         "path in steps",
         "path one more",
     ),
-    ("c unused", "c frozen", "c over active", "c of active", "term sign"),
+    ("memory shared", *PROXIMAL, "term sign"),
+    ("last change", "c unused", "c frozen", "c over active", "c of active", "term sign"),
     ("reflect once", "reflect back", "z reset"),
     ("around x", "around z", "mean of points"),
     ("clip", *PROXIMAL),
 )
+
+
+# K times the first gradient, divided by the K steps: the very numbers of a single step
+HIDING = {"frozen", "no mean work"}
 
 
 def said(kind: str, planted: str) -> str:
@@ -221,7 +241,8 @@ def planted_cases(seed: int = 0, pairs: int = 150, triples: int = 80) -> list[Ca
                 names = list(draw.choice(list(KNOWN[kind]), size=size, replace=False))
                 if not any(sum(name in row for name in names) > 1 for row in EXCLUSIVE):
                     break
-            add(kind, [numbered(name) for name in names], bool(draw.integers(2)))
+            if not set(names) >= HIDING:
+                add(kind, [numbered(name) for name in names], bool(draw.integers(2)))
     return found
 
 

@@ -40,6 +40,7 @@ def test_planted_faults_are_detected_and_their_cures_make_the_check_pass() -> No
 def test_more_planted_faults_are_named() -> None:
     outcomes = [outcome(case) for case in DRAWN]
     assert all(found["detected"] for found in outcomes)
+    assert all(found["passes when cured"] for found in outcomes if found["named"])
     assert np.mean([found["named"] for found in outcomes]) >= 0.97 - 1 / len(outcomes)
 
 
@@ -93,10 +94,17 @@ def test_what_was_fitted_is_printed_with_how_well_it_fits() -> None:
     assert finding.detail in report_on(Federation("FedAvg", ("weight decay=0.00037",)), False).report()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("kind", "faults"),
     [
+        ("FedProx", ("pull without square",)),
+        ("FedProx", ("pull to zero",)),
+        ("FedProx", ("chain with pull",)),
+        ("FedDyn", ("memory shared",)),
+        ("FedDyn", ("last change",)),
+        ("FedDyn", ("h from last",)),
+        ("SCAFFOLD", ("live",)),
         ("FedNova", ("weights on models",)),
         ("FedDyn", ("pull missing",)),
         ("FedDyn", ("h of active",)),

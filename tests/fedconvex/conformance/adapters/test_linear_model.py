@@ -11,7 +11,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.conformance import check
-from fedconvex.conformance.adapters import MissingFramework, Steps, fedlab, flower, fluke, pfl, pfllib
+from fedconvex.conformance.adapters import MissingFramework, Steps, fedlab, flower, fluke, names_of, pfl, pfllib
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -44,6 +44,30 @@ def test_a_loss_that_the_adapters_do_not_use_is_refused() -> None:
 
     with pytest.raises(InvalidInput, match="loss='half_sum'"):
         samples(fc.Quadratic(H=[[[1]]], c=[[1]]))
+
+
+def test_a_framework_has_names_for_the_methods_in_its_table_alone() -> None:
+    table = {fc.FedADMM: ("fedadmm", {"rho": "rho", "eta": "server_stepsize"}), fc.Scaffold: ("scaffold", {})}
+    assert names_of(fc.FedADMM(rho=2, server_stepsize=1), "It", table) == ("fedadmm", {"rho": 2.0, "eta": 1.0})
+    assert names_of(fc.Scaffold(stepsize=1), "It", table, option=2) == ("scaffold", {})
+    refused = (fc.FedProx(mu=1), fc.FedADMM(rho=2), fc.Scaffold(stepsize=1, option=1))
+    for method in refused:
+        with pytest.raises(InvalidInput, match=r"is not one that It ships.*FedADMM, Scaffold with option=2"):
+            names_of(method, "It", table, option=2)
+
+
+def test_gradient_steps_are_those_of_pytorch_programs() -> None:
+    import torch
+
+    from fedconvex.conformance.adapters.linear_model import LinearModule, gradient_steps, half_squares, point, samples
+
+    x, (A, b), after = np.array([0.5, -2.0]), samples(PROBLEM)[0], list[int]()
+    model = LinearModule(x)
+    gradient_steps(model, lambda: half_squares(model(A), b), Steps(2, 0.25), lambda: after.append(1))
+    for _ in range(2):
+        x = x - 0.25 * (A.T @ (A @ torch.tensor(x)[:, None] - b)).numpy().ravel()
+    assert np.abs(point(model) - x).max() <= 1e-15
+    assert after == [1, 1]
 
 
 def test_steps_are_the_methods_own_or_the_solvers() -> None:
