@@ -1,9 +1,9 @@
 """How many planted faults the conformance kit names, and how long it takes.
 
-    python benchmarks/conformance_faults.py [--planted 640]
+    python benchmarks/conformance_faults.py [--planted 658]
 
 Cases are those of planted_list.py in tests/fedconvex/conformance, in an order that is random and always the same: fewer
-than all are a sample. Prints a line a fault that is not named exactly. All cases take about an hour on one core;
+than all are a sample. Prints a line a fault that is not named exactly. All cases take about half an hour on one core;
 results/conformance_faults.json is written again and again, and says how many it has counted so far.
 """
 
@@ -89,5 +89,5 @@ def rows_of_planted(counts: dict[int, Counter[str]], seconds: Counter[str]) -> l
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--planted", type=int, default=640)
+    parser.add_argument("--planted", type=int, default=658)
     main(parser.parse_args().planted)

@@ -39,8 +39,8 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
 
     from fedconvex.conformance.adapters.linear_model import LinearModule, gradient_steps, half_squares, samples
 
-    names: Any = {fc.FedGD: (FedAvg, {}), fc.FedProx: (FedAvg, {"fedprox_mu": "mu"})}
-    names |= {fc.FedAvgM: (FedOpt, {"momentum": "momentum"}), fc.Scaffold: (ScaffoldController, {})}
+    names: dict[Any, Any] = {fc.FedGD: (FedAvg, {}), fc.FedProx: (FedAvg, {"fedprox_mu": "mu"})}
+    names[fc.FedAvgM], names[fc.Scaffold] = (FedOpt, {"momentum": "momentum"}), (ScaffoldController, {})
     class_, own = names_of(method, "FLARE", names, option=2, server_stepsize=1)
     steps, mu = Steps.of(method, local_solver), own.get("fedprox_mu", 0)
     if class_ is FedOpt:

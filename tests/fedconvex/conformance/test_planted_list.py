@@ -1,6 +1,6 @@
 """The list of planted faults, one to three at once, and right implementations with random settings: a sample of each.
 
-FEDCONVEX_PLANTED=640 FEDCONVEX_RIGHT=2000 pytest -m exhaustive tests/fedconvex/conformance/test_planted_list.py checks
+FEDCONVEX_PLANTED=658 FEDCONVEX_RIGHT=2000 pytest -m exhaustive tests/fedconvex/conformance/test_planted_list.py checks
 more; `benchmarks/conformance_faults.py` counts, and writes what it counted.
 """
 
