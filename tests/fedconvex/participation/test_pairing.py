@@ -62,7 +62,7 @@ def recorded(monkeypatch) -> Callable[..., list[Any]]:
         current.batches.append(draw_minibatches(*given, **options))
         return current.batches[-1]
 
-    monkeypatch.setattr("fedconvex.local_solvers.sgd.draw_minibatches", dealt)
+    monkeypatch.setattr("fedconvex.local_solvers.minibatches.draw_minibatches", dealt)
 
     def record(method: Any, rounds: int = 5, problem: Any = UNEQUAL, seed: int = 11, **options: Any) -> list[Any]:
         current.draws, current.batches = [], []

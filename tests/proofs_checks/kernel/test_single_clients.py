@@ -46,7 +46,9 @@ ALIKE = {
 def test_what_is_true_of_one_client_alone(claim) -> None:
     proof = Derivation((Combine(claim.left, claim.right, relation="="),))
     method = {"method": "FedDyn", "method_parameters": {"alpha": parameter("a")}} if "memory" in repr(claim) else {}
-    assert theorem(replace(ONE, **method), claim, proof).claim == claim
+    proved = theorem(replace(ONE, **method), claim, proof)
+    assert proved.claim == claim
+    assert str(proved) == str(claim)
     with pytest.raises(Refused, match="differ"):
         theorem(replace(MANY, **method), claim, proof)
 

@@ -11,7 +11,7 @@ def test_a_refused_term_is_shown_as_text() -> None:
     assert refused.value is term
     assert str(refused) == str(InvalidInput("term", written(term), "is a length", "give its square"))
     assert "‖" in str(refused)
-    assert "gamma" in str(refused)
+    assert "γ" in str(refused)
 
 
 def test_what_is_no_term_is_shown_as_it_is() -> None:
