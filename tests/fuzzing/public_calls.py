@@ -57,7 +57,8 @@ VALUES: dict[str, Any] = {
     "server_stepsize": 1, "regularization": 1, "start": "center", "server": "all", "tolerance": 1e-6, "max_steps": 50,
     "gamma": 0.5, "K": 1, "p": 0.5, "Schedule.clients": [[0], [1]], "fraction": 0.5, "policy": "drop",
     "rule": "1/(8 + t)", "SGD.epochs": None, "SGD.steps": 2, "UnequalSteps.steps": (2, 1),
-    "Adam.epochs": None, "Adam.steps": 2, "betas": (0.9, 0.99), "Adam.epsilon": 1e-8, "decoupled": False, "within_round": None,
+    "Adam.epochs": None, "Adam.steps": 2, "betas": (0.9, 0.99), "Adam.epsilon": 1e-8, "decoupled": False,
+    "within_round": None,
     "RandomNumberOfSteps.numbers": (1, 2), "chances": (1, 3),
     "RandomSteps.steps": fc.RandomNumberOfSteps((1, 2)),
     # problems and runs
