@@ -71,7 +71,8 @@ def own_names() -> tuple[str, ...]:
 
 def module_of(name: str) -> ModuleType:
     """The module of one of `paper_names()`. Raises InvalidInput for another name."""
-    if name not in paper_names():
+    given: Any = name  # checked as it comes, whatever its type says
+    if not isinstance(given, str) or given not in paper_names():
         raise InvalidInput("name", name, "is not the name of a paper", f"give one of {', '.join(paper_names())}")
     return import_module(f"{__name__}.{name}") if name in own_names() else others.module(name, own_names())
 

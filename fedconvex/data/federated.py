@@ -79,6 +79,8 @@ class FederatedData:
         labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
         instance_of(self.target_name, str, "target_name", "text", "give a text")
         notes = tuple(members_of(self.notes, "notes", "give a list of texts"))
+        for note in notes:
+            instance_of(note, str, "notes", "text", "give texts")
         if not is_choice(self.requested_task, ("auto",)):
             pooled = np.concatenate(targets)
             # with classes declared, a part of the data may lack some

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.strategies.byte_draws import ByteDraws, from_bytes
 from fedconvex.strategies.client_weights import optional_weights
 from fedconvex.strategies.numbers import NumberRange, count_range, tidy
@@ -96,7 +96,7 @@ def _curvatures(mu: Any, L: Any) -> tuple[Fraction, Fraction | None] | None:
         return -high, high
     low = to_fraction(mu, "mu")
     if high is not None and high < low:
-        raise InvalidInput("L", L, f"is smaller than mu = {mu}", "give L >= mu")
+        raise InvalidInput("L", L, f"is smaller than mu = {short_text(mu)}", "give L >= mu")
     return low, high
 
 
