@@ -43,10 +43,11 @@ def number_columns(path: Path, separator: str, columns: int, chosen: ColumnRoles
             as_text: frozenset[int] | None = None
             size = rows = 0
             while block := stream.read(BLOCK):
-                block += stream.readline(LONGEST)
+                rest = stream.readline(LONGEST)
+                block += rest
                 size += len(block)
                 lines = _lines(block)
-                if size > MAX_BYTES or lines is None:
+                if len(rest) == LONGEST or size > MAX_BYTES or lines is None:  # a line is never cut in two
                     return None
                 if as_text is None:
                     as_text = _texts(lines, separator, chosen)

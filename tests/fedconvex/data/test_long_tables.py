@@ -120,3 +120,13 @@ def test_what_is_unusual_is_left_to_the_reader_of_lines(text: bytes, taken: bool
     path = tmp_path / "data.csv"
     path.write_bytes(text)
     assert (number_columns(path, ",", 2, roles(path, ["a", "y"], None, None)) is not None) == taken
+
+
+def test_a_long_line_is_not_read_as_two_rows(tmp_path: Path) -> None:
+    """Cut where a block ends, each half of its three cells would be a row of two."""
+    path = tmp_path / "data.csv"
+    path.write_text("a,y\n1,0000000000000000,7\n")
+    with patch.object(number_blocks, "BLOCK", 4), patch.object(number_blocks, "LONGEST", 8):
+        assert number_columns(path, ",", 2, roles(path, ["a", "y"], None, None)) is None
+        with pytest.raises(fc.InvalidInput, match="line 2: has 3 fields"):
+            read_delimited(path, ",", "y", None)
