@@ -39,12 +39,16 @@ def entry(record: Record) -> dict[str, Any]:
 
 def recorded() -> dict[str, dict[str, Any]]:
     """The entry of every recorded statement, by identifier. Raises FedconvexError for a file that cannot be read."""
+    return _entries(PATH, "the recorded verdicts")
+
+
+def _entries(path: Path, what: str) -> dict[str, dict[str, Any]]:
     try:
-        found: dict[str, dict[str, Any]] = read_json(PATH)
+        found: dict[str, dict[str, Any]] = read_json(path)
     except (OSError, ValueError) as error:
-        raise FedconvexError(f"the recorded verdicts cannot be read: {error}") from error
+        raise FedconvexError(f"{what} cannot be read: {error}") from error
     if (fault := fault_in(found, SHAPE)) is not None:
-        raise FedconvexError(f"the recorded verdicts cannot be read: {fault}")
+        raise FedconvexError(f"{what} cannot be read: {fault}")
     return found
 
 
@@ -62,15 +66,7 @@ def recorded_beside(paper: str) -> dict[str, dict[str, Any]]:
 
 def recorded_in(path: Path) -> dict[str, dict[str, Any]]:
     """The entries in such a file. Raises FedconvexError for one that cannot be read."""
-    if not path.exists():
-        return {}
-    try:
-        found: dict[str, dict[str, Any]] = read_json(path)
-    except (OSError, ValueError) as error:
-        raise FedconvexError(f"the verdicts in {path} cannot be read: {error}") from error
-    if (fault := fault_in(found, SHAPE)) is not None:
-        raise FedconvexError(f"the verdicts in {path} cannot be read: {fault}")
-    return found
+    return _entries(path, f"the verdicts in {path}") if path.exists() else {}
 
 
 def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
