@@ -130,16 +130,17 @@ assert verify(decrease).tightness.quotient == 1
 # %% [markdown]
 # ## A wrong constant
 #
-# The same theorem and the same proof, with a slip: $Ls^2/4$.
+# The same claim and the same proof, with a slip: $Ls^2/4$.
 
 
 # %%
-@PAPER.statement("Theorem 1", **header)
+@PAPER.statement("Theorem 2", **header)
 def too_much(*, stepsize, L):
     """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = s − Ls²/4."""
     return stepsize - L * stepsize**2 / 4
 
 
+proof_of(too_much)(proof)
 result = verify(too_much)
 assert result.verdict is Verdict.UNKNOWN
 print(result.reason)

@@ -11,7 +11,7 @@ from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.statement import Statement, is_run_again
 from fedconvex.theory import statement as statement_of
 
 Builder = Callable[[Claim], Derivation]
@@ -23,7 +23,8 @@ def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
     """Registers the function that makes the proof of a statement's claim."""
 
     def register(builder: Builder) -> Builder:
-        if statement.identifier in _BUILDERS:
+        known = _BUILDERS.get(statement.identifier)
+        if known is not None and not is_run_again(builder, known):
             cure = "give it one proof; papers and statements have names of their own"
             raise InvalidInput("statement", statement.identifier, "has two proofs", cure)
         _BUILDERS[statement.identifier] = builder

@@ -261,14 +261,15 @@ class Paper:
                 self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
                 positive, tuple(map(_assumptions, cases)), parts, states,
             )  # fmt: skip
-            self._require_new(number)
+            self._require_new(number, formula)
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made
 
         return decorate
 
-    def _require_new(self, number: str) -> None:
-        if key_of(number) in self.statements | self.ours:
+    def _require_new(self, number: str, formula: Callable[..., Any] | None = None) -> None:
+        known = (self.statements | self.ours).get(key_of(number))
+        if known is not None and not (formula and is_run_again(formula, known.calculator.formula)):
             cure = "give every statement a number or name of its own"
             raise InvalidInput("number", number, f"is the number of two statements of {self.name}", cure)
 
@@ -339,3 +340,8 @@ def restored(module: str, key: str) -> Statement:
 def key_of(number: str) -> str:
     """The key of a number: `theorem4` for "Theorem 4", `equation17` for "Equation (17)"."""
     return "".join(c for c in number.lower() if c.isalnum() or c == ".").replace(".", "_")
+
+
+def is_run_again(new: Callable[..., Any], known: Callable[..., Any]) -> bool:
+    """Whether a cell of a notebook, or a line of an interactive session, defines its function once more."""
+    return new.__module__ == known.__module__ == "__main__" and new.__qualname__ == known.__qualname__

@@ -15,6 +15,9 @@ from fedconvex.commands.errors import WRONG_INPUT, run
 from fedconvex.commands.main import app
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import claims, verify
+from fedconvex.statements.letters import Letters
+from fedconvex.statements.notation import CURVATURE, Parameter
+from fedconvex.statements.statement import ClaimType, Paper
 from fedconvex.theory import others
 from fedconvex.verdicts import Verdict
 
@@ -235,3 +238,25 @@ def test_a_record_that_is_no_json_is_named(file: Path, capsys: pytest.CaptureFix
     file.with_suffix(".verdicts.json").write_text("{", "utf-8")
     assert run(app, ["verify", str(file), "--seconds", "0.2"]) != 0
     assert "mypaper.verdicts.json cannot be read" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_cell_may_run_again_and_a_file_may_not_define_twice() -> None:
+    """Notebooks and interactive sessions are Python's module `__main__`."""
+
+    def cell(module: str, formula: str = "theorem1") -> None:
+        names: dict[str, Any] = {"__name__": module, "PAPER": paper, "about": about}
+        exec(f"@PAPER.statement('Theorem 1', **about)\ndef {formula}(*, L):\n    return L", names)  # noqa: S102 - ours
+
+    paper = Paper(
+        name="again", short="Again", reference="I (2026)", convention="f", letters=Letters(),
+        notation={"L": Parameter("L", "smoothness", CURVATURE, above=0)},
+    )  # fmt: skip
+    about = {"claim": ClaimType.UPPER, "symbol": "b", "relation": "=", "units": CURVATURE}
+    cell("__main__")
+    first = paper.find("theorem1")
+    cell("__main__")
+    assert paper.find("theorem1") is not first
+    with pytest.raises(InvalidInput, match="two statements"):
+        cell("__main__", "another")
+    with pytest.raises(InvalidInput, match="two statements"):
+        cell("somebodys")
