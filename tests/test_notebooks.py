@@ -28,15 +28,19 @@ def content(notebook: NotebookNode) -> list[tuple[str, str]]:
 
 
 def kinds(notebook: NotebookNode) -> list[list[str]]:
-    """What each cell shows: the formats of its outputs, or the stream's name. Numbers differ a little elsewhere."""
-    return [
-        [
+    """What each cell shows: the formats of its outputs, or the stream's name. Numbers differ a little elsewhere.
+
+    Text that is printed in a row is one output, or several where the kernel is slow.
+    """
+    shown = []
+    for cell in notebook.cells:
+        names = [
             name
             for output in cell.get("outputs", [])
             for name in sorted(output.get("data", [output.get("name", "error")]))
         ]
-        for cell in notebook.cells
-    ]
+        shown.append([name for i, name in enumerate(names) if name != "stdout" or names[i - 1 : i] != ["stdout"]])
+    return shown
 
 
 def differences(source: NotebookNode, stored: NotebookNode, executed: NotebookNode | None = None) -> list[str]:

@@ -14,7 +14,6 @@ class Averaging(Method):
     """w ← Σ_k weights_k θ_k with θ_k ≈ argmin_θ f_k(θ) + (proximal_weight/2)‖θ − w‖², started at w."""
 
     memoryless: ClassVar[bool] = True
-    no_prox: ClassVar[str] = ""
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server)
@@ -28,8 +27,9 @@ class Averaging(Method):
         return State(cohort.average(answers.points))
 
     def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
-        """1/μ of the proximal term, whose answers are θ_k = w − ∇M_k(w)/μ with M_k the Moreau envelope of f_k.
+        """For servers that only average: 1/μ of the proximal term.
 
+        The answers are then θ_k = w − ∇M_k(w)/μ with M_k the Moreau envelope of f_k.
         Without one: the participants' mean sum of local stepsizes, how far the server moves along a constant gradient.
         """
         if self.is_proximal:

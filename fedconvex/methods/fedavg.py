@@ -1,7 +1,7 @@
 """FedAvg: every client runs epochs of SGD from the server's point, the server averages."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
@@ -40,6 +40,8 @@ class FedAvg(Averaging):
     decay: Scalar = number(default=1)
     weight_decay: Scalar = number(default=0)
     clip: Any = None
+
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         solver = self.local_solver  # its constructor validates the parameters

@@ -1,7 +1,7 @@
 """FedGD(s, e): every client takes e gradient steps from the server's point, the server averages."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
@@ -35,6 +35,8 @@ class FedGD(Averaging):
 
     stepsize: Scalar = number()
     local_steps: NumberOfSteps = 1
+
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))

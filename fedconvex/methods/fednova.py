@@ -1,7 +1,7 @@
 """FedNova: averages the clients' progress per unit of local work, so that more work means no larger weight."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -37,6 +37,8 @@ class FedNova(Averaging):
 
     stepsize: Scalar = number()
     local_steps: NumberOfSteps = 1
+
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))

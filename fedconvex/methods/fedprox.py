@@ -1,7 +1,7 @@
 """FedProx(μ): every client minimises its function plus a proximal term, the server averages."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
@@ -34,6 +34,8 @@ class FedProx(Averaging):
     """
 
     mu: Scalar = number()
+
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")

@@ -1,7 +1,7 @@
 """FedSGD, distributed SGD: every client takes one (stochastic) gradient step, the server averages."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
@@ -31,6 +31,8 @@ class FedSGD(Averaging):
 
     stepsize: Scalar = number()
     batch_size: int | None = None
+
+    no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))
