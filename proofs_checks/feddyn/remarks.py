@@ -18,37 +18,28 @@ from fedconvex.theory import feddyn
 
 alpha, L, m, P = map(parameter, ("alpha", "L", "num_clients", "num_active"))
 
-ANY_MODEL = Witness(
-    "θ_k⁰ = θ⁰ = 0 with stored gradients 0, two devices, one of them drawn, T = 2",
-    """
+
+def _of_two_devices(where: str, numbers: str, divisor: str, right: str) -> Witness:
+    """One of two devices is drawn in each of T = 2 rounds from θ_k⁰ = θ⁰ = 0, where the objective is smallest."""
+    program = f"""
 from fractions import Fraction
-alpha, T, minima = 40, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
-gammas = [Fraction(a, 1 + alpha) for a in minima]  # γ¹ for each drawn device: argmin L_k(θ) + ½αθ²
+T, minima, {numbers}  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+gammas = [Fraction(a, {divisor}) for a in minima]  # γ¹ for each drawn device
 left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
-right = Fraction(0)  # ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰
-""",
+right = Fraction(0)  # {right}
+"""
+    return Witness(f"{where}, two devices, one of them drawn, T = 2", program)
+
+
+ZERO = "any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0"
+ANY_MODEL = _of_two_devices(
+    "θ_k⁰ = θ⁰ = 0 with stored gradients 0", "alpha = 2, (1, -1), 40", "1 + alpha", "ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰"
 )
-ANY_MODEL_IN_RATES = Witness(
-    "Theorem 1's third case: θ_k⁰ = θ⁰ = 0 with stored gradients 0, two devices, one of them drawn, T = 2",
-    """
-from fractions import Fraction
-m, P, L, T, minima = 2, 1, 1, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
-alpha = 30 * L * m // P  # the α of this case
-gammas = [Fraction(a, 1 + alpha) for a in minima]  # γ¹ for each drawn device: argmin L_k(θ) + ½αθ²
-left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
-right = Fraction(0)  # any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0
-""",
-)
-ANY_MODEL_OF_ONE_STEP = Witness(
-    "θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0, two devices, one of them drawn, T = 2",
-    """
-from fractions import Fraction
-alpha, T, minima = 100, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
-gammas = [Fraction(a, alpha) for a in minima]  # γ¹ for each drawn device: θ⁰ − (1/α)∇L_k(θ⁰)
-left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
-right = Fraction(0)  # any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0
-""",
-)
+ANY_MODEL_IN_RATES = _of_two_devices(
+    "Theorem 1's third case: θ_k⁰ = θ⁰ = 0 with stored gradients 0", "m, P, L = 2, (1, -1), 2, 1, 1",
+    "1 + 30 * L * m // P", ZERO,
+)  # fmt: skip
+ANY_MODEL_OF_ONE_STEP = _of_two_devices("θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0", "alpha = 2, (1, -1), 100", "alpha", ZERO)
 SAID: Mapping[str, Remarks] = {
     "equation1": Remarks(
         notes="Algorithm 1's input misses h⁰, which its first round uses; with h⁰ = 0 everything is as the proofs say. "

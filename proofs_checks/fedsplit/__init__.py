@@ -10,7 +10,6 @@
 | `remarks` | notes, readings, misprints, worst known instances |
 | `counterexamples`, `programs` | federations that break a refuted claim; the same as programs that run alone |
 | `exact_runs`, `tightness` | instances beside the running code; how tight the bounds are |
-| `worst_case_questions` | the worst-case problem of Corollary 1, which no claim states |
 """
 
 from importlib import import_module

@@ -126,8 +126,7 @@ def questions() -> Mapping[str, Asked]:
 def load() -> None:
     """Imports the modules that pose questions by hand."""
     import_module("fedconvex.proofs_checks.worst_cases.looseness.textbooks")
-    for paper in ("fedprox", "fedsplit"):
-        import_module(f"fedconvex.proofs_checks.{paper}.worst_case_questions")
+    import_module("fedconvex.proofs_checks.fedprox.worst_case_questions")
 
 
 def _check_of_statement(statement: Statement, numbers: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 A worst case is that of a method (`Played`, solved by `worst_case`), the largest quotient of a statement's two sides
 (`Compared`, by `quotients`), or that of a mean of products of lengths (`Multiplied`, by `products`). Statements that
 say in the claim language what they claim need no question here: `claimed` reads it off the claim. `textbooks` and
-`proofs_checks/<paper>/worst_case_questions.py` pose the few others.
+`fedprox.worst_case_questions` pose the few others.
 """
 
 from collections.abc import Callable, Mapping

@@ -197,17 +197,6 @@ def test_every_part_of_a_setting_has_a_meaning_or_is_refused() -> None:
     assert {f.name for f in fields(ClaimSetting)} == read | refused
 
 
-@pytest.mark.parametrize("identifier", ["fedsplit.corollary1", "fedsplit.corollary1sharper"])
-def test_gradient_steps_of_a_setting_are_those_posed_by_hand(identifier: str) -> None:
-    of_setting = statement(identifier).setting
-    assert of_setting.gradient_steps
-    claim = statement(identifier).claim
-    assert claim is not None
-    found = looseness(claim, of_setting, kappa=9, local_steps=2)
-    by_hand = looseness(identifier, kappa=9, local_steps=2)
-    assert [float(x) for x in found.factor] == pytest.approx([float(x) for x in by_hand.factor], rel=1e-6)
-
-
 def test_settings_that_worst_cases_cannot_assume() -> None:
     claim = at_most(square(server(1) - minimiser), square(server(0) - minimiser))
     for setting, says in (

@@ -2,9 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction as F
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
 from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, lemmas, theorems, without_rows
-from fedconvex.theory import fedsplit, papers
+from fedconvex.theory import fedprox, papers
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -27,12 +25,11 @@ def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
 
     assert all(statement(identifier) is build[0] for identifier, build in registered().items())
     assert registered().keys() <= looseness_of().keys()
-    # Of statements with a claim only a mean of products, steps on a subproblem from any centre, and those of textbooks
-    # on the objective alone, on functions that need not be smooth, or with noise are posed by hand.
+    # Of statements with a claim only a mean of products, and those of textbooks on the objective alone, on functions
+    # that need not be smooth, or with noise are posed by hand.
     by_hand = {identifier for identifier in registered() if statement(identifier).claim is not None}
-    local = {f"fedsplit.{name}" for name in ("corollary1", "equation18", "corollary1sharper")}
     textbooks = {name for name in by_hand if name.partition(".")[0] in ("nesterov", "rockafellar", "ghadimi_lan")}
-    assert by_hand - textbooks <= {"fedprox.equation14", *local}
+    assert by_hand - textbooks <= {"fedprox.equation14"}
     asked = {identifier for identifier, _ in (*theorems(), *lemmas())}
     assert asked <= looseness_of().keys()
 
@@ -131,10 +128,8 @@ def test_the_command_fails_where_the_bound_does(
 ) -> None:
     import fedconvex.proofs_checks.worst_cases.looseness.factor as module
 
-    found = module.question_about("fedsplit.corollary1sharper")
-    small = scaled(fedsplit.corollary1sharper, F(99, 100))
-    build = registered()[small.identifier][1]
-    monkeypatch.setattr(module, "question_about", lambda *_: replace(found, build=partial(build, small)))
-    status, out, _ = run("fedsplit.corollary1sharper", "--kappa", "4", "--local-steps", "1")
+    small = module.question_about(scaled(fedprox.PAPER.find("theorem4convexeveryone"), F(101, 100)))
+    monkeypatch.setattr(module, "question_about", lambda *_: small)
+    status, out, _ = run("fedprox.theorem4convexeveryone", "--mu", "5", "--L", "1", "--B", "3/2")
     assert status == 1
     assert "REFUTED at these numbers" in out
