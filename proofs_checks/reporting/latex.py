@@ -34,8 +34,13 @@ def appendix(records: list[Record]) -> str:
     return "\n".join([HEAD + plain(counted), "", *(_statement(record) for record in records), r"\end{document}", ""])
 
 
+def heading(source: str, identifier: str, verdict: str) -> str:
+    """Of a statement. An identifier is never cut: it may begin a line that a ragged margin leaves room for."""
+    return rf"\subsection*{{\raggedright {plain(source)} (\texttt{{{plain(identifier)}}}): {verdict}}}"
+
+
 def _statement(record: Record) -> str:
-    lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
+    lines = [heading(record.source, record.identifier, record.verdict)]
     lines += [words(record.words), displayed(record.formula)]
     lines += [f"Then {displayed(record.conclusion)}"] if record.conclusion else []
     if record.printed:

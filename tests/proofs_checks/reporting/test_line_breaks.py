@@ -1,4 +1,4 @@
-"""Displays of the appendix fit on the page: by what stays of a formula that is cut, and by TeX where there is one."""
+"""The appendix fits on the page: by what stays of a formula that is cut, and by TeX where there is one."""
 
 import re
 import shutil
@@ -85,8 +85,10 @@ def overfull(body: list[str], folder: Path) -> tuple[list[float], int]:
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here: no width was measured")
-def test_tex_sets_every_display_within_the_margin(tmp_path: Path) -> None:
-    wide, errors = overfull([latex.displayed(f) for f in formulas()], tmp_path)
+def test_tex_sets_every_heading_and_display_within_the_margin(tmp_path: Path) -> None:
+    statements = [s for paper in papers().values() for s in paper.everything]
+    headings = [latex.heading(s.source, s.identifier, "COMPARED") for s in statements]
+    wide, errors = overfull([*headings, *(latex.displayed(f) for f in formulas())], tmp_path)
     assert errors == 0
     assert max(wide, default=0) <= MOST
     whole, _ = overfull([rf"\begin{{gather*}}{f}\end{{gather*}}" for f in formulas()], tmp_path)
