@@ -65,7 +65,7 @@ def _statement(record: Record) -> str:
     for label, text in (("Note", record.notes), ("Guarantees nothing", record.vacuous)):
         lines += [f"{label}: {words(text)}"] if text else []
     if record.tightness:
-        how = f" ({plain(record.tightness['how'])})" if record.tightness["how"] else ""
+        how = f" ({words(record.tightness['how'])})" if record.tightness["how"] else ""
         lines.append(f"Largest part of the bound that was found to be used: {record.tightness['quotient']:.4g}{how}.")
     return "\n\n".join([*lines, ""])
 
@@ -92,9 +92,14 @@ def displayed(formula: str) -> str:
 
 
 def mixed(text: str) -> str:
-    """A text with formulas between dollars: the formulas stay, the rest becomes ASCII."""
+    """A text with formulas between dollars: the formulas stay, the rest is English with formulas in Unicode."""
     pieces = text.split("$")
-    return "".join(f"${piece}$" if i % 2 else plain(piece) for i, piece in enumerate(pieces))
+    return "".join(f"${piece}$" if i % 2 else _spaced(piece) for i, piece in enumerate(pieces))
+
+
+def _spaced(piece: str) -> str:
+    """The words, with the spaces around them."""
+    return f"{' ' * piece.startswith(' ')}{words(piece)}{' ' * piece.endswith(' ')}" if piece.strip() else piece
 
 
 def plain(text: str) -> str:
@@ -149,6 +154,6 @@ SYMBOLS = {
     "≽": r"\succeq", "∈": r"\in", "·": r"\cdot", "−": "-", "×": r"\times", "½": r"\tfrac12", "⅓": r"\tfrac13",
     "≈": r"\approx", "≲": r"\lesssim", "ℓ": r"\ell", "⌈": r"\lceil", "⌉": r"\rceil", "⊂": r"\subset",
     "⊥": r"\perp", "∑": r"\sum", "≡": r"\equiv", "♯": r"\sharp", "⁺": "^+", "⁻": "^-", "ᵀ": r"^{\top}",
-    "₋": "_-", "₊": "_+", "ᵗ": "^t", "ᵏ": "^k", "ⁿ": "^n", "ⱼ": "_j", "ₖ": "_k", "ₜ": "_t", "ₘ": "_m",
+    "₋": "_-", "₊": "_+", "ᵗ": "^t", "ᵏ": "^k", "ⁿ": "^n", "ⱼ": "_j", "ₖ": "_k", "ₜ": "_t", "ₘ": "_m", "ȳ": r"\bar{y}",
     **{c: f"_{n}" for n, c in enumerate("₀₁₂₃₄₅₆₇₈₉")}, **{c: f"^{n}" for n, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }  # fmt: skip

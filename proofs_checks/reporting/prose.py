@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 
 from fedconvex.claims.display.plain_text import SIGNS
 
-WORD = re.compile(r"[A-Za-z][A-Za-z’'-]+|\d+(?:st|nd|rd|th|['’]s)")
+WORD = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ’'-]+|\d+(?:st|nd|rd|th|['’]s)")
 EITHER = re.compile(r"[aAI]|\d+|[A-Z]{2,3}|max|min")  # mathematics beside an operator, as in a > 0, else words
-FUNCTIONS = {"max", "min", "log", "exp", "sf", "prox"}
+FUNCTIONS = {"max", "min", "log", "exp", "sf", "prox", "mean"}
 OPERATORS = set("+−=<>≤≥≈≲∈·→⇒≠≪") | {">=", "<="}
 NAME = re.compile(r"[A-Za-z]{2,}\w*_[a-z]{2,}|[A-Za-z]_[a-z]{3,}")  # of an argument, such as num_active or L_minus
-HYPHEN = re.compile(r"(\S*[^\sA-Za-z]\S*|\b[A-Za-zα-ω])-(?=(?:inexact|smooth|strongly|weighted|dissimilar))")
+HYPHEN = re.compile(r"(\S*[^\sA-Za-z]\S*|\b[A-Za-zα-ω])-(?=(?:inexact|smooth|strong|weighted|dissimilar))")
 GLUE = "\x00"  # where a token is cut, as in γ|-inexact
 ACCENTS = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0302": r"\hat"}
 LETTERS = {sign.strip(): "\\" + name for name, sign in reversed(SIGNS.items()) if name.isalpha()}
@@ -22,7 +22,8 @@ LETTERS = {sign: name for sign, name in LETTERS.items() if len(sign) == 1 and no
     "ε": r"\epsilon", "φ": r"\phi", "ζ": r"\zeta", "ξ": r"\xi", "ν": r"\nu", "π": r"\pi", "τ": r"\tau", "−": "-",
     "‖": r"\|", "×": r"\times", "⇒": r"\Rightarrow", "≠": r"\ne", "½": r"\tfrac12", "¼": r"\tfrac14", "Σ": r"\sum",
     "∑": r"\sum", "≼": r"\preceq", "≽": r"\succeq", "⟂": r"\perp", "⊥": r"\perp", "⌈": r"\lceil", "⌉": r"\rceil",
-    "∇": r"\nabla", "…": r"\dots", "≪": r"\ll", "ᵀ": r"^{\top}", "⁺": "^{+}", "₋": "_{-}", "ᵗ": "^{t}",
+    "∇": r"\nabla", "…": r"\dots", "≪": r"\ll", "±": r"\pm", "Γ": r"\Gamma", "ᵀ": r"^{\top}",
+    "⁺": "^{+}", "₋": "_{-}", "ᵗ": "^{t}", "ȳ": r"\bar{y}",
     **{c: f"_{n}" for n, c in enumerate("₀₁₂₃₄₅₆₇₈₉")}, **{c: f"^{n}" for n, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }  # fmt: skip
 READABLE = re.compile(r"[A-Za-z0-9+\-=<>()\[\]{}^_*/|,.:;'! \\&]*")
@@ -91,9 +92,10 @@ def mathematics(text: str) -> str | None:
         text = re.sub(f"(.){mark}", lambda m, c=command: rf"{c}{{{m[1]}}}", text)  # type: ignore[misc]
     text = re.sub(r"√(\(([^()]*(?:\([^()]*\)[^()]*)*)\)|[^\W_](?:_\w)?)", lambda m: rf"\sqrt{{{m[2] or m[1]}}}", text)
     text = re.sub(r"([\^_])(\([^()]*\))", r"\1{\2}", text)
+    text = re.sub(r"(?<=[A-Za-zα-ω])\*(?=[²³])", "_*", text)  # σ*² is the square of σ*
     text = re.sub(r"(?<=[A-Za-z0-9_α-ω])\*(?![A-Za-z0-9*(])", "^*", text).replace("_^*", "_*").replace("^^*", "^*")
     text = re.sub(r"\b(max|min|log|exp)\b", r"\\\1", text)
-    text = re.sub(r"\bprox(?=[_(])", r"\\mathrm{prox}", text)
+    text = re.sub(r"\bprox(?=[_(])|\bmean(?=[_(‖⟨∇])", r"\\mathrm{\g<0>}", text)
     text = text.replace(">=", "≥").replace("<=", "≤")
     text = "".join(f"{LETTERS[c]} " if c in LETTERS and LETTERS[c][-1].isalpha() else LETTERS.get(c, c) for c in text)
     text = re.sub(r" +", " ", re.sub(r"(\\[a-zA-Z]+) +(?![A-Za-z0-9])", r"\1", text))
