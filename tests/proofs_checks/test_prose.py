@@ -28,7 +28,7 @@ def convertible(formula: str) -> bool:
     ("(λ)-smooth, a list and a > 0", r"$(\lambda)$-smooth, a list and $a > 0$"),
     ("use `rho_sharp`, or num_active", r"use \texttt{rho\_sharp}, or num\_active"),
     ("the 2 is not needed", "the 2 is not needed"),
-    ("‖ȳ − x*‖ ≤ ±1, λ-strong", r"$\|\bar{y} - x^*\| \le\pm1$, $\lambda$-strong"),
+    ("‖ȳ − x*‖ ≤ ±1, λ-strong", r"$\|\bar{y} - x^*\| \le\pm 1$, $\lambda$-strong"),
     ("mean‖∇F_k(x)‖² is σ*²/(2μ)", r"$\mathrm{mean}\|\nabla F_k(x)\|^2$ is $\sigma_*^2/(2\mu)$"),
     ("a mean (Güler)", r"a mean (G\"uler)"),
 ])  # fmt: skip
