@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -26,7 +27,7 @@ def units(
     if per == "byte":
         gradients = 2 if method.gradients_from != "nobody" else 0
         sent = method.vectors_down + method.vectors_up
-        return (sampled * sent + gradients) * (1 - Fraction(method.skip))
+        return (sampled * sent + gradients) * (1 - to_fraction(method.skip))
     solver = method.local_solver if local_solver is None else local_solver
     if not isinstance(solver, GradientDescent):
         raise InvalidInput("per", per, f"needs local gradient steps, and {type(method).__name__} solves by "
