@@ -13,8 +13,9 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, Any]]:
     """The basic vectors of the round, as coordinates, from every eigenvector of the federation's map.
 
-    Where the round is random, from the vectors that span the slowest second moments. None where the eigenvalue is irrational, and where answers are inexact. A proof's form vanishes on the means and on
-    the deviations, each alone, so that the scale of one against the other does not matter.
+    Where the round is random, from the vectors that span the slowest second moments. None where the eigenvalue is
+    irrational, and where answers are inexact. A proof's form vanishes on the means and on the deviations, each alone,
+    so that the scale of one against the other does not matter.
     """
     if (found.root is None and not found.vectors) or posed.board.residuals:
         return

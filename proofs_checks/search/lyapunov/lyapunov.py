@@ -119,6 +119,7 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Specification:
+    """What is asked, checked. Raises InvalidInput; see `lyapunov`."""
     if isinstance(clients, ClientGroups | SimilarClients):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")

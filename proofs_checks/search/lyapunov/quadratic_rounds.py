@@ -119,7 +119,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
         return Attained(federation, sign, matrices[0], *spectral_radius_squared(maps[0]))
     moments = _moments(chances, maps)
     size, exact = spectral_radius(moments)
-    vectors = _spanned(moments, size, basis) if exact else ()
+    vectors = _spanned(moments, size, basis) if exact else []
     return Attained(federation, sign, matrices[0], size, exact, None, vectors)
 
 

@@ -175,7 +175,7 @@ def test_a_smaller_rate_and_another_chance_are_rejected():
         replace(found, posed=replace(found.posed, expected=rarer.posed.expected))
 
 
-def test_a_stepsize_above_two_over_L_diverges():
+def test_a_stepsize_that_is_too_long_diverges():
     found = lyapunov(fc.Scaffnew(stepsize=F(3, 4), probability=F(1, 2)), SmoothStronglyConvex(1, 4))
     assert found.lower > 1
     assert found.says.startswith("diverges")
