@@ -14,7 +14,7 @@ from fedconvex.names import one_of
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks.search.lyapunov.design_result import UNITS
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import Varied
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
 
 
 def units(
@@ -84,4 +84,6 @@ def real_parameters(free: Varied) -> list[str]:
 
 def with_curvatures(clients: FunctionClass, low: Fraction, high: Fraction) -> FunctionClass:
     """The same class with other constants."""
+    if isinstance(clients, SimilarClients):
+        return SimilarClients(mu=low, L=high, delta=to_fraction(clients.delta) * high / clients.highest)
     return type(clients)(mu=low, L=high)

@@ -64,8 +64,9 @@ def lyapunov(
 
     Args:
         method: its numbers are exact, a float being the dyadic rational that it is.
-        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)` and `Quadratics(mu, L)`, too. Without strong
-            convexity no rate below 1 exists, and the federation that shows it is found.
+        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)`, `Quadratics(mu, L)` and, with everyone,
+            `SimilarClients(mu, L, delta)`, too. Without strong convexity no rate below 1 exists, and the federation
+            that shows it is found.
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
             any γ-inexact answer; by default the method's own.
@@ -100,7 +101,7 @@ def lyapunov(
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
-    if not _is_tight(found, slow):
+    if not (_is_tight(found, slow) or isinstance(clients, SimilarClients)):  # those beside it may be less similar
         slow = refined(posed.coordinates, spec.solver, slow, num_clients)
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
 
@@ -120,7 +121,7 @@ def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Specification:
     """What is asked, checked. Raises InvalidInput; see `lyapunov`."""
-    if isinstance(clients, ClientGroups | SimilarClients):
+    if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
     if clients.lowest < 0:
@@ -167,7 +168,8 @@ def _best(
 ) -> LyapunovFunction | None:
     """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
     least = attaining[0].squared
-    if attaining[0].is_exact:
+    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
+    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
         zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
         found = _at(posed, least, zeros)
         if found is not None:

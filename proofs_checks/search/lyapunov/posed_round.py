@@ -16,7 +16,8 @@ from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coo
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Family, Form, combination, inner
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 VALUE = "value"  # in the place of a part: function values in the place of squares
@@ -110,8 +111,14 @@ def pose_round(
         expected = {(a, b): _expected(chances, (inner(after[a], after[b]) for after in following))
                     for a, b in combinations_with_replacement(before, 2) if a[0] == b[0]}  # fmt: skip
     board.minimiser = True  # the first evaluation is compared with all others
-    inequalities = tuple(board.inequalities(among))
+    inequalities = all_inequalities(board, among)
     return PosedRound(found, board, before, following[0], names, inequalities, tuple(values), expected)
+
+
+def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form], ...]:
+    """Those of the clients' class, and of their similarity."""
+    similar = similarity(board, board.functions) if isinstance(board.functions, SimilarClients) else []
+    return (*board.inequalities(among), *similar)
 
 
 def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:

@@ -20,7 +20,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates
 from fedconvex.proofs_checks.search.lyapunov.functions import written
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, Place
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, Place, all_inequalities
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import complement
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
@@ -154,7 +154,7 @@ def _posed(
     point = {(MEAN, "server"): ONE} if "server" in found.mean.names else board.evaluations[first].point.parts
     measured = tuple(point.get((MEAN, name), ZERO) for name in found.mean.names)
     equations = tuple(played.equations) if isinstance(played, NoisyBoard) else ()
-    inequalities = tuple(board.inequalities())
+    inequalities = all_inequalities(board)
     return PricedRound(found, names, measured, squares, tuple(sizes()), inequalities, equations)
 
 

@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Part
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
-from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
+from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, all_inequalities, pose_round
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
@@ -161,6 +161,4 @@ def _with_gap(posed: PosedRound, counts: Fraction) -> tuple[str, PricedRound]:
             if a[0] == part.part:
                 budget[a, b] = factor * part.start[a[1]] * part.start[b[1]]
     measured = (ZERO,) * sum(place[0] == MEAN for place in names)
-    return at, PricedRound(
-        posed.coordinates, names, measured, squares, (-gap,), tuple(board.inequalities()), (), budget
-    )
+    return at, PricedRound(posed.coordinates, names, measured, squares, (-gap,), all_inequalities(board), (), budget)
