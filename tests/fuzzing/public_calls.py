@@ -118,7 +118,7 @@ VALUES: dict[str, Any] = {
     "error_floor.method": fc.FedGD(stepsize=Fraction(1, 8)), "error_floor.clients": CLIENTS, "cause": "noise",
     "error_floor.local_solver": None, "sublinear_rate.method": fc.FedGD(stepsize=Fraction(1, 8)),
     "sublinear_rate.clients": CLIENTS, "sublinear_rate.participation": None, "sublinear_rate.local_solver": None,
-    "sublinear_rate.weight": 1,
+    "sublinear_rate.weight": 1, "sublinear_rate.points": "before",
     "identifier": "fedprox.theorem4", "name": "fedprox", "draw_sweep.problem": None, "draw_sweep.x": "round",
     "draw_sweep.y": "gap", "axes": None, "table": fc.sweep([METHOD], [LEAST], rounds=1, progress=False),
     "argument": "x", "value": 1, "cure": "x", "reason": "x", "witness": None,

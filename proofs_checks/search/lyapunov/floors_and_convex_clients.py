@@ -43,7 +43,8 @@ CONVEX = """
 is at most V(start)/T. Here all clients are convex and 1-smooth, and the sum of both numbers is minimised. No number
 before ‖w⁰ − x*‖² can be below 1/2, that of the first point alone. SCAFFOLD's local steps pay: the theorem on any number
 of them, `exact_rates.scaffoldconvexclientslocalsteps`, has 1/(2s) = 1 there for every e, and e²s/2 before ζ*². The mean
-of f is in expectation where clients are drawn or rounds are local at random.
+of f is in expectation where clients are drawn or rounds are local at random. `points="after"` bounds f where the rounds
+end: SCAFFOLD with e = 3 then has 0.4456 and 0.2966.
 
 ```python
 from fractions import Fraction

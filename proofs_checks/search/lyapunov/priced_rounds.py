@@ -9,8 +9,9 @@ The second are equations, which a proof may use with multipliers of any sign: as
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -46,6 +47,7 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcom
 SLACK = 1e-6  # relative cost that a proof may have more, so that it has an interior
 DENOMINATORS = (1000, 10**6, 10**9, 2**60)  # of the entries of V, simplest first
 BITS = 60  # of multipliers
+NOISE = (0.0, 1e-6, 1e-5, 1e-4)  # relative sizes below which multipliers may be meant to be 0
 
 
 @final
@@ -212,7 +214,9 @@ def cheapest(posed: PricedRound, rate: Fraction, weights: tuple[Fraction, ...]) 
         found = _solved(posed, float(rate), weights, best.cost + abs(best.cost) * slack)
         if found is None or found.margin <= 0:
             continue
-        for exact in _rounded(posed, rate, found):
+        # Rounding must not ask for more than the solver found: a little more is paid, or less earned.
+        signs = np.array([1.0 if weight > 0 else -1.0 for weight in weights])
+        for exact in _rounded(posed, rate, replace(found, prices=found.prices * (1 + slack * signs))):
             return exact
     return None
 
@@ -227,9 +231,10 @@ def _rounded(posed: PricedRound, rate: Fraction, found: _Proposal) -> Iterator[P
     count, more = len(posed.inequalities), len(posed.equations)
     signed = found.multipliers[count:]
     split = [*found.multipliers[:count], *np.maximum(signed, 0), *np.maximum(-signed, 0)]
-    multipliers = [to_fmpq(Fraction(round(max(c, 0.0) * 2**BITS), 2**BITS)) for c in split]
-    assert len(multipliers) == count + 2 * more
-    for largest in DENOMINATORS:
+    assert len(split) == count + 2 * more
+    for largest, least in product(DENOMINATORS, NOISE if posed.zeros else NOISE[:1]):
+        kept = [c if c > least * max(split) else 0.0 for c in split]
+        multipliers = [to_fmpq(Fraction(round(c * 2**BITS), 2**BITS)) for c in kept]
         entries = {pair: nearest(c, largest) for pair, c in found.entries.items()}
         prices = tuple(nearest(c, 2**60) for c in found.prices)
         program = posed.program(entries, prices)

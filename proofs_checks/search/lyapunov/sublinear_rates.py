@@ -8,12 +8,12 @@ from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.names import checked_keywords
+from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Part
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
-from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, all_inequalities, pose_round
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pose_round
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
@@ -21,9 +21,10 @@ from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCer
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, inner, mean
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, Quadratics
 from fedconvex.shown import on_screen
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, is_choice
 
 MOST_STEPS = 16  # local steps
+POINTS = ("before", "after")
 SERVER, ANSWERS = "the server's point", "the mean of the points where the clients' gradients are"
 
 
@@ -32,8 +33,9 @@ SERVER, ANSWERS = "the server's point", "the mean of the points where the client
 class SublinearRate:
     """The mean of f(w⁰) − f*, …, f(w^{T−1}) − f* is at most (distance·‖w⁰ − x*‖² + heterogeneity·ζ*²)/T.
 
-    In expectation where clients are drawn or rounds skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state,
-    decreases in each round by at least f(w) − f*, and is never negative: V(start) pays for all rounds.
+    With `points` "after" it is that of f(w¹) − f*, …, f(w^T) − f*. In expectation where clients are drawn or rounds
+    skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state, decreases in each round by at least f(w) − f*, and
+    is never negative: V(start) pays for all rounds.
 
     Attributes:
         method, solver, clients, num_clients: what was asked.
@@ -47,6 +49,7 @@ class SublinearRate:
     solver: LocalSolver
     clients: FunctionClass
     num_clients: int | str
+    points: str
     at: str
     distance: Fraction
     heterogeneity: Fraction
@@ -85,6 +88,7 @@ def sublinear_rate(
     local_solver: LocalSolver | None = None,
     participation: Any = None,
     weight: Any = 1,
+    points: str = "before",
 ) -> SublinearRate:
     """A rate 1/T on convex clients, with the constants that a quadratic potential proves, for all clients of a class.
 
@@ -97,15 +101,19 @@ def sublinear_rate(
         clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too.
         num_clients, local_solver, participation: as in `lyapunov`.
         weight: > 0, how much ζ*² counts beside L²‖w⁰ − x*‖².
+        points: "before": f where the rounds begin, the start included, f(w⁰) − f* <= L‖w⁰ − x*‖²/2; "after": where they
+            end, for methods in which everyone takes part and V measures the server's point.
 
     Returns:
         A `SublinearRate` with `.distance`, `.heterogeneity`, `.at` and `.bound(rounds, …)`.
 
     Raises:
-        InvalidInput: as `lyapunov`; a weight that is not positive; methods for which no such V was found, as with
-            stepsizes that are too long.
+        InvalidInput: as `lyapunov`; a weight that is not positive; points "after" of other methods; methods for which
+            no such V was found, as with stepsizes that are too long.
     """
     spec = specified(method, clients, num_clients, local_solver, participation)
+    if not is_choice(points, POINTS):
+        raise InvalidInput("points", points, "is no place in a round", one_of(points, POINTS))
     counts = to_fraction(weight, "weight")
     if not counts > 0:
         raise InvalidInput("weight", weight, "is not positive", "give a number > 0")
@@ -118,7 +126,10 @@ def sublinear_rate(
         posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2))
     else:
         posed = pose_drawn_round(spec.method, spec.solver, clients, spec.draws)
-    at, priced = _with_gap(posed, counts * clients.highest**2)
+    if points == "after" and (posed.expected is not None or (MEAN, "server") not in _names(posed)):
+        problem = "is not analysed where V is no function of the server's point, or the next one is random"
+        raise InvalidInput("points", points, problem, 'give "before"')
+    at, priced = _with_gap(posed, counts * clients.highest**2, points == "after")
     if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
         still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
         priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
@@ -127,7 +138,7 @@ def sublinear_rate(
         raise InvalidInput("method", method, "has no quadratic potential that was found to decrease with f(w) − f*",
                            "give smaller steps, or more regularisation")  # fmt: skip
     distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in posed.coordinates.parts)
-    return SublinearRate(spec.method, spec.solver, clients, num_clients, at, distance, heterogeneity, found)
+    return SublinearRate(spec.method, spec.solver, clients, num_clients, points, at, distance, heterogeneity, found)
 
 
 def _at_start(found: PricedFunction, part: Part) -> Fraction:
@@ -142,12 +153,18 @@ def _at_start(found: PricedFunction, part: Part) -> Fraction:
     )
 
 
-def _with_gap(posed: PosedRound, counts: Fraction) -> tuple[str, PricedRound]:
+def _names(posed: PosedRound) -> dict[tuple[str, str], Place]:
+    return {(place[0], name): place for place, name in posed.names.items()}
+
+
+def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> tuple[str, PricedRound]:
     """The round with f(w) − f* as what it earns, and V at the start as its budget."""
     board, names = posed.board, dict(posed.names)
-    place = next((place for place, name in names.items() if name == "server" and place[0] == MEAN), None)
+    place = _names(posed).get((MEAN, "server"))
     at = SERVER if place else ANSWERS
-    point = Family({(MEAN, "server"): ONE}) if place else mean(board.evaluations[1].point)
+    point = mean(board.evaluations[1].point)
+    if place is not None:
+        point = posed.after[place] if after_it else Family({(MEAN, "server"): ONE})
     gap = board.mean_value(board.at(point))
     after = posed.expected
     squares = {

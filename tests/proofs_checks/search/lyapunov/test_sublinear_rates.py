@@ -40,6 +40,14 @@ def test_local_steps_are_worth_more_than_the_theorem_says(e):
     assert found.heterogeneity < e**2 * s / 2
 
 
+@pytest.mark.parametrize("s", [F(1, 2), F(1)])
+def test_the_points_after_the_rounds(s):
+    """Of gradient steps ‖w⁰ − x*‖²/(2sT), too: a descent step gains more than its gradient's share of the gap."""
+    found = sublinear_rate(fc.FedGD(stepsize=s), CONVEX, points="after")
+    assert found.distance <= NEAR / (2 * s)
+    assert found.distance < sublinear_rate(fc.FedGD(stepsize=s), CONVEX).distance
+
+
 @pytest.mark.parametrize(("kind", "name"), [(fc.FedDyn, "alpha"), (fc.FedPD, "eta")])
 def test_feddyn_and_fedpd(kind, name):
     """Both theorems have (α‖w⁰ − x*‖² + ζ*²/α)/(2T), for α = 2L."""
@@ -85,6 +93,19 @@ def test_no_run_is_worse(data, method):
         total += (fractions_of(at)[0] - x) ** 2 * sum(a) / (2 * len(a))
         state = play.advance(state)
         assert total <= bounds
+
+
+@FEW
+@given(data=st.data(), e=st.sampled_from([1, 3, 5]))
+def test_no_run_is_worse_after_its_rounds(data, e):
+    found = sublinear_rate(fc.Scaffold(stepsize=F(1, 2), local_steps=e), CONVEX, points="after")
+    problem, a, x, spread = convex_problem(data, 3)
+    play, start = rounds_of(found.method, problem, "exact"), data.draw(NUMBERS)
+    state, total = play.start(play.arithmetic.array([start])), F(0)
+    for _ in range(6):
+        state = play.advance(state)
+        total += (fractions_of(state.server)[0] - x) ** 2 * sum(a) / (2 * len(a))
+        assert total <= found.distance * (start - x) ** 2 + found.heterogeneity * spread
 
 
 @FEW
@@ -149,6 +170,9 @@ def test_the_weight_trades_one_constant_for_the_other():
         ((fc.FedProx(mu=1), CONVEX), "has a biased fixed point"),
         ((fc.Scaffold(stepsize=F(1, 20), local_steps=17), CONVEX), "give at most 16"),
         ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 0), "is not positive"),
+        ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 1, "later"), "is no place in a round"),
+        ((fc.FedDyn(alpha=2), CONVEX, "any", None, None, 1, "after"), "is not analysed where"),
+        ((fc.Scaffold(stepsize=F(1, 8)), CONVEX, 2, None, Uniform(1), 1, "after"), "is not analysed where"),
         (("FedGD", CONVEX), "is not a method"),
         ((fc.FedGD(stepsize=1), "convex"), "is not a class of functions"),
     ],
