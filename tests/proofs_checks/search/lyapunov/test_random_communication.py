@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from math import log, sqrt
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Uniform
-from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, design, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
 from fedconvex.runs.rounds import rounds_of
 
@@ -157,6 +158,30 @@ def test_the_package_plays_the_rounds_that_are_written_here():
 
 def test_always_communicating_is_gradient_descent():
     assert asked(30, F(1)).upper == lyapunov(fc.FedGD(stepsize=F(1, 30)), SmoothStronglyConvex(1, 30)).upper
+
+
+def test_one_client_and_any_number():
+    method, clients = fc.Scaffnew(stepsize=F(1, 4), probability=F(1, 2)), SmoothStronglyConvex(1, 4)
+    assert lyapunov(method, clients, 1).upper == F(9, 16)  # gradient descent, whoever hears of it
+    assert lyapunov(method, clients, 10**30).upper == lyapunov(method, clients).upper
+    convex = lyapunov(method, SmoothConvex(4))
+    assert convex.lower == 1
+    assert convex.linear is False
+
+
+@pytest.mark.slow
+def test_the_designed_probability_is_the_best_of_a_grid():
+    """Per communication: below the published √(2/κ − 1/κ²), and cheaper."""
+    clients = SmoothStronglyConvex(1, 16)
+
+    def cost(p):
+        return float(p) / -log(lyapunov(fc.Scaffnew(stepsize=F(1, 16), probability=p), clients).upper)
+
+    found = design(fc.Scaffnew(stepsize=F(1, 16)), clients, over="probability", per="byte").parameters["probability"]
+    assert cost(found) <= min(cost(F(i, 40)) for i in range(4, 40, 2)) * 1.0001
+    known = sqrt(2 / 16 - 1 / 16**2)
+    assert found < known
+    assert cost(found) < 0.9 * known / -log((15 / 16) ** 2)
 
 
 def test_what_is_measured_is_what_the_clients_compute_with():
