@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import cache
 from math import log, sqrt
 
 import numpy as np
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 CASES = [(4, F(1, 2)), (4, F(1, 4)), (9, F(1, 3)), (100, F(1, 10)), (100, F(1, 7)), (30, F(1))]
 
 
+@cache
 def asked(kappa, p, **others):
     return lyapunov(fc.Scaffnew(stepsize=F(1, kappa), probability=p), SmoothStronglyConvex(1, kappa), **others)
 

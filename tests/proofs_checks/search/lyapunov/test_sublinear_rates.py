@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +20,7 @@ from fedconvex.runs.rounds import rounds_of
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 CONVEX = SmoothConvex(1)
+rate_of = cache(partial(sublinear_rate, clients=CONVEX))
 NEAR = 1 + F(1, 10**5)
 
 
@@ -82,7 +84,7 @@ def convex_problem(data, m):
     fc.Scaffold(stepsize=F(1, 2), local_steps=3), fc.FedDyn(alpha=2), fc.DANE(mu=2), fc.FedPD(eta=F(1, 2)),
 ]))  # fmt: skip
 def test_no_run_is_worse(data, method):
-    found = sublinear_rate(method, CONVEX)
+    found = rate_of(method)
     problem, a, x, spread = convex_problem(data, 3)
     play, start = rounds_of(method, problem, "exact"), data.draw(NUMBERS)
     state, total = play.start(play.arithmetic.array([start])), F(0)
@@ -98,7 +100,7 @@ def test_no_run_is_worse(data, method):
 @FEW
 @given(data=st.data(), e=st.sampled_from([1, 3, 5]))
 def test_no_run_is_worse_after_its_rounds(data, e):
-    found = sublinear_rate(fc.Scaffold(stepsize=F(1, 2), local_steps=e), CONVEX, points="after")
+    found = rate_of(fc.Scaffold(stepsize=F(1, 2), local_steps=e), points="after")
     problem, a, x, spread = convex_problem(data, 3)
     play, start = rounds_of(found.method, problem, "exact"), data.draw(NUMBERS)
     state, total = play.start(play.arithmetic.array([start])), F(0)
@@ -113,7 +115,7 @@ def test_no_run_is_worse_after_its_rounds(data, e):
 def test_no_expectation_over_all_draws_is_worse(data):
     """Six rounds of one of two clients, all 64 sequences of draws."""
     method = fc.Scaffold(stepsize=F(1, 8))
-    found = sublinear_rate(method, CONVEX, 2, participation=Uniform(1))
+    found = rate_of(method, num_clients=2, participation=Uniform(1))
     problem, a, x, spread = convex_problem(data, 2)
     play, start = rounds_of(method, problem, "exact"), data.draw(NUMBERS)
     draws = [Draw(np.array(chosen), np.ones(1, dtype=np.int64)) for chosen in combinations(range(2), 1)]
