@@ -7,8 +7,12 @@ from fedconvex.proofs_checks.remarks import Remarks as Remarks
 from fedconvex.proofs_checks.remarks import remarks_on as remarks_on
 from fedconvex.proofs_checks.search.lyapunov.design import design as design
 from fedconvex.proofs_checks.search.lyapunov.design_result import Design as Design
+from fedconvex.proofs_checks.search.lyapunov.error_floors import ErrorFloor as ErrorFloor
+from fedconvex.proofs_checks.search.lyapunov.error_floors import error_floor as error_floor
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov as lyapunov
 from fedconvex.proofs_checks.search.lyapunov.rate import Rate as Rate
+from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import SublinearRate as SublinearRate
+from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import sublinear_rate as sublinear_rate
 from fedconvex.proofs_checks.search.prove import prove as prove
 from fedconvex.proofs_checks.verification import Result as Result
 from fedconvex.proofs_checks.verification import catalogue as catalogue
@@ -34,6 +38,7 @@ __all__ = [
     "Counterexample",
     "Design",
     "Discovered",
+    "ErrorFloor",
     "Quadratics",
     "Rate",
     "Remarks",
@@ -41,11 +46,13 @@ __all__ = [
     "SimilarClients",
     "SmoothConvex",
     "SmoothStronglyConvex",
+    "SublinearRate",
     "WeaklyConvex",
     "WorstCase",
     "catalogue",
     "design",
     "discover",
+    "error_floor",
     "falsify",
     "looseness",
     "lyapunov",
@@ -53,6 +60,7 @@ __all__ = [
     "proof_of",
     "prove",
     "remarks_on",
+    "sublinear_rate",
     "verify",
     "verify_all",
     "worst_case",

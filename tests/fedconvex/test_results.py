@@ -26,11 +26,14 @@ from fedconvex.deep import models
 from fedconvex.drawing import new_axes
 from fedconvex.proofs_checks import (
     Design,
+    SmoothConvex,
     SmoothStronglyConvex,
     WorstCase,
     design,
+    error_floor,
     looseness,
     lyapunov,
+    sublinear_rate,
     verify,
     worst_case,
 )
@@ -171,6 +174,11 @@ SHORT_RESULTS: dict[str, Any] = {
         lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=HUGE, L=4 * HUGE), 2),
         lyapunov(fc.FedGD(stepsize=HUGE * 10**40), SmoothStronglyConvex(mu=1, L=4)),
     ],
+    "error floor": lambda: [
+        error_floor(fc.Scaffold(stepsize=Fraction(1, 8), local_steps=3), SmoothStronglyConvex(mu=1, L=4), 10),
+        error_floor(fc.FedProx(mu=HUGE), SmoothStronglyConvex(mu=1, L=4 * HUGE), cause="heterogeneity"),
+    ],
+    "sublinear rate": lambda: [sublinear_rate(fc.Scaffold(stepsize=HUGE / 2, local_steps=3), SmoothConvex(L=1))],
     "certificate": lambda: [lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=1, L=4)).certificate],
     "looseness": lambda: [looseness("fedprox.theorem4", mu=20, L=HUGE, L_minus=0, B=1, gamma=0, K=20)],
     "claims and settings": lambda: [

@@ -18,6 +18,9 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       ▼
     Rate: .lower <= contraction <= .upper, .function, .federation()                              rate.py
 
+Two questions beside it have V and prices in one program (priced_rounds.py): what noise or heterogeneity adds to V in a
+round (error_floors.py), and what V pays for f(w) − f* on convex clients (sublinear_rates.py).
+
 Why a proof holds for every number of clients. Let every vector u_k of a round be ū + ũ_k, its mean over the m clients
 plus its deviation, whose mean is 0. Then mean⟨u_k, v_k⟩ = ⟨ū, v̄⟩ + mean⟨ũ_k, ṽ_k⟩: every form here is a quadratic form
 of the means plus the mean over the clients of one of the deviations.
@@ -31,6 +34,9 @@ of the means plus the mean over the clients of one of the deviations.
     that are positive semidefinite. Both terms are nonnegative for every m; so V⁺ <= rate·V.
 
 Nothing in the proof depends on m; m = 1 has no deviations, and only A is used.
+
+Where communication is skipped at random, or clients are drawn, all this is said of expectations: A and B are sums over
+the outcomes with their probabilities, and the interpolation inequalities hold in each.
 
 Why it is about the true state. `coordinates` drops what is forgotten: errors u that change no evaluation, now or later,
 and that are 0 after some rounds. The next state's coordinates depend on the coordinates alone, so that V is a function

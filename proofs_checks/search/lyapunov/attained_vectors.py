@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel, solution
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Key
@@ -13,10 +13,11 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, Any]]:
     """The basic vectors of the round, as coordinates, from every eigenvector of the federation's map.
 
-    None where the eigenvalue is irrational, and where answers are inexact. A proof's form vanishes on the means and on
-    the deviations, each alone, so that the scale of one against the other does not matter.
+    Where the round is random, from the vectors that span the slowest second moments. None where the eigenvalue is
+    irrational, and where answers are inexact. A proof's form vanishes on the means and on the deviations, each alone,
+    so that the scale of one against the other does not matter.
     """
-    if found.root is None or posed.board.residuals:
+    if (found.root is None and not found.vectors) or posed.board.residuals:
         return
     # the state's coordinates come first in `before`; gradients follow from them
     known, evaluations = list(posed.before.values())[: len(found.matrix)], posed.board.evaluations
@@ -31,8 +32,12 @@ def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, A
                 one[key] = one.get(key, ZERO) + to_fmpq(action[0 if key[0] == MEAN else 1]) * c
             rows.append([one.get(key, ZERO) for key in keys])
     coordinates = [[u.parts.get(key, ZERO) for key in keys] for u in known]
-    eigen = [[x - (found.root if i == j else ZERO) for j, x in enumerate(row)] for i, row in enumerate(found.matrix)]
-    for vector in kernel(eigen, len(eigen)):
+    for vector in found.vectors or _eigenvectors(found):
         basic = solution([*rows, *coordinates], [ZERO] * len(rows) + vector, len(keys))
         if basic is not None:
             yield dict(zip(keys, basic, strict=True))
+
+
+def _eigenvectors(found: Attained) -> Rows:
+    eigen = [[x - (found.root if i == j else ZERO) for j, x in enumerate(row)] for i, row in enumerate(found.matrix)]
+    return kernel(eigen, len(eigen))

@@ -9,6 +9,10 @@ evaluated (C). Since means and deviations never mix, everything below is done fo
     of the method's own start and the range of B, and that A maps into itself.
   * What is forgotten: errors that change no evaluation now or later, and are 0 after some rounds (C Aⁿ u = 0 for all n,
     Aⁿ u = 0 for some n). Coordinates of the reachable space without these are the coordinates of the state.
+
+Where communication is skipped at random a round has two outcomes, with an A and a B each. The reachable space is then
+mapped into itself by both, and forgotten are errors that change no evaluation whatever the outcomes are, and that are 0
+after some communications: such as those of a server's point that the clients do not use. Until then they wait.
 """
 
 from dataclasses import dataclass
@@ -17,7 +21,7 @@ from typing import Any, final
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, product, solution
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, product, solution
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     DRAWN,
@@ -30,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
 
 @final
@@ -101,43 +105,42 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
     names = list(vectors_of(first))
     server = {"server", *map(name_at_server, first.shared)}
     begun = {name: shared(name) if name in server else family(name, clients) for name in names}
-    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
+    afters = [vectors_of(after) for _, after in outcomes(method, solver, board, state_of(method, begun))]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
+    made = [*evaluated, *(u for after in afters for u in after.values())]
     parts = []
     for part in (MEAN, DEVIATION):
         mine = [name for name in names if (part, name) in begun[name].parts]
-        unknown = sorted({n for u in (*evaluated, *after.values()) for p, n in u.parts if p == part} - {*mine})
-        A, B = _matrix(after, mine, part, mine), _matrix(after, mine, part, unknown)
+        unknown = sorted({n for u in made for p, n in u.parts if p == part} - {*mine})
+        A, B = ([_matrix(after, mine, part, these) for after in afters] for these in (mine, unknown))
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
         if part == MEAN:  # the run starts at any point of the server
             start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
         else:
-            start = [[-c for c in resting(board, after, mine, unknown, method)]]
+            start = [[-c for c in resting(board, afters, mine, unknown, method)]]
         parts.append(_part(part, mine, A, B, C, start))
     return Coordinates(method, *parts)
 
 
-def _part(part: str, mine: list[str], A: Rows, B: Rows, C: Rows, start: Rows) -> Part:
+def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
+    """The coordinates, from the maps A and B of every outcome of a round, and the evaluations C."""
     n = len(mine)
-    forward, spanned = (
-        [list(column) for column in zip(*A, strict=True)],
-        start + [list(c) for c in zip(*B, strict=True)],
-    )
-    basis, pivots = echelon(spanned, n)
-    while True:  # the smallest space that contains them and that A maps into itself
-        larger, places = echelon(basis + product(basis, forward, n), n)
+    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
+    while True:  # the smallest space that contains them and that every A maps into itself
+        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
+        larger, places = echelon(basis + images, n)
         if len(larger) == len(basis):
             break
         basis, pivots = larger, places
-    seen, image = [], C
-    for _ in range(n):  # C, CA, …
-        seen += image
-        image = product(image, A, n)
-    power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
-    for _ in range(n):
-        power = product(power, A, n)
+    seen = _grown(C, A, n)
     inside = [list(column) for column in zip(*basis, strict=True)]
+    power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+    if len(A) == 1:
+        for _ in range(n):
+            power = product(power, A[0], n)
+    elif basis and _wait(product(kernel(product(seen, inside, len(basis)), len(basis)), basis, n), *A):
+        power = []
     rows, kept = echelon(product(seen + power, inside, len(basis)) if basis else [], len(basis))
     # A reachable state is the combination of `basis` with its own vectors at the pivots.
     read = [[ZERO] * n for _ in rows]
@@ -148,11 +151,31 @@ def _part(part: str, mine: list[str], A: Rows, B: Rows, C: Rows, start: Rows) ->
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
 
 
-def resting(board: Board, after: Any, mine: list[str], unknown: list[str], method: Method) -> list[Any]:
+def _grown(C: Rows, A: list[Rows], n: int) -> Rows:
+    """A basis of the rows C, and of what they read after any outcomes: C A₁, C A₂A₁, …"""
+    seen, _ = echelon(C, n)
+    while True:
+        larger, _ = echelon(seen + [row for one in A for row in product(seen, one, n)], n)
+        if len(larger) == len(seen):
+            return seen
+        seen = larger
+
+
+def _wait(unseen: Rows, communicated: Rows, local: Rows) -> bool:
+    """Whether a communication makes these errors 0, and a local round leaves them or makes them 0, one by one."""
+    transposed = [[list(c) for c in zip(*A, strict=True)] for A in (communicated, local)]
+    for u in unseen:
+        sent, stayed = (product([u], A, len(u))[0] for A in transposed)
+        if any(sent) or (any(stayed) and stayed != u):
+            return False
+    return True
+
+
+def resting(board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method) -> list[Any]:
     """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
 
-    All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0. Raises InvalidInput
-    where there is no such state.
+    All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0, and no outcome of
+    the round changes the state. Raises InvalidInput where there is no such state.
     """
     names = [*mine, *unknown]
 
@@ -162,9 +185,10 @@ def resting(board: Board, after: Any, mine: list[str], unknown: list[str], metho
     equations = [(row(e.point), ZERO) for e in board.evaluations]
     equations += [(row(e.gradient), ONE) for e in board.evaluations]
     equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
-    equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
-    # Whoever is drawn, the server's vectors stay where they are.
-    equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
+    for after in afters:
+        equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
+        # Whoever is drawn, the server's vectors stay where they are.
+        equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
     if found is None and board.clients > 1:
         raise InvalidInput(

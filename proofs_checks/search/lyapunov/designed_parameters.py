@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -13,7 +14,7 @@ from fedconvex.names import one_of
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks.search.lyapunov.design_result import UNITS
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import Varied
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
 
 
 def units(
@@ -26,7 +27,7 @@ def units(
     if per == "byte":
         gradients = 2 if method.gradients_from != "nobody" else 0
         sent = method.vectors_down + method.vectors_up
-        return (sampled * sent + gradients) * (1 - Fraction(method.skip))
+        return (sampled * sent + gradients) * (1 - to_fraction(method.skip))
     solver = method.local_solver if local_solver is None else local_solver
     if not isinstance(solver, GradientDescent):
         raise InvalidInput("per", per, f"needs local gradient steps, and {type(method).__name__} solves by "
@@ -83,4 +84,6 @@ def real_parameters(free: Varied) -> list[str]:
 
 def with_curvatures(clients: FunctionClass, low: Fraction, high: Fraction) -> FunctionClass:
     """The same class with other constants."""
+    if isinstance(clients, SimilarClients):
+        return SimilarClients(mu=low, L=high, delta=to_fraction(clients.delta) * high / clients.highest)
     return type(clients)(mu=low, L=high)

@@ -134,7 +134,7 @@ def coordinates_when_drawn(method: Method, solver: LocalSolver, functions: Funct
     unknown = sorted({name for u in after.values() for _, name in u.parts} - {*names})
     evaluated = [u for e in board.evaluations for u in (e.point, e.gradient)]
     unknown = sorted({*unknown, *(name for u in evaluated for _, name in u.parts if name not in names)})
-    rest = resting(board, after, memories, unknown, method)
+    rest = resting(board, [after], memories, unknown, method)
     means = means_after(begun, after, {*memories}, draws)
     basis = {
         MEAN: [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in names]],

@@ -70,9 +70,13 @@ class LyapunovFunction:
         return [Fraction(0), *(c for ((part, _), _), c in self.entries.items() if part == VALUE)]
 
     def __str__(self) -> str:
-        names = {place: f"({name})" if {*name} & {*"+−"} else name for place, name in self.posed.names.items()}
-        terms = [_term(pair, c, names) for pair, c in self.entries.items() if c]
-        return " + ".join(terms).replace(" + -", " − ")
+        return written(self.entries, self.posed.names)
+
+
+def written(entries: Mapping[Pair, Fraction], names: Mapping[Any, str]) -> str:
+    """V in words, from its entries and the names of the coordinates."""
+    shown = {place: f"({name})" if {*name} & {*"+−"} else name for place, name in names.items()}
+    return " + ".join(_term(pair, c, shown) for pair, c in entries.items() if c).replace(" + -", " − ")
 
 
 def certified(

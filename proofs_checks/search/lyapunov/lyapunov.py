@@ -64,12 +64,15 @@ def lyapunov(
 
     Args:
         method: its numbers are exact, a float being the dyadic rational that it is.
-        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)` and `Quadratics(mu, L)`, too. Without strong
-            convexity no rate below 1 exists, and the federation that shows it is found.
+        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)`, `Quadratics(mu, L)` and, with everyone,
+            `SimilarClients(mu, L, delta)`, too. Without strong convexity no rate below 1 exists, and the federation
+            that shows it is found.
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
             any γ-inexact answer; by default the method's own.
-        participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation.
+        participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
+            as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
+            server's point that they do not use is their mean of the last communication.
 
     Returns:
         A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
@@ -79,7 +82,7 @@ def lyapunov(
         InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
-    spec = _specified(method, clients, num_clients, local_solver, participation)
+    spec = specified(method, clients, num_clients, local_solver, participation)
     inexact = isinstance(spec.solver, ToInexactness)
     if not spec.draws.everyone:
         return _when_drawn(spec, inexact)
@@ -88,15 +91,17 @@ def lyapunov(
     attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
     found, points = _best(posed, attaining), len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
+    rounds = 1 if spec.method.skip == 0 else 2
     for twice in (False, True):
-        few = 3 - twice < points <= (MOST_POINTS - twice) // (1 + twice)
+        least = 1 if twice and rounds == 2 else 3 - twice
+        few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
             larger = pose_round(spec.method, spec.solver, clients, count, "all", twice)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
-    if not _is_tight(found, slow):
+    if not (_is_tight(found, slow) or isinstance(clients, SimilarClients)):  # those beside it may be less similar
         slow = refined(posed.coordinates, spec.solver, slow, num_clients)
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
 
@@ -112,19 +117,23 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
     return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
 
 
-def _specified(
+def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Specification:
-    if isinstance(clients, ClientGroups | SimilarClients):
+    """What is asked, checked. Raises InvalidInput; see `lyapunov`."""
+    if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
     if clients.lowest < 0:
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation, skips=True)
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
+    if spec.method.skip != 0 and not spec.draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed where rounds are local at random",
+                           "leave it out")  # fmt: skip
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
@@ -141,7 +150,7 @@ def attained_rate(
     participation: Any = None,
 ) -> Fraction:
     """`lyapunov(…).lower`, before its last refinement: what some quadratics attain, in a fraction of the time."""
-    spec = _specified(method, clients, num_clients, local_solver, participation)
+    spec = specified(method, clients, num_clients, local_solver, participation)
     inexact = isinstance(spec.solver, ToInexactness)
     if not spec.draws.everyone:
         found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
@@ -159,7 +168,8 @@ def _best(
 ) -> LyapunovFunction | None:
     """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
     least = attaining[0].squared
-    if attaining[0].is_exact:
+    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
+    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
         zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
         found = _at(posed, least, zeros)
         if found is not None:

@@ -4,7 +4,7 @@ The clients' functions are shifted: F_k − ⟨∇F_k(x*), ·⟩ has gradient 0 
 formulas are linear, so that its round on these functions maps errors to errors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,8 +16,9 @@ from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coo
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Family, Form, combination, inner
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 VALUE = "value"  # in the place of a part: function values in the place of squares
 Place = tuple[str, int]  # a part, and the number of a coordinate in it
@@ -40,7 +41,7 @@ class PosedRound:
     names: Mapping[Place, str]
     inequalities: tuple[tuple[str, Form], ...]
     values: tuple[tuple[Form, Form], ...] = field(default=())  # before and after
-    expected: Mapping[Pair, Form] | None = None  # the expectations after the round, where clients are drawn
+    expected: Mapping[Pair, Form] | None = None  # the expectations after the round, where it is random
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -76,6 +77,8 @@ def pose_round(
 ) -> PosedRound:
     """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
 
+    Where communication is skipped at random, squares and values after the round are expected ones.
+
     Raises InvalidInput; see `coordinates`.
     """
     found = coordinates(method, solver, functions, clients)
@@ -83,23 +86,43 @@ def pose_round(
     board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
-    state, _ = answered(method, solver, board, found.state(before))
-    after, values = found.of(state), []
+    chances, states = zip(*outcomes(method, solver, board, found.state(before)), strict=True)
+    following, values = [found.of(state) for state in states], []
     if twice:
-        count = len(board.evaluations)
-        answered(method, solver, board, found.state(after))
-        first, second = board.evaluations[1:count], board.evaluations[count:]
+        rounds = [board.evaluations[1:]]
+        for after in following:
+            count = len(board.evaluations)
+            outcomes(method, solver, board, found.state(after))
+            rounds.append(board.evaluations[count:])
         # A point of the second round that was seen in the first is not evaluated again: then none correspond.
-        pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
+        same = len({len(these) for these in rounds}) == 1
+        points = list(zip(*rounds, strict=True)) if same else []
         for part in found.parts:
-            for j, both in enumerate(pairs):
-                one, other = (_only(e.gradient, part.part) for e in both)
+            for j, these in enumerate(points):
+                one, *others = (_only(e.gradient, part.part) for e in these)
                 place = (part.part, sum(known == part.part for known, _ in before))
-                if one.parts and other.parts:
-                    before[place], after[place], names[place] = one, other, f"gradient at point {j + 1}"
-        values = [(board.mean_value(one), board.mean_value(other)) for one, other in pairs]
+                if one.parts and all(u.parts for u in others):
+                    before[place], names[place] = one, f"gradient at point {j + 1}"
+                    for after, u in zip(following, others, strict=True):
+                        after[place] = u
+        values = [(board.mean_value(one), _expected(chances, map(board.mean_value, others))) for one, *others in points]
+    expected = None
+    if len(following) > 1:
+        expected = {(a, b): _expected(chances, (inner(after[a], after[b]) for after in following))
+                    for a, b in combinations_with_replacement(before, 2) if a[0] == b[0]}  # fmt: skip
     board.minimiser = True  # the first evaluation is compared with all others
-    return PosedRound(found, board, before, after, names, tuple(board.inequalities(among)), tuple(values))
+    inequalities = all_inequalities(board, among)
+    return PosedRound(found, board, before, following[0], names, inequalities, tuple(values), expected)
+
+
+def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form], ...]:
+    """Those of the clients' class, and of their similarity."""
+    similar = similarity(board, board.functions) if isinstance(board.functions, SimilarClients) else []
+    return (*board.inequalities(among), *similar)
+
+
+def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:
+    return combination(*zip(chances, forms, strict=True))
 
 
 def _only(u: Any, part: str) -> Family:

@@ -13,8 +13,9 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
 
 BETWEEN = 8  # curvatures between the extreme ones that all clients may share
 SHARES = 8  # denominators of the shares that are tried for any number of clients
@@ -132,8 +133,25 @@ def trial_federations(functions: FunctionClass, num_clients: int | str) -> Itera
         assert isinstance(num_clients, int)
         few = (1, 2, num_clients // 2, num_clients - 2, num_clients - 1)
         shares = {Fraction(i, num_clients) for i in few if 0 < i < num_clients}
+    if isinstance(functions, SimilarClients):
+        yield from _similar(functions, sorted(shares), num_clients)
+        return
     for share in sorted(shares):
         yield OnALine(low, high, share)
     if num_clients != 1:
         for i in range(1, TILTS):
             yield InAPlane(low, high, Fraction(i, TILTS))
+
+
+def _similar(clients: SimilarClients, shares: list[Fraction], num_clients: int | str) -> Iterator[QuadraticFederation]:
+    """Such federations whose Hessians are as far from their mean as similarity allows, at both ends of the range."""
+    low, high, delta = clients.lowest, clients.highest, to_fraction(clients.delta)
+    for share in shares:
+        width = min(high - low, delta / max(share, 1 - share))
+        for least in dict.fromkeys((low, high - width)):
+            yield OnALine(least, least + width, share)
+    if num_clients == "any" or int(num_clients) % 2 == 0:  # mirror images, whose mean is diagonal
+        for t in (Fraction(i, TILTS) for i in range(1, TILTS)):
+            width = min(high - low, delta / (2 * t * (1 - t * t) / (1 + t * t) ** 2))
+            for least in dict.fromkeys((low, high - width)):
+                yield InAPlane(least, least + width, t)

@@ -5,10 +5,10 @@ method's own start reach. Its spectral radius r bounds every contraction: along 
 round, for ever.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any, final
 
 from flint import fmpq_mat
@@ -17,7 +17,7 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     SHARES,
@@ -29,7 +29,7 @@ from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
 )
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 DIGITS = 10**15  # of a spectral radius that is irrational
 REFINEMENTS = 24  # of the direction in a plane
@@ -43,7 +43,8 @@ class Attained:
 
     `sign`: γ-inexact answers leave sign·γ times the subproblem's gradient at the start. `squared` is the number itself
     where it `is_exact`, else a rational number slightly below it. `root` is the eigenvalue of largest size where that
-    is rational.
+    is rational. Where the round is random, `matrix` is the map of one outcome, or of products, `squared` the factor of
+    expected squares, and `vectors` are those coordinates whose products shrink no faster.
     """
 
     federation: QuadraticFederation
@@ -52,6 +53,7 @@ class Attained:
     squared: Fraction
     is_exact: bool
     root: Any
+    vectors: Rows = field(default_factory=list)
 
 
 @final
@@ -99,27 +101,67 @@ def _times(matrix: Rows, u: Family) -> Family:
 
 
 def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0) -> Attained:
-    """The linear map of the coordinates in one round, and its spectral radius."""
+    """The linear map of the coordinates in one round, and its spectral radius.
+
+    Where communication is skipped at random, the map of the expected products of coordinates is what counts, and its
+    spectral radius that of squares.
+    """
     places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
     board: Any = QuadraticBoard(federation, sign)
-    after = found.of(answered(found.method, solver, board, found.state(values))[0])
-    matrix = [[after[place].parts.get((place[0], f"{part} {i}"), ZERO) for part, i in places] for place in places]
-    return Attained(federation, sign, matrix, *spectral_radius_squared(_restricted(matrix, found)))
+    chances, matrices = [], []
+    for chance, state in outcomes(found.method, solver, board, found.state(values)):
+        after = found.of(state)
+        chances.append(chance)
+        matrices.append([[after[a].parts.get((a[0], f"{part} {i}"), ZERO) for part, i in places] for a in places])
+    basis, maps = _restricted(matrices, found)
+    if len(maps) == 1:
+        return Attained(federation, sign, matrices[0], *spectral_radius_squared(maps[0]))
+    moments = _moments(chances, maps)
+    size, exact = spectral_radius(moments)
+    vectors = _spanned(moments, size, basis) if exact else []
+    return Attained(federation, sign, matrices[0], size, exact, None, vectors)
 
 
-def _restricted(matrix: Rows, found: Coordinates) -> Rows:
-    """The map on the smallest space that contains the starts, of the server and of memories, and their images."""
-    n, mean = len(matrix), len(found.mean.read)
+def _restricted(matrices: list[Rows], found: Coordinates) -> tuple[Rows, list[Rows]]:
+    """The maps on the smallest space that contains the starts, of server and memories, and their images; its basis."""
+    n, mean = len(matrices[0]), len(found.mean.read)
     starts = [[*found.mean.start, *[ZERO] * (n - mean)], [*[ZERO] * mean, *found.deviation.start]]
-    forward = [list(column) for column in zip(*matrix, strict=True)]
+    forward = [[list(column) for column in zip(*matrix, strict=True)] for matrix in matrices]
     basis, pivots = echelon(starts, n)
     while True:
-        images = product_of(basis, forward, n)
-        larger, places = echelon(basis + images, n)
+        images = [product_of(basis, one, n) for one in forward]
+        larger, places = echelon([*basis, *(u for these in images for u in these)], n)
         if len(larger) == len(basis):  # then images are combinations of the basis, by their entries at its pivots
-            return [[image[place] for image in images] for place in pivots]
+            return basis, [[[image[place] for image in these] for place in pivots] for these in images]
         basis, pivots = larger, places
+
+
+def _moments(chances: list[Any], maps: list[Rows]) -> Rows:
+    """The expected products z_i z_j after the round, i <= j, as combinations of those before."""
+    pairs = list(combinations_with_replacement(range(len(maps[0])), 2))
+
+    def entry(M: Rows, i: int, j: int, k: int, n: int) -> Any:
+        both = M[i][k] * M[j][n]
+        return both if k == n else both + M[i][n] * M[j][k]
+
+    return [
+        [sum((c * entry(M, *row, *column) for c, M in zip(chances, maps, strict=True)), ZERO) for column in pairs]
+        for row in pairs
+    ]
+
+
+def _spanned(moments: Rows, size: Fraction, basis: Rows) -> Rows:
+    """Vectors that span the range of the second moments that shrink by just `size`, where there is one direction."""
+    r = len(basis)
+    pairs, root = list(combinations_with_replacement(range(r), 2)), to_fmpq(size)
+    eigen = [[x - (root if i == j else ZERO) for j, x in enumerate(row)] for i, row in enumerate(moments)]
+    found = kernel(eigen, len(pairs))
+    if len(found) != 1:
+        return []
+    entries = {**dict(zip(pairs, found[0], strict=True))}
+    square = [[entries[min(i, j), max(i, j)] for j in range(r)] for i in range(r)]
+    return product_of(echelon(square, r)[0], basis, len(basis[0]))
 
 
 def spectral_radius_squared(matrix: Rows) -> tuple[Fraction, bool, Any]:

@@ -61,7 +61,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
     b.append(np.array([1.0, *np.zeros(count)]))
     for place, m in enumerate(scaled):
         change = rate * m[count : count + len(pairs)] - m[count + len(pairs) :]
-        room = _complement([program.coordinates(zero)[place] for zero in zeros], vectors[place])
+        room = complement([program.coordinates(zero)[place] for zero in zeros], vectors[place])
         part = [-room[None], change * weights[:, None, None], -m[:count] / norms[:, None, None]]
         A.append(-triangles(np.concatenate(part)).T)
         b.append(np.zeros(A[-1].shape[0]))
@@ -85,7 +85,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
     return Proposed(dict(zip(pairs, map(float, found), strict=True)), x[1 + len(pairs) :] / norms, float(x[0]))
 
 
-def _complement(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> np.ndarray:
+def complement(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> np.ndarray:
     """The projection onto what is orthogonal to these vectors, in the solver's units."""
     identity = np.eye(len(unit))
     if not zeros:

@@ -134,13 +134,14 @@ def specify(
     participation: Any = None,
     weights: Any = None,
     spread: Any = None,
+    skips: bool = False,
 ) -> Specification:
-    """The checked specification. Raises InvalidInput; see `worst_case`."""
+    """The checked specification; `skips`: rounds may be local at random. Raises InvalidInput; see `worst_case`."""
     ratio = None
     if not isinstance(metric, str):
         ratio, metric = ratio_of(metric), "ratio"
         _check_ratio(ratio, clients, rounds, heterogeneity, spread)
-    _check_subject(method, clients, metric)
+    _check_subject(method, clients, metric, skips)
     count = _count(num_clients, rounds, metric)
     _check_divisor(metric, dissimilarity, heterogeneity)
     shares = _weights(metric, rounds, weights)
@@ -185,7 +186,7 @@ def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneit
             raise InvalidInput(name, given, "has no part in a ratio of terms", "write it into the denominator")
 
 
-def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
+def _check_subject(method: Method, clients: FunctionClass, metric: str, skips: bool) -> None:
     """Refuses methods and classes that are not analysed, alone or with this metric."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
@@ -195,7 +196,8 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
                            "delta)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    if not in_round(method, 0, arithmetics.get("exact")).linear:  # a schedule's numbers are known in every round
+    skipping = skips and method.skip != 0
+    if not (skipping or in_round(method, 0, arithmetics.get("exact")).linear):  # a schedule's numbers are known
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"

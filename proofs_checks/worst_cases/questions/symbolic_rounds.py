@@ -24,6 +24,7 @@ from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.once import Once
 from fedconvex.parameters import in_round
 from fedconvex.participation import Draw
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
@@ -183,14 +184,47 @@ def answered(
 
     With draws, averages over the drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
     """
-    points: Any = state.server
+    cohort = _cohort(board, state.server, draws)
+    answers = solved(board, solver, method.subproblem(state, cohort))
+    return method.update(state, cohort, answers), answers.points
+
+
+def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> list[tuple[Any, State]]:
+    """The states after one round of everyone, with their probabilities: with communication, and where it is skipped.
+
+    Subproblems that are the same in both are solved once.
+    """
+    skip = to_fmpq(method.skip)
+    if not skip:
+        return [(ONE, answered(method, solver, board, state)[0])]
+    cohorts = [replace(_cohort(board, state.server, EVERYONE), communicates=sends) for sends in (True, False)]
+    posed = [method.subproblem(state, cohort) for cohort in cohorts]
+    answers = [solved(board, solver, posed[0])]
+    answers.append(answers[0] if _alike(*posed) else solved(board, solver, posed[1]))
+    after = [method.update(state, *both) for both in zip(cohorts, answers, strict=True)]
+    return list(zip((1 - skip, skip), after, strict=True))
+
+
+def _alike(one: Subproblem, other: Subproblem) -> bool:
+    """Whether two subproblems are the same, with the same start."""
+
+    def key(u: Any) -> Any:
+        return u.key if isinstance(u, Vectors) else u
+
+    return one.weight == other.weight and all(
+        key(getattr(one, name)) == key(getattr(other, name)) for name in ("start", "center", "linear")
+    )
+
+
+def _cohort(board: Any, points: Any, draws: Draws) -> Cohort:
+    """What a method can use in a round of everyone, or of drawn clients of whom two moments are known."""
 
     def average(stack: Any) -> Any:
         if not isinstance(stack, Vectors):  # numbers are the same for all clients
             return stack
         return mean(stack) if draws.everyone or not isinstance(stack, Family) else drawn(stack)
 
-    cohort = Cohort(
+    return Cohort(
         points=points,
         population=1,  # `total` below is divided by the number of clients already
         everyone=draws.everyone,
@@ -202,8 +236,6 @@ def answered(
         objective=_unknown_objective,
         total=lambda stack: average(stack) * draws.share_of_everyone,
     )
-    answers = solved(board, solver, method.subproblem(state, cohort))
-    return method.update(state, cohort, answers), answers.points
 
 
 def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, state: State, draw: Draw) -> Round:

@@ -115,7 +115,9 @@ def test_the_map_is_restricted_to_what_the_starts_reach():
     rows = [[fmpq(1, 2), fmpq(0), fmpq(1)], [fmpq(0), fmpq(3), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1, 4)]]
     mean = Part("mean", ("a", "b"), [[1, 0], [0, 1]], [], [fmpq(1), fmpq(0)])
     deviation = Part("deviation", ("c",), [[1]], [], [fmpq(1)])
-    assert _restricted(rows, Coordinates(None, mean, deviation)) == [[fmpq(1, 2), 1], [0, fmpq(1, 4)]]
+    basis, [one] = _restricted([rows], Coordinates(None, mean, deviation))
+    assert one == [[fmpq(1, 2), 1], [0, fmpq(1, 4)]]
+    assert basis == [[1, 0, 0], [0, 0, 1]]
 
 
 def test_gradients_are_measured_only_where_the_points_of_two_rounds_correspond():

@@ -73,9 +73,14 @@ def test_local_steps_of_scaffold_are_those_of_the_theorem():
     assert beyond[20] == (1 - F(1, 20)) ** 2  # deviations are slower then
 
 
-def attained_on_a_grid(kappa, steps):
-    """The least rate of SCAFFOLD over stepsizes, each on the slowest of some federations, by NumPy alone."""
-    federations = [[1.0, 1.0], [1.0, kappa], [kappa, kappa], [1.0, 1.0, 1.0, kappa], [1.0, kappa / 2]]
+def attained_on_a_grid(kappa, steps, between=33):
+    """The least rate of SCAFFOLD over stepsizes, each on the slowest of some federations, by NumPy alone.
+
+    Among them are clients that are all alike, of `between` curvatures from 1 to κ: with steps longer than 1/L the
+    slowest curvature may lie inside, as 86/9 for κ = 12, e = 3 and s = 3/20.
+    """
+    federations = [[1.0, kappa], [1.0, 1.0, 1.0, kappa], [1.0, kappa / 2]]
+    federations += [[a, a] for a in np.linspace(1.0, kappa, between)]
     found = {}
     for s in np.geomspace(0.1, 2.5, 60) / kappa:
         maps = [one_round_of_scaffold(np.array(a), s, steps) for a in federations]
@@ -84,12 +89,34 @@ def attained_on_a_grid(kappa, steps):
 
 
 @pytest.mark.slow
-def test_no_stepsize_and_number_of_steps_of_a_grid_is_better():
-    found = design(fc.Scaffold, SmoothStronglyConvex(1, 6))
-    best = min(attained_on_a_grid(6, e) for e in range(1, 25))
-    assert found.rate.upper <= best * (1 + 1e-3)
+@pytest.mark.parametrize(("kappa", "gap"), [(6, 1e-3), (12, 2e-3)])
+def test_no_stepsize_and_number_of_steps_of_a_grid_is_better(kappa, gap):
+    """At κ = 12 what is proved at the best parameters is 1.0004 times what is attained: between the two regimes."""
+    found = design(fc.Scaffold, SmoothStronglyConvex(1, kappa))
+    best = min(attained_on_a_grid(kappa, e) for e in range(1, 13))
+    assert found.rate.upper <= best * (1 + gap)
     # and the comparison can fail: one local step is not as good
-    assert attained_on_a_grid(6, 1) > best * 1.1
+    assert attained_on_a_grid(kappa, 1) > best * 1.1
+
+
+@pytest.mark.slow
+def test_nearby_stepsizes_are_proved_to_be_no_better():
+    """At κ = 12 the certified rates themselves, on a grid around the designed parameters."""
+    found = design(fc.Scaffold, SmoothStronglyConvex(1, 12))
+    s = found.parameters["stepsize"]
+    for factor in (F(97, 100), F(99, 100), F(995, 1000), F(1005, 1000), F(101, 100), F(103, 100), F(147, 100)):
+        for e in (2, 3, 4):
+            there = fc.Scaffold(stepsize=s * factor, local_steps=e)
+            assert lyapunov(there, SmoothStronglyConvex(1, 12)).upper > found.rate.upper * (1 - F(1, 10**5))
+
+
+def test_extreme_curvatures_alone_promise_too_much():
+    """Why grids with the curvatures 1, κ/2 and κ alone looked better than `design` at κ = 12."""
+    some = [[1.0, 1.0], [1.0, 12.0], [12.0, 12.0], [1.0, 1.0, 1.0, 12.0], [1.0, 6.0]]
+    maps = [one_round_of_scaffold(np.array(a), 0.15, 3) for a in some]
+    assert max(np.abs(np.linalg.eigvals(one)).max() ** 2 for one in maps) < 0.5185
+    found = lyapunov(fc.Scaffold(stepsize=F(3, 20), local_steps=3), SmoothStronglyConvex(1, 12))
+    assert found.lower > 0.56
 
 
 @pytest.mark.slow

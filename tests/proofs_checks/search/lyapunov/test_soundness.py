@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from lyapunov_values import fractions_of, one_round_of_scaffold, parts_of
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint, feasible_point
+from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -249,6 +254,38 @@ def test_between_the_two_regimes_the_simple_maximum_is_false(weight):
     kappa, e, s = 3, 4, F(1, 6)
     worst = contraction_with_every_client(2, e, kappa, float(s), float(weight))
     assert worst > float(simple_maximum(kappa, e, s)) * (1 + 7e-4)
+
+
+def test_exact_federations_show_it_for_every_weight():
+    """Two federations of two smooth clients, as rational Gram matrices that satisfy all interpolation conditions.
+
+    How much V exceeds 1.0007 times the simple maximum after a round is affine in the weight b: on the one federation it
+    is positive at b = 0 and b = 203/1000, on the other at 203/1000 and growing.
+    """
+    kappa, e, s = 3, 4, F(1, 6)
+    method = in_rationals(fc.Scaffold(stepsize=s, local_steps=e))
+    posed = pose_round(method, method.local_solver, SmoothStronglyConvex(1, kappa), 2)
+    mean, deviation = posed.pairs
+
+    def program(b):
+        return posed.program({mean: to_fmpq(1), deviation: to_fmpq(b)})
+
+    def excess(federation, b):
+        at = FeasiblePoint(program(b), federation.grams, federation.values)  # checks the inequalities again
+        return -at.at(1) - to_fmpq(simple_maximum(kappa, e, s) * F(10007, 10000)) * at.at(0)
+
+    few, many = (feasible_point(program(b), propose(program(b))) for b in (F(202, 1000), F(205, 1000)))
+    border = F(203, 1000)
+    assert excess(few, F(0)) > 0
+    assert excess(few, border) > 0
+    assert excess(many, border + 1) > excess(many, border) > 0
+    assert excess(many, F(1, 10)) < 0  # neither shows it alone
+    assert excess(few, F(1, 4)) < 0
+    # and the check can fail: a Gram matrix with a longer gradient is no federation of the class
+    grams = tuple([[x * 2 if i == j == 1 else x for j, x in enumerate(row)] for i, row in enumerate(gram)]
+                  for gram in few.grams)  # fmt: skip
+    with pytest.raises(ValueError, match="no functions of the class"):
+        FeasiblePoint(program(border), grams, few.values)
 
 
 def test_what_is_proved_between_the_two_regimes():

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fedconvex.proofs_checks.exact_rates import table as theorems
+from fedconvex.proofs_checks.search.lyapunov import floors_and_convex_clients
 from fedconvex.proofs_checks.search.lyapunov.table import as_markdown, rows
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -20,7 +21,13 @@ def test_the_page_is_what_the_code_computes():
     for now, before in zip(made, kept, strict=True):
         if "| an interval |" not in now:
             assert now == before, told
-    assert sum(line.startswith("| `") for line in kept) == len([*rows(), *theorems.rows()])
+    some = [
+        *rows(),
+        *theorems.rows(),
+        *floors_and_convex_clients.floor_rows(),
+        *floors_and_convex_clients.convex_rows(),
+    ]
+    assert sum(line.startswith("| `") for line in kept) == len(some)
 
 
 def test_most_rows_are_exact():

@@ -1,0 +1,181 @@
+"""`sublinear_rate`: what is proved of a method on convex clients, by a potential that decreases with f(w) − f*."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.names import checked_keywords, one_of
+from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Part
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pose_round
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, inner, mean
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, Quadratics
+from fedconvex.shown import on_screen
+from fedconvex.validation import integer_at_least, is_choice
+
+MOST_STEPS = 16  # local steps
+POINTS = ("before", "after")
+SERVER, ANSWERS = "the server's point", "the mean of the points where the clients' gradients are"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SublinearRate:
+    """The mean of f(w⁰) − f*, …, f(w^{T−1}) − f* is at most (distance·‖w⁰ − x*‖² + heterogeneity·ζ*²)/T.
+
+    With `points` "after" it is that of f(w¹) − f*, …, f(w^T) − f*. In expectation where clients are drawn or rounds
+    skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state, decreases in each round by at least f(w) − f*, and
+    is never negative: V(start) pays for all rounds.
+
+    Attributes:
+        method, solver, clients, num_clients: what was asked.
+        at: where f is: at the server's point; or, where V is no function of it, at the mean of the points at which the
+            clients' gradients are first evaluated (the answers of FedDyn, FedPD and FedSplit).
+        distance, heterogeneity: exact numbers.
+        function: V, and the proof.
+    """
+
+    method: Method
+    solver: LocalSolver
+    clients: FunctionClass
+    num_clients: int | str
+    points: str
+    at: str
+    distance: Fraction
+    heterogeneity: Fraction
+    function: PricedFunction
+
+    @property
+    def certificate(self) -> DualCertificate:
+        """The proof, of V and f(w) − f* in the units of `function`, with its multipliers by the inequalities' names."""
+        return self.function.certificate
+
+    def bound(self, rounds: int, distance: Any, heterogeneity: Any = 0) -> Fraction:
+        """The mean of f − f* over that many rounds, from ‖w⁰ − x*‖ and ζ*.
+
+        Raises InvalidInput for a number of rounds below 1, and for lengths that are negative.
+        """
+        integer_at_least(rounds, 1, "rounds")
+        lengths = [to_fraction(distance, "distance"), to_fraction(heterogeneity, "heterogeneity")]
+        for name, x in zip(("distance", "heterogeneity"), lengths, strict=True):
+            if x < 0:
+                raise InvalidInput(name, x, "is no length", "give a number >= 0")
+        return (self.distance * lengths[0] ** 2 + self.heterogeneity * lengths[1] ** 2) / rounds
+
+    def __repr__(self) -> str:
+        a, b = float_at_least(self.distance), float_at_least(self.heterogeneity)
+        return f"<mean of f − f* with {self.method}: at most ({a}·‖w⁰ − x*‖² + {b}·ζ*²)/T>"
+
+    def __str__(self) -> str:
+        return on_screen(f"{self!r}\n  f is at {self.at}; V in proportion to {self.function}")
+
+
+@checked_keywords
+def sublinear_rate(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str = "any",
+    local_solver: LocalSolver | None = None,
+    participation: Any = None,
+    weight: Any = 1,
+    points: str = "before",
+) -> SublinearRate:
+    """A rate 1/T on convex clients, with the constants that a quadratic potential proves, for all clients of a class.
+
+    Use it where `lyapunov` says that there is no linear rate. V(next state) <= V(state) − (f(w) − f*) is proved in
+    rationals; of all such V the one with the least distance + weight·L²·heterogeneity is searched for, the two numbers
+    by which V at the method's own start is bounded. That no better V exists is not proved.
+
+    Args:
+        method: as in `lyapunov`; at most 16 local steps.
+        clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too.
+        num_clients, local_solver, participation: as in `lyapunov`.
+        weight: > 0, how much ζ*² counts beside L²‖w⁰ − x*‖².
+        points: "before": f where the rounds begin, the start included, f(w⁰) − f* <= L‖w⁰ − x*‖²/2; "after": where they
+            end, for methods in which everyone takes part and V measures the server's point.
+
+    Returns:
+        A `SublinearRate` with `.distance`, `.heterogeneity`, `.at` and `.bound(rounds, …)`.
+
+    Raises:
+        InvalidInput: as `lyapunov`; a weight that is not positive; points "after" of other methods; methods for which
+            no such V was found, as with stepsizes that are too long.
+    """
+    spec = specified(method, clients, num_clients, local_solver, participation)
+    if not is_choice(points, POINTS):
+        raise InvalidInput("points", points, "is no place in a round", one_of(points, POINTS))
+    counts = to_fraction(weight, "weight")
+    if not counts > 0:
+        raise InvalidInput("weight", weight, "is not positive", "give a number > 0")
+    if isinstance(clients, Quadratics) and clients.lowest == clients.highest:
+        raise InvalidInput("clients", clients, "have one curvature", "give SmoothConvex(L)")
+    if getattr(spec.solver, "steps", 1) > MOST_STEPS:
+        raise InvalidInput("local_steps", spec.solver.steps, "makes the program too large",  # type: ignore[attr-defined]
+                           f"give at most {MOST_STEPS}")  # fmt: skip
+    if spec.draws.everyone:
+        posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2))
+    else:
+        posed = pose_drawn_round(spec.method, spec.solver, clients, spec.draws)
+    if points == "after" and (posed.expected is not None or (MEAN, "server") not in _names(posed)):
+        problem = "is not analysed where V is no function of the server's point, or the next one is random"
+        raise InvalidInput("points", points, problem, 'give "before"')
+    at, priced = _with_gap(posed, counts * clients.highest**2, points == "after")
+    if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
+        still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
+        priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
+    found = cheapest(priced, Fraction(1), (Fraction(-1),))
+    if found is None or not found.prices[0] > 0:
+        raise InvalidInput("method", method, "has no quadratic potential that was found to decrease with f(w) − f*",
+                           "give smaller steps, or more regularisation")  # fmt: skip
+    distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in posed.coordinates.parts)
+    return SublinearRate(spec.method, spec.solver, clients, num_clients, points, at, distance, heterogeneity, found)
+
+
+def _at_start(found: PricedFunction, part: Part) -> Fraction:
+    """V at the method's own start, per unit of the server's squared error, or of ζ*²."""
+    return sum(
+        (
+            (1 if a == b else 2) * c * to_fraction(part.start[a[1]] * part.start[b[1]])
+            for (a, b), c in found.entries.items()
+            if a[0] == part.part
+        ),
+        Fraction(0),
+    )
+
+
+def _names(posed: PosedRound) -> dict[tuple[str, str], Place]:
+    return {(place[0], name): place for place, name in posed.names.items()}
+
+
+def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> tuple[str, PricedRound]:
+    """The round with f(w) − f* as what it earns, and V at the start as its budget."""
+    board, names = posed.board, dict(posed.names)
+    place = _names(posed).get((MEAN, "server"))
+    at = SERVER if place else ANSWERS
+    point = mean(board.evaluations[1].point)
+    if place is not None:
+        point = posed.after[place] if after_it else Family({(MEAN, "server"): ONE})
+    gap = board.mean_value(board.at(point))
+    after = posed.expected
+    squares = {
+        (a, b): (inner(posed.before[a], posed.before[b]),
+                 inner(posed.after[a], posed.after[b]) if after is None else after[a, b])
+        for a, b in posed.pairs
+    }  # fmt: skip
+    budget = {}
+    for part, factor in zip(posed.coordinates.parts, (ONE, to_fmpq(counts)), strict=True):
+        for a, b in posed.pairs:
+            if a[0] == part.part:
+                budget[a, b] = factor * part.start[a[1]] * part.start[b[1]]
+    measured = (ZERO,) * sum(place[0] == MEAN for place in names)
+    return at, PricedRound(posed.coordinates, names, measured, squares, (-gap,), all_inequalities(board), (), budget)

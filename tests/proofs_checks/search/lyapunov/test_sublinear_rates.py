@@ -1,0 +1,184 @@
+"""Rates 1/T on convex clients: known constants, exact runs, and all draws of a round."""
+
+from dataclasses import replace
+from fractions import Fraction as F
+from functools import cache, partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lyapunov_values import fractions_of
+
+import fedconvex as fc
+from fedconvex.errors import InvalidInput
+from fedconvex.participation import Draw, Uniform
+from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, sublinear_rate
+from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+CONVEX = SmoothConvex(1)
+rate_of = cache(partial(sublinear_rate, clients=CONVEX))
+NEAR = 1 + F(1, 10**5)
+
+
+@pytest.mark.parametrize("s", [F(1, 8), F(1, 2), F(1)])
+@pytest.mark.parametrize("kind", [fc.FedGD, fc.Scaffold])
+def test_gradient_steps(s, kind):
+    """‖w⁰ − x*‖²/(2sT), as `exact_rates.fedsgdconvexclients` with everyone; no less for s <= 1/L."""
+    found = sublinear_rate(kind(stepsize=s), CONVEX)
+    assert 1 / (2 * s) <= found.distance <= NEAR / (2 * s)
+    assert found.heterogeneity == 0
+
+
+@pytest.mark.parametrize("e", [2, 3, 5])
+def test_local_steps_are_worth_more_than_the_theorem_says(e):
+    """`exact_rates.scaffoldconvexclientslocalsteps` has (‖w⁰ − x*‖² + (es)²ζ*²)/(2sT), as if a round were one step."""
+    s = F(1, 2)
+    found = sublinear_rate(fc.Scaffold(stepsize=s, local_steps=e), CONVEX)
+    assert found.distance < F(3, 4) / (2 * s)
+    assert found.heterogeneity < e**2 * s / 2
+
+
+@pytest.mark.parametrize("s", [F(1, 2), F(1)])
+def test_the_points_after_the_rounds(s):
+    """Of gradient steps ‖w⁰ − x*‖²/(2sT), too: a descent step gains more than its gradient's share of the gap."""
+    found = sublinear_rate(fc.FedGD(stepsize=s), CONVEX, points="after")
+    assert found.distance <= NEAR / (2 * s)
+    assert found.distance < sublinear_rate(fc.FedGD(stepsize=s), CONVEX).distance
+
+
+@pytest.mark.parametrize(("kind", "name"), [(fc.FedDyn, "alpha"), (fc.FedPD, "eta")])
+def test_feddyn_and_fedpd(kind, name):
+    """Both theorems have (α‖w⁰ − x*‖² + ζ*²/α)/(2T), for α = 2L."""
+    found = sublinear_rate(kind(**{name: F(2) if name == "alpha" else F(1, 2)}), CONVEX)
+    assert found.distance + found.heterogeneity <= (1 + F(1, 4)) * NEAR
+
+
+def test_drawn_clients():
+    """`exact_rates.scaffoldconvexclients`: (‖w⁰ − x*‖² + 2(m/P)s²ζ*²)/(2sT)."""
+    s, m, P = F(1, 8), 10, 2
+    found = sublinear_rate(fc.Scaffold(stepsize=s), CONVEX, m, participation=Uniform(P))
+    assert found.distance + found.heterogeneity <= (1 / (2 * s) + F(m, P) * s) * NEAR
+    assert found.heterogeneity < F(m, P) * s
+
+
+FEW = settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
+               derandomize=True)  # fmt: skip
+NUMBERS = st.fractions(-3, 3, max_denominator=9)
+
+
+def convex_problem(data, m):
+    """Clients a x²/2 − b x with curvatures from 0 to 1, at least one of them positive; the minimiser, and ζ*²."""
+    a = [F(1), *(data.draw(st.fractions(0, 1, max_denominator=9)) for _ in range(m - 1))]
+    b = [data.draw(NUMBERS) for _ in a]
+    problem = fc.Quadratic([np.array([[x]], dtype=object) for x in a], [np.array([x], dtype=object) for x in b])
+    x = sum(b) / sum(a)
+    return problem, a, x, sum((c * x - d) ** 2 for c, d in zip(a, b, strict=True)) / m
+
+
+@FEW
+@given(data=st.data(), method=st.sampled_from([
+    fc.Scaffold(stepsize=F(1, 2), local_steps=3), fc.FedDyn(alpha=2), fc.DANE(mu=2), fc.FedPD(eta=F(1, 2)),
+]))  # fmt: skip
+def test_no_run_is_worse(data, method):
+    found = rate_of(method)
+    problem, a, x, spread = convex_problem(data, 3)
+    play, start = rounds_of(method, problem, "exact"), data.draw(NUMBERS)
+    state, total = play.start(play.arithmetic.array([start])), F(0)
+    bounds = found.distance * (start - x) ** 2 + found.heterogeneity * spread
+    for _ in range(6):
+        played = play.play(state)
+        at = state.server if "server" in found.at else fractions_of(played.answers.points).mean(0)
+        total += (fractions_of(at)[0] - x) ** 2 * sum(a) / (2 * len(a))
+        state = play.advance(state)
+        assert total <= bounds
+
+
+@FEW
+@given(data=st.data(), e=st.sampled_from([1, 3, 5]))
+def test_no_run_is_worse_after_its_rounds(data, e):
+    found = rate_of(fc.Scaffold(stepsize=F(1, 2), local_steps=e), points="after")
+    problem, a, x, spread = convex_problem(data, 3)
+    play, start = rounds_of(found.method, problem, "exact"), data.draw(NUMBERS)
+    state, total = play.start(play.arithmetic.array([start])), F(0)
+    for _ in range(6):
+        state = play.advance(state)
+        total += (fractions_of(state.server)[0] - x) ** 2 * sum(a) / (2 * len(a))
+        assert total <= found.distance * (start - x) ** 2 + found.heterogeneity * spread
+
+
+@FEW
+@given(data=st.data())
+def test_no_expectation_over_all_draws_is_worse(data):
+    """Six rounds of one of two clients, all 64 sequences of draws."""
+    method = fc.Scaffold(stepsize=F(1, 8))
+    found = rate_of(method, num_clients=2, participation=Uniform(1))
+    problem, a, x, spread = convex_problem(data, 2)
+    play, start = rounds_of(method, problem, "exact"), data.draw(NUMBERS)
+    draws = [Draw(np.array(chosen), np.ones(1, dtype=np.int64)) for chosen in combinations(range(2), 1)]
+    states, total = [play.start(play.arithmetic.array([start]))], F(0)
+    for _ in range(5):
+        gaps = [(fractions_of(state.server)[0] - x) ** 2 * sum(a) / 4 for state in states]
+        total += sum(gaps) / len(gaps)
+        states = [play.advance(state, draw) for state in states for draw in draws]
+    assert total <= found.distance * (start - x) ** 2 + found.heterogeneity * spread
+
+
+def test_more_progress_and_a_longer_step_are_rejected():
+    found = sublinear_rate(fc.Scaffold(stepsize=F(1, 2), local_steps=3), CONVEX).function
+    assert replace(found).rate == 1
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found, prices=(found.prices[0] * F(1001, 1000),))
+    longer = sublinear_rate(fc.Scaffold(stepsize=F(3, 4), local_steps=3), CONVEX).function
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found, posed=longer.posed)
+    with pytest.raises(ValueError, match="no Lyapunov function"):
+        replace(found, entries={pair: -c for pair, c in found.entries.items()})
+
+
+def test_skipped_communication_and_strongly_convex_clients():
+    often, seldom = (sublinear_rate(fc.Scaffnew(stepsize=F(1, 2), probability=p), CONVEX) for p in (1, F(1, 3)))
+    assert often.distance <= 1 * NEAR < seldom.distance + seldom.heterogeneity
+    strongly = sublinear_rate(fc.FedGD(stepsize=F(1, 2)), SmoothStronglyConvex(F(1, 2), 1))
+    assert strongly.distance <= NEAR  # convex clients, too
+
+
+def test_a_bound_after_some_rounds():
+    found = sublinear_rate(fc.FedGD(stepsize=1), CONVEX)
+    assert found.bound(10, 2) == found.distance * F(4, 10)
+    assert "/T" in repr(found)
+    assert found.at in str(found).replace("\n ", "").replace("  ", " ")
+    assert found.certificate.used
+    for given_, words in (((0, 1), "rounds"), ((1, -1), "is no length"), ((1, 1, -1), "is no length")):
+        with pytest.raises(InvalidInput, match=words):
+            found.bound(*given_)
+
+
+def test_the_weight_trades_one_constant_for_the_other():
+    method = fc.Scaffold(stepsize=F(1, 2), local_steps=3)
+    near, far = (sublinear_rate(method, CONVEX, weight=w) for w in (F(1, 100), 100))
+    assert near.distance < far.distance
+    assert near.heterogeneity > far.heterogeneity
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((fc.FedSplit(stepsize=1), CONVEX), "no quadratic potential"),  # its errors need not decrease
+        ((fc.FedGD(stepsize=F(5, 2)), CONVEX), "no quadratic potential"),
+        ((fc.FedProx(mu=1), CONVEX), "has a biased fixed point"),
+        ((fc.Scaffold(stepsize=F(1, 20), local_steps=17), CONVEX), "give at most 16"),
+        ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 0), "is not positive"),
+        ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 1, "later"), "is no place in a round"),
+        ((fc.FedDyn(alpha=2), CONVEX, "any", None, None, 1, "after"), "is not analysed where"),
+        ((fc.Scaffold(stepsize=F(1, 8)), CONVEX, 2, None, Uniform(1), 1, "after"), "is not analysed where"),
+        (("FedGD", CONVEX), "is not a method"),
+        ((fc.FedGD(stepsize=1), "convex"), "is not a class of functions"),
+    ],
+)
+def test_what_is_not_analysed_is_refused(arguments, words):
+    with pytest.raises(InvalidInput, match=words):
+        sublinear_rate(*arguments)
