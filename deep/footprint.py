@@ -59,7 +59,7 @@ def footprint(
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     if measures:
         work = max(work, _measuring_bytes(task, state))
-    stored = (task.shards.inputs, task.shards.targets, task.shards.factors)
+    stored = (None if task.shards.on_disk else task.shards.inputs, task.shards.targets, task.shards.factors)
     samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())

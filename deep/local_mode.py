@@ -101,14 +101,17 @@ def frozen_in(module: nn.Module, names: list[str]) -> None:
 
 def transformed(transform: Transform, inputs: Tensor, seed: int) -> Tensor:
     """The transform of a batch, with a generator of that seed. Raises InvalidInput for another shape or type."""
-    generator = torch.Generator(inputs.device)
-    generator.manual_seed(seed)
-    found: Any = transform(inputs, generator)
+    found: Any = transform(inputs, generator_on(inputs.device, seed))
     if not isinstance(found, Tensor) or (found.shape, found.dtype) != (inputs.shape, inputs.dtype):
         made = f"{tuple(found.shape)} in {found.dtype}" if isinstance(found, Tensor) else f"a {type(found).__name__}"
         problem = f"makes {made} of a batch {tuple(inputs.shape)} in {inputs.dtype}"
         raise InvalidInput("transform", name_of(transform), problem, "return a batch of the same shape and type")
     return found
+
+
+def generator_on(device: torch.device, seed: int) -> torch.Generator:
+    """A generator of that seed whose numbers are drawn on the device."""
+    return torch.Generator(device).manual_seed(seed)
 
 
 def require_seeded(transform: Transform, inputs: Tensor) -> None:

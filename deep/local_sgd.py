@@ -223,7 +223,7 @@ def _batches(
         numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)
         width = size[numbers]
         place = batches.bounds[:-1][numbers][..., None] + np.minimum(columns, width[..., None] - 1)
-        rows = torch.as_tensor(batches.order[np.minimum(place, len(batches.order) - 1)], device=device)
+        rows = torch.as_tensor(batches.order[np.minimum(place, len(batches.order) - 1)], device=shards.inputs.device)
         shares = torch.as_tensor((columns < width[..., None]) / width[..., None], dtype=shards.dtype, device=device)
         shares *= scale
         widths = np.where(np.arange(len(members)) < running[:, None], width, 0).max(1).tolist()

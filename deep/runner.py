@@ -21,6 +21,7 @@ from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.dictionaries import restored
+from fedconvex.deep.disk import disk_of
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.local_mode import LocalMode
@@ -217,6 +218,7 @@ def run(
     local_mode: str = "evaluation",
     buffers: "str | Mapping[str, str] | None" = None,
     transform: Callable[[Tensor, torch.Generator], Tensor] | None = None,
+    storage: "str | PathLike[str]" = "auto",
     test: Any = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
@@ -273,6 +275,10 @@ def run(
             buffer: {"norm1": "kept", "*": "averaged"}, of which the first that fits decides.
         transform: a function (batch, generator) -> batch for the inputs of every step in training mode, which draws
             random numbers from the generator alone. `fedconvex.deep.training_mode.step_seeds` has the seeds.
+        storage: "memory": the samples are held on the device; "disk": their inputs are read once, piece by piece, into
+            a temporary file, from which every batch comes to the device, for data larger than memory; or the folder
+            (a Path) of that file; "auto": on disk where inputs are memory-mapped arrays. The run is the same, but for
+            linear models, which run as networks. Targets and weights stay in memory.
         test: (inputs, targets), or such a data set, on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
@@ -306,7 +312,8 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    given = GivenSamples.of(clients, test)
+    disk = disk_of(storage, clients, test)
+    given = GivenSamples.of(clients, test, disk, number)
     clients, test = given.clients, given.test
     criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)
@@ -320,9 +327,9 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts, disk)
         names = in_mode_of(names, measure == "all", task.problem)
-        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts)
+        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts, disk=disk)
         held_out = None if test is None else stack([test], name="test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
