@@ -1,5 +1,6 @@
-"""Estimate of a run's memory before it starts, from trial rounds with a few clients."""
+"""Estimate of a run's memory from trial rounds with a few clients: of tensors without content, see `plans`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -40,13 +41,13 @@ class Footprint:
 
 
 def footprint(
-    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: bool = False
+    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: Sequence[str] = ()
 ) -> Footprint:
     """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
     A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
     have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
-    measures: whether gradients and curvatures are measured during the run.
+    measures: the names of what is measured during the run.
     """
     most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
@@ -58,12 +59,12 @@ def footprint(
         module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     if measures:
-        work = max(work, _measuring_bytes(task, state))
-    stored = (None if task.shards.on_disk else task.shards.inputs, task.shards.targets, task.shards.factors)
-    samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
+        work = max(work, _measuring_bytes(task, state, "curvature" in measures))
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
+    return Footprint(
+        task.shards.bytes_on_device, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept)
+    )
 
 
 def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
@@ -83,13 +84,17 @@ def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
     return peak
 
 
-def _measuring_bytes(task: Task, state: State) -> int:
-    """The most that a Hessian product of the clients with the most samples takes; a gradient takes less."""
+def _measuring_bytes(task: Task, state: State, curvature: bool) -> int:
+    """The most that a gradient of the clients with the most samples takes; for curvatures, a Hessian product."""
     clients = task.problem.clients(task.arithmetic)
     largest = np.argsort(-clients.samples().count, kind="stable")[:PROBES]
     some, direction = clients.subset(np.sort(largest)), torch.as_tensor(state.server)
     with TensorMemory() as counter:
-        some.hessian_products(direction, direction)
+        if curvature:
+            some.hessian_products(direction, direction)
+        else:
+            for _ in some.gradients_in_parts(direction):
+                pass
     peak: int = counter.peak
     return peak
 

@@ -61,11 +61,12 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
 
 def _more(clients: "NetworkClients", theta: Tensor, widest: int, more: int) -> int:
     """The numbers of each client beside its parameters: `more`; on a CPU those that a step with a full batch makes."""
-    if theta.device.type != "cpu" or len(theta) < 2 or widest == 0:
-        return more if theta.device.type != "cpu" else 0
+    on_cpu = clients.problem.budget.kind_of(theta.device) == "cpu"
+    if not on_cpu or len(theta) < 2 or widest == 0:
+        return 0 if on_cpu else more
     shards, first = clients.problem.shards, clients.members[:1]
     rows = shards.first[first] + np.arange(widest)[None] % shards.count[first]
-    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype))
+    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype, device=theta.device))
     return clients.network.working_numbers(theta, batch)
 
 

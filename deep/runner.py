@@ -33,6 +33,7 @@ from fedconvex.deep.memory import with_room
 from fedconvex.deep.metrics import require_metrics
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
+from fedconvex.deep.plans import Plan, available_on
 from fedconvex.deep.problem import training_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
@@ -300,8 +301,8 @@ def run(
         exactly: refuse a checkpoint that was written with other instruction sets or on another GPU.
         watch: a function (record) or (record, model), called with every record, a checkpoint's last one included; the
             model is a copy of the server's.
-        before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
-            and nothing where `before` is not given. Not for linear models, and not in several processes.
+        before: called once, before any sample is copied, with the memory that the run will take: the peak of a round
+            on tensors without content (torch's `meta` device). Not for linear models, and not in several processes.
         progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
@@ -327,6 +328,18 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
+        planned = None
+        if share is None:
+            plan = Plan(
+                model, given, criterion, ridge, place, number, local, lower, disk is not None,
+                lambda task: rounds_of(method, task.problem, task.arithmetic, local_solver),
+                lambda running: Simulator.of(running, participation, stragglers, seed, (), rounds),
+                rounds, names,
+            )  # fmt: skip
+            plan.require(available_on(place))
+            planned = None if before is None else plan.footprint()
+            if before is not None and planned is not None:
+                before(planned)
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts, disk)
         names = in_mode_of(names, measure == "all", task.problem)
         stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts, disk=disk)
@@ -359,8 +372,8 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
-            if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds, bool(names)), monitor.budget))
+            if before is not None and planned is None and share is None and isinstance(task, NetworkTask):
+                before(with_room(lambda: footprint(task, simulator, state, rounds, names), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:

@@ -96,6 +96,12 @@ class Shards:
         """Where batches are computed."""
         return self.targets.device
 
+    @property
+    def bytes_on_device(self) -> int:
+        """What the samples take there; inputs on disk take none."""
+        stored = (None if self.on_disk else self.inputs, self.targets, self.factors)
+        return sum(part.nbytes for part in stored if part is not None)
+
     def fitting(self, module: nn.Module) -> "Shards":
         """The shards in the number types that the module and the loss accept: see `compatibility`.
 

@@ -128,7 +128,8 @@ def task_of(
     """Build the task, after checks that model, loss and samples fit together. Raises InvalidInput.
 
     owned: the clients of this process, None for all; lower: see `networks.functional`; local: the mode of local steps;
-    parts: of packed inputs, where they were dictionaries; disk: where inputs stay, if not on the device. The user's model is not changed.
+    parts: of packed inputs, where they were dictionaries; disk: where inputs stay, if not on the device. The user's
+    model is not changed.
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
@@ -161,7 +162,7 @@ def task_of(
         shards = Shards.of(own, loss, device, dtype, parts=parts, disk=disk).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
     alike = owned is None and training is None and shards.factors is None and not shards.on_disk
-    if alike and _is_convex(module, loss, shards):
+    if alike and is_convex(module, loss, shards):
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
@@ -183,7 +184,7 @@ def _copied(model: nn.Module) -> nn.Module:
         raise InvalidInput("model", type(model).__name__, problem, cure) from error
 
 
-def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
+def is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
     """Whether the module is one linear layer with a bias, and the core has a problem for it and the loss."""
     layers = layers_of(module, loss, shards.sample_shape)
     if layers is None or len(layers) != 1 or layers[0].activation is not None or layers[0].bias is None:

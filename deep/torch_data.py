@@ -49,9 +49,11 @@ class GivenSamples:
             return GivenSamples(clients, test, None)
         places = [f"clients[{k}]" for k in range(len(clients))]
         if disk is not None:
-            found, layout = _on_disk(list(zip(clients, places, strict=True)), disk, dtype, None)
-            held = ([None], layout) if test is None else _on_disk([(test, "test")], disk, dtype, layout)
-            return GivenSamples(found, held[0][0], held[1])
+            on_disk, layout = _on_disk(list(zip(clients, places, strict=True)), disk, dtype, None)
+            if test is None:
+                return GivenSamples(on_disk, None, layout)
+            held_out, layout = _on_disk([(test, "test")], disk, dtype, layout)
+            return GivenSamples(on_disk, held_out[0], layout)
         read = [_with_targets(_read(one, place), place) for one, place in zip(clients, places, strict=True)]
         of_test = None if test is None else _with_targets(_read(test, "test"), "test")
         if not any(_has_dictionary(one) for one in (*read, of_test)):

@@ -37,7 +37,7 @@ class FunctionalNetwork(Network):
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
             if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
                 parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
-            with torch.autocast(place, lower, enabled=lower is not None):
+            with nullcontext() if place == "meta" else torch.autocast(place, lower, enabled=lower is not None):
                 outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
             return loss.values(outputs.to(full), targets)
 

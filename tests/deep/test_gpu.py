@@ -205,8 +205,8 @@ def test_samples_on_disk_come_to_the_device_by_batches(
     device: str, bytes_: bool, options: dict[str, Any], tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(0)
-    clients = [(rng.integers(0, 256, (n, 1, 2, 3)).astype(np.uint8), y) for n, (_, y) in zip((7, 12, 9, 30), CLIENTS)]
-    clients, model = (clients, nn.Sequential(nn.Flatten(), NETWORK)) if bytes_ else (CLIENTS, NETWORK)
+    images = [(rng.integers(0, 256, (len(y), 1, 2, 3)).astype(np.uint8), y) for _, y in CLIENTS]
+    clients, model = (images, nn.Sequential(nn.Flatten(), NETWORK)) if bytes_ else (CLIENTS, NETWORK)
     given: dict[str, Any] = {
         "rounds": 2, "participation": participation.Uniform(2), "local_solver": SGD, "seed": 3, "test": clients[0],
         "measure": ("heterogeneity", "inexactness"), "storage": tmp_path, **options,
