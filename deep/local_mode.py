@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
 
@@ -100,8 +101,14 @@ def frozen_in(module: nn.Module, names: list[str]) -> None:
 
 
 def transformed(transform: Transform, inputs: Tensor, seed: int) -> Tensor:
-    """The transform of a batch, with a generator of that seed. Raises InvalidInput for another shape or type."""
-    found: Any = transform(inputs, generator_on(inputs.device, seed))
+    """The transform of a batch, with a generator of that seed. Raises InvalidInput where it fails, or changes the shape."""
+    try:
+        found: Any = transform(inputs, generator_on(inputs.device, seed))
+    except Exception as error:
+        if isinstance(error, InvalidInput) or is_out_of_memory(error):
+            raise
+        problem = f"fails on a batch {tuple(inputs.shape)}: {type(error).__name__}: {error}"
+        raise InvalidInput("transform", name_of(transform), problem, "correct it") from error
     if not isinstance(found, Tensor) or (found.shape, found.dtype) != (inputs.shape, inputs.dtype):
         made = f"{tuple(found.shape)} in {found.dtype}" if isinstance(found, Tensor) else f"a {type(found).__name__}"
         problem = f"makes {made} of a batch {tuple(inputs.shape)} in {inputs.dtype}"

@@ -1,4 +1,4 @@
-"""The memory of a run before anything is copied: its rounds on torch's `meta` device, whose tensors are shapes alone."""
+"""The memory of a run before anything is copied: rounds on torch's `meta` device, whose tensors have shapes alone."""
 
 import warnings
 from collections.abc import Callable, Sequence

@@ -210,7 +210,12 @@ def _samples(data: Any, place: str, held: bool = True) -> Iterator[Any]:
         if iter(data) is data:
             raise InvalidInput(place, kind, "can be read only once", "give a data set that starts anew, or tensors")
         return _bounded(data, place, kind, held)
-    return _bounded((data[i] for i in range(len(data))), place, kind, held)
+    try:
+        number = len(data)
+    except Exception as error:  # of the user's code
+        cure = "give a data set with len(), or tensors (inputs, targets)"
+        raise InvalidInput(place, kind, f"has no length: {str(error) or type(error).__name__}", cure) from error
+    return _bounded((data[i] for i in range(number)), place, kind, held)
 
 
 def _bounded(samples: Iterable[Any], place: str, kind: str, held: bool) -> Iterator[Any]:
