@@ -101,7 +101,7 @@ def frozen_in(module: nn.Module, names: list[str]) -> None:
 
 
 def transformed(transform: Transform, inputs: Tensor, seed: int) -> Tensor:
-    """The transform of a batch, with a generator of that seed. Raises InvalidInput where it fails, or changes the shape."""
+    """The transform of a batch, with a generator of that seed. Raises InvalidInput if it fails or changes the shape."""
     try:
         found: Any = transform(inputs, generator_on(inputs.device, seed))
     except Exception as error:

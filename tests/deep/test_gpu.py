@@ -20,7 +20,7 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import local_mode, models, run, runner
+from fedconvex.deep import graphs, local_mode, models, run, runner
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
@@ -196,6 +196,24 @@ def test_dropout_on_the_device_is_resumed_bit_for_bit(device: str, tmp_path: Pat
     run(fc.FedProx(mu=1), model, CLIENTS, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
     resumed = run(fc.FedProx(mu=1), model, CLIENTS, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
     assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+
+
+@on_the_device
+@pytest.mark.parametrize("momentum", [0, 0.9])
+def test_steps_in_graphs_as_on_the_cpu(device: str, momentum: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the stand-in a recorder repeats the calls, in the place of CUDA's."""
+    recorded: list[Any] = []
+    usual = graphs.recorder_for
+
+    def counted(place: torch.device) -> Any:
+        recorder = (lambda calls: calls) if place.type == emulated_gpu.NAME else usual(place)
+        return None if recorder is None else lambda calls: recorded.append(1) or recorder(calls)
+
+    monkeypatch.setattr(graphs, "recorder_for", counted)
+    require_the_same_run(
+        device, fc.FedProx(mu=1), NETWORK, fc.SGD(epochs=6, batch_size=4, stepsize=0.05, momentum=momentum), None
+    )
+    assert recorded
 
 
 @on_the_device
