@@ -6,6 +6,7 @@ batches, and so the run, are those of the same samples in memory. Targets and we
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -24,6 +25,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
 
 PIECE = 2**23  # bytes of samples that are read, checked and written at once
+RESERVED = 2**28  # bytes of the disk that are left to others: a stream may have no end
 STORAGES = ("auto", "memory", "disk")
 AUTO, MEMORY, DISK = STORAGES
 
@@ -72,14 +74,20 @@ class SampleFile(AbstractContextManager["SampleFile"]):
             expected = f"(n_k, {', '.join(map(str, like.shape[1:]))})"
             problem = "has samples of another shape"
             raise InvalidInput(f"{place}[0]", tuple(rows.shape), problem, f"give {expected}")
+        if shutil.disk_usage(self._disk.folder).free < rows.nbytes + RESERVED:
+            raise self._full()
         try:
             self._file.write(np.ascontiguousarray(rows.numpy()).data)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
-            problem = f"has no room left after {memory.readable(self._file.tell())} of samples"
-            raise InvalidInput("storage", str(self._disk.folder), problem, "give a folder with more room") from error
+            raise self._full() from error
         self._count += len(rows)
+
+    def _full(self) -> InvalidInput:
+        problem = f"has no room left after {memory.readable(self._file.tell())} of samples"
+        cure = "give a folder with more room, and streams that end"
+        return InvalidInput("storage", str(self._disk.folder), problem, cure)
 
     def __len__(self) -> int:
         return self._count

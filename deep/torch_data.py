@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
 from fedconvex import memory
+from fedconvex.deep.arrays import as_samples
 from fedconvex.deep.dictionaries import InputParts
 from fedconvex.deep.disk import PIECE, Disk, SampleFile, array_pieces, stored_rows
 from fedconvex.errors import InvalidInput
@@ -87,7 +88,7 @@ def _on_disk(
                 inputs, *others = _with_targets(piece, place)
                 parts, packed = _packed(inputs, parts, place, first=not len(file))
                 file.append(stored_rows(packed, dtype, f"{place}[0]"), place)
-                rest.append(tuple(torch.as_tensor(np.asarray(other)) for other in others))
+                rest.append(tuple(as_samples(other, f"{place}[{i}]") for i, other in enumerate(others, 1)))
             rests.append(tuple(map(torch.cat, zip(*rest, strict=True))))
             counts.append(len(file) - before)
         rows = file.mapped().split(counts)

@@ -3,8 +3,10 @@
 import errno
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 import fedconvex as fc
 from fedconvex.deep import disk, run
+from fedconvex.deep.losses import loss_of
+from fedconvex.deep.tasks import task_of
+from fedconvex.deep.torch_data import GivenSamples
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # trains networks
@@ -65,7 +70,7 @@ def go(clients: Any, test: Any, **more: Any) -> Any:
 
 MAKERS: dict[str, Any] = {
     "arrays": lambda X, y, folder: (X, y),
-    "memory-mapped": lambda X, y, folder: (mapped(X, folder), y),
+    "memory-mapped": lambda X, y, folder: (mapped(X, folder), mapped(y, folder)),
     "streams": lambda X, y, folder: Stream(X, y),
     "one by one": lambda X, y, folder: OneByOne(X, y),
     "loaders": lambda X, y, folder: DataLoader(TensorDataset(torch.as_tensor(X), torch.as_tensor(y)), batch_size=5),
@@ -193,6 +198,50 @@ def test_a_folder_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **given: Full())
     with pytest.raises(InvalidInput, match=r"no room left after 1.0 GiB of samples; give a folder with more room"):
         go(CLIENTS, None, storage="disk", measure=None)
+
+
+def test_a_stream_that_does_not_end_leaves_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(IterableDataset[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            while True:
+                yield np.zeros(FEATURES), 0
+
+    for module in ("disk", "torch_data"):
+        monkeypatch.setattr(f"fedconvex.deep.{module}.PIECE", 10_000)
+    free = disk.RESERVED + 20_000
+
+    def usage(folder: Path) -> Any:
+        return SimpleNamespace(free=free - written())
+
+    def written() -> int:
+        return 4 * FEATURES * appended[0]
+
+    appended, append = [0], disk.SampleFile.append
+
+    def counted(self: Any, rows: torch.Tensor, place: str) -> None:
+        append(self, rows, place)
+        appended[0] += len(rows)
+
+    monkeypatch.setattr("shutil.disk_usage", usage)
+    monkeypatch.setattr(disk.SampleFile, "append", counted)
+    with pytest.raises(InvalidInput, match=r"has no room left after \d+ MiB of samples; .*streams that end"):
+        go([Endless()], None, storage=tmp_path, measure=None, dtype="float32")
+    assert 10_000 < written() <= 20_000
+    assert not list(tmp_path.iterdir())
+
+
+def test_some_clients_of_a_process() -> None:
+    """A process keeps its own clients: not consecutive ones, which are copied to a file of their own."""
+    place = disk.Disk(Path(tempfile.gettempdir()))
+    given = GivenSamples.of(CLIENTS, None, place)
+    options: tuple[Any, ...] = (loss_of("cross_entropy"), None, 0, torch.device("cpu"), torch.float64)
+    tasks = [
+        task_of(network(), clients, *options, np.array([1, 3]), disk=one)
+        for clients, one in ((given.clients, place), (CLIENTS, None))
+    ]
+    assert torch.equal(*(task.shards.inputs for task in tasks))
+    assert torch.equal(*(task.shards.targets for task in tasks))
+    assert [task.shards.on_disk for task in tasks] == [True, False]
 
 
 LIMITED = """
