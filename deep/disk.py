@@ -33,9 +33,13 @@ AUTO, MEMORY, DISK = STORAGES
 @final
 @dataclass(frozen=True)
 class Disk:
-    """Where the samples are stored: the files in this folder are deleted with the tensors that are mapped to them."""
+    """Where the samples are stored: the files in this folder are deleted with the tensors that are mapped to them.
+
+    required: whether the user chose it; if not, linear models stay problems of the core, which are held in memory.
+    """
 
     folder: Path
+    required: bool = True
 
     def joined(self, parts: Sequence[Tensor]) -> Tensor:
         """The parts as one tensor on disk: without a copy if they are consecutive rows of one file."""
@@ -58,7 +62,11 @@ class SampleFile(AbstractContextManager["SampleFile"]):
 
     def __init__(self, disk: Disk) -> None:
         self._disk, self._count = disk, 0
-        self._file = tempfile.TemporaryFile(dir=disk.folder, prefix="fedconvex-samples-")  # noqa: SIM115
+        try:
+            self._file = tempfile.TemporaryFile(dir=disk.folder, prefix="fedconvex-samples-")  # noqa: SIM115
+        except OSError as error:
+            problem = f"takes no file: {error.strerror}"
+            raise InvalidInput("storage", str(disk.folder), problem, "give a folder that is yours") from error
         self._like: Tensor | None = None
 
     def append(self, rows: Tensor, place: str) -> None:
@@ -115,7 +123,7 @@ def disk_of(storage: Any, clients: Any, test: Any) -> Disk | None:
         raise InvalidInput("storage", storage, "is unknown", f"{one_of(str(storage), STORAGES)}, or a folder as a Path")
     given = [*(clients if isinstance(clients, list | tuple) else []), *([] if test is None else [test])]
     if storage == DISK or (storage == AUTO and any(map(_is_memory_mapped, given))):
-        return Disk(Path(tempfile.gettempdir()))
+        return Disk(Path(tempfile.gettempdir()), required=storage == DISK)
     return None
 
 

@@ -1,9 +1,11 @@
 """The memory of a run before anything is copied: rounds on torch's `meta` device, whose tensors have shapes alone."""
 
+import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -16,6 +18,7 @@ from fedconvex import memory
 from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.deep.dictionaries import adapted, returns_logits
+from fedconvex.deep.disk import Disk
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchLoss, UserLoss
@@ -48,7 +51,7 @@ class Plan:
     dtype: torch.dtype
     local: LocalMode
     lower: torch.dtype | None
-    on_disk: bool
+    disk: Disk | None
     rounds_of: Callable[[NetworkTask], Rounds]
     simulator_of: Callable[[Rounds], Simulator]
     rounds: int
@@ -80,8 +83,8 @@ class Plan:
     def bytes_of_samples(self) -> int:
         """The least that the samples take where they are stored."""
         clients = self.given.clients if isinstance(self.given.clients, list | tuple) else []
-        parts = tree_flatten([*clients, self.given.test])[0]
-        return sum(int(getattr(part, "nbytes", 0)) for part in parts)
+        tuples = [one for one in (*clients, self.given.test) if isinstance(one, list | tuple)]
+        return sum(int(getattr(part, "nbytes", 0)) for one in tuples for part in one)  # lists are no large data
 
     def require(self, available: int) -> None:
         """Raise TooLarge, with what would fit, if the run does not fit into so many bytes even in the least batches."""
@@ -90,14 +93,15 @@ class Plan:
         least = self.footprint(Budget(1))
         if least is None or least.total <= available:
             return
+        disk = self.disk or Disk(Path(tempfile.gettempdir()))
         alternatives = {
             "dtype='float32'": replace(self, dtype=torch.float32),
-            "storage='disk'": replace(self, on_disk=True),
-            "storage='disk', dtype='float32'": replace(self, on_disk=True, dtype=torch.float32),
+            "storage='disk'": replace(self, disk=disk),
+            "storage='disk', dtype='float32'": replace(self, disk=disk, dtype=torch.float32),
         }
         for cure, other in alternatives.items():
             found = other.footprint(Budget(1))
-            if (other.on_disk, other.dtype) != (self.on_disk, self.dtype) and found and found.total <= available:
+            if (other.disk, other.dtype) != (self.disk, self.dtype) and found and found.total <= available:
                 cure = f"give {cure}, which takes {memory.readable(found.total)}"
                 break
         else:
@@ -113,7 +117,8 @@ class Plan:
         shards = self._fitting(module, self._shards(self.given.clients))
         if parts is None and returns_logits(module, shards.given(shards.inputs[:1])):
             module = adapted(module, None)
-        alike = not (self.local.training or self.on_disk or shards.factors is not None)
+        required = self.disk is not None and self.disk.required
+        alike = not (self.local.training or required or shards.factors is not None)
         if alike and is_convex(module, self.loss, shards):
             return None
         training = None
@@ -141,7 +146,7 @@ class Plan:
         factors = torch.empty(total, dtype=self.dtype, device=META) if len(clients[0]) > 2 else None
         return Shards(
             torch.empty((total, *first.shape[1:]), dtype=kind, device=META), targets, np.cumsum(count) - count, count,
-            self.dtype, loss, factors=factors, parts=self.given.parts, on_disk=self.on_disk,
+            self.dtype, loss, factors=factors, parts=self.given.parts, on_disk=self.disk is not None,
         )  # fmt: skip
 
     def _fitting(self, module: nn.Module, shards: Shards) -> Shards:

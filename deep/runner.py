@@ -279,7 +279,7 @@ def run(
         storage: "memory": the samples are held on the device; "disk": their inputs are read once, piece by piece, into
             a temporary file, from which every batch comes to the device, for data larger than memory; or the folder
             (a Path) of that file; "auto": on disk where inputs are memory-mapped arrays. The run is the same, but for
-            linear models, which run as networks. Targets and weights stay in memory.
+            linear models, which run as networks if "disk" or a folder is given. Targets and weights stay in memory.
         test: (inputs, targets), or such a data set, on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
@@ -308,6 +308,7 @@ def run(
     Raises:
         InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU; a log or
             checkpoint that another run is writing; of several processes, one that would compute something else.
+        TooLarge: samples that take more memory than there is, even in the smallest batches; it names what would fit.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
@@ -331,7 +332,7 @@ def run(
         planned = None
         if share is None:
             plan = Plan(
-                model, given, criterion, ridge, place, number, local, lower, disk is not None,
+                model, given, criterion, ridge, place, number, local, lower, disk,
                 lambda task: rounds_of(method, task.problem, task.arithmetic, local_solver),
                 lambda running: Simulator.of(running, participation, stragglers, seed, (), rounds),
                 rounds, names,

@@ -161,7 +161,7 @@ def task_of(
         own = [clients[k] for k in owned]
         shards = Shards.of(own, loss, device, dtype, parts=parts, disk=disk).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
-    alike = owned is None and training is None and shards.factors is None and not shards.on_disk
+    alike = owned is None and training is None and shards.factors is None and (disk is None or not disk.required)
     if alike and is_convex(module, loss, shards):
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)

@@ -49,7 +49,7 @@ class GivenSamples:
         if not isinstance(clients, list | tuple):  # reported where the clients are stacked
             return GivenSamples(clients, test, None)
         places = [f"clients[{k}]" for k in range(len(clients))]
-        if disk is not None:
+        if disk is not None and clients:
             on_disk, layout = _on_disk(list(zip(clients, places, strict=True)), disk, dtype, None)
             if test is None:
                 return GivenSamples(on_disk, None, layout)
@@ -116,16 +116,17 @@ def _pieces(given: Any, place: str) -> "Iterator[Any]":
     if data is None:
         yield from array_pieces(given, place)
         return
-    left, size, first = _samples(data, place, held=False), 1, True
-    while samples := list(islice(left, size)):
-        if first:
-            _require_fixed(samples, data, place)
-        yield _collated(samples, data, collate, place)
-        if first:
-            taken = sum(x.numel() * x.element_size() for x in _tensors(samples[0]))
-            size, first = max(1, min(PIECE // max(1, taken), SAMPLES_AT_ONCE)), False
-    if first:
+    left = _samples(data, place, held=False)
+    first = list(islice(left, READ_TWICE))
+    if not first:
         raise InvalidInput(place, type(data).__name__, "has no samples", "leave the client out")
+    taken = sum(x.numel() * x.element_size() for x in _tensors(first[0]))
+    size = max(1, min(PIECE // max(1, taken), SAMPLES_AT_ONCE))
+    samples = first
+    while samples:
+        yield _collated(samples, data, collate, place)
+        samples = list(islice(left, size))
+    _require_fixed(first, data, place)  # at the end: a stream that goes on where it was left would pass before
 
 
 def _has_dictionary(given: Any) -> bool:

@@ -153,9 +153,40 @@ def test_consecutive_clients_are_not_copied(tmp_path: Path) -> None:
     assert torch.equal(place.joined(rows), torch.cat(rows))
 
 
+@pytest.mark.parametrize("storage", ["auto", "disk"])
+def test_linear_models(storage: str, tmp_path: Path) -> None:
+    """They are the core's problems, with exact local solutions, unless samples on disk are required."""
+    given = [(mapped(X, tmp_path), y) for X, y in CLIENTS]
+    model = random(nn.Linear(FEATURES, CLASSES))
+    kept = run(fc.FedProx(mu=1), model, given, rounds=2, local_solver=SGD, storage=storage)
+    assert type(kept.task).__name__ == ("NetworkTask" if storage == "disk" else "LinearTask")
+    expected = run(fc.FedProx(mu=1), model, CLIENTS, rounds=2, local_solver=SGD)
+    np.testing.assert_allclose(vector(kept.model), vector(expected.model), rtol=1e-12, atol=1e-13)
+
+
 def test_no_file_is_left(tmp_path: Path) -> None:
     go(CLIENTS, None, storage=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+class OneStream(IterableDataset[Any]):
+    """Goes on where it was left when it is read again."""
+
+    def __init__(self) -> None:
+        self.left = iter([(np.zeros(FEATURES), 0)] * 40)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.left
+
+
+class Mirrored(Dataset[Any]):
+    """The first samples are the same in most readings."""
+
+    def __len__(self) -> int:
+        return 12
+
+    def __getitem__(self, i: int) -> Any:
+        return CLIENTS[1][0][i] * (1 if i < 9 else np.random.default_rng().normal()), 0
 
 
 class NoLength(Dataset[Any]):
@@ -172,6 +203,10 @@ class NoLength(Dataset[Any]):
         ([CLIENTS[0], (CLIENTS[1][0], CLIENTS[1][1][:3])], "disk", "clients[1][1]", "one target for each"),
         ([(np.full((9, FEATURES), np.nan), np.zeros(9, int))], "disk", "clients[0][0]", "not finite"),
         ([CLIENTS[0], (np.zeros((9, FEATURES), int), np.zeros(9, int))], "disk", "clients[1][0]", "make them alike"),
+        ([OneStream()], "disk", "clients[0]", "gives no samples when it is read again"),
+        ([Mirrored()], "disk", "clients[0]", "draws at random"),
+        ([], "disk", "clients", "is not a list with a pair"),
+        (CLIENTS, Path("/proc"), "storage", "takes no file"),
         ([NoLength()], "disk", "clients[0]", "has no length"),
         ([Stream([], [])], "disk", "clients[0]", "has no samples"),
         ([7], "disk", "clients[0]", "pair"),
