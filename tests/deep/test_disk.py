@@ -206,7 +206,7 @@ class NoLength(Dataset[Any]):
         ([OneStream()], "disk", "clients[0]", "gives no samples when it is read again"),
         ([Mirrored()], "disk", "clients[0]", "draws at random"),
         ([], "disk", "clients", "is not a list with a pair"),
-        (CLIENTS, Path("/proc"), "storage", "takes no file"),
+        (CLIENTS, Path("/proc"), "storage", "takes no file|is no folder"),
         ([NoLength()], "disk", "clients[0]", "has no length"),
         ([Stream([], [])], "disk", "clients[0]", "has no samples"),
         ([7], "disk", "clients[0]", "pair"),
