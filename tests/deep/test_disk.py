@@ -325,7 +325,7 @@ model = nn.Sequential(nn.Conv2d(3, 2, 5, stride=4), nn.ReLU(), nn.Flatten(), nn.
 options = {"dtype": "float32", "rounds": 1, "participation": fc.participation.Uniform(2), "measure": "heterogeneity",
            "local_solver": fc.SGD(steps=4, batch_size=8, stepsize=0.01)}
 small = [(np.zeros((9, *SHAPE), np.float32), np.arange(9) % 3)] * 2
-run(fc.FedProx(mu=0), model, small, test=small[0], **options)  # loads all that is loaded late
+run(fc.FedProx(mu=0), model, small, test=small[0], **options).to_frame()  # loads all that is loaded late
 clients = [make(k) for k in range(CLIENTS)]
 now = int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmData"))) * 1024
 LIMIT = 80_000_000
