@@ -19,8 +19,9 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models
+from fedconvex.deep import graphs, models, run
 from fedconvex.deep.losses import loss_of
+from fedconvex.deep.memory import TensorMemory
 from fedconvex.deep.tasks import task_of
 from fedconvex.runs.rounds import rounds_of
 
@@ -104,6 +105,67 @@ def measured(case: Case) -> dict[str, Any]:
     return {name: [taken / ROUNDS for taken in values] for name, values in times.items()}
 
 
+def rows_of_the_device(model: nn.Module) -> list[dict[str, Any]]:
+    """What only a device has: steps in CUDA graphs, batches from page-locked memory, the estimate of its memory.
+
+    Each against the same run without it; the sizes are small, so that launches and copies take a part of the time.
+    """
+    generator = torch.Generator().manual_seed(0)
+    clients = [
+        (torch.rand(SAMPLES, 784, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
+        for _ in range(CLIENTS)
+    ]
+    usual = graphs.recorder_for
+    options: dict[str, Any] = {
+        "rounds": ROUNDS, "participation": participation.Uniform(ACTIVE), "dtype": "float32", "device": PLACE.type,
+        "local_solver": fc.SGD(epochs=5, batch_size=BATCH, stepsize=STEPSIZE), "progress": False,
+    }  # fmt: skip
+
+    def once(recorder: Any = usual, **more: Any) -> None:
+        graphs.recorder_for = recorder
+        try:
+            run(fc.FedAvg(epochs=5, batch_size=BATCH, stepsize=STEPSIZE), model, clients, **(options | more))
+        finally:
+            graphs.recorder_for = usual
+
+    # In the rehearsal a recorder that repeats the calls takes the place of CUDA's.
+    recorder: Any = (lambda place: lambda calls: calls) if REHEARSED else usual
+    calls = {
+        "graphs": finished(lambda: once(recorder)),
+        "calls": finished(lambda: once(lambda place: None)),
+        "disk": finished(lambda: once(recorder, storage="disk")),
+        "training": finished(lambda: once(local_mode="training")),
+    }
+    times = interleaved(calls, REPETITIONS)
+    told: list[Any] = []
+    once(before=told.append)
+    if PLACE.type == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        begun = torch.cuda.memory_allocated()
+        once()
+        taken = torch.cuda.max_memory_allocated() - begun
+    else:
+        with TensorMemory() as counter:
+            once()
+        taken = counter.peak
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    what = {
+        "graphs": ("784-200-200-10: seconds of a run with steps in CUDA graphs", 1),
+        "disk": ("the same with samples on disk, batches from page-locked memory", 1.5),
+        "training": ("the same with local steps in training mode, client by client", 10),
+    }
+    found = [
+        row(text, median_ratio(times[name], times["calls"]), most, "×", peer="the same run, call by call",
+            peer_value=medians["calls"], peer_unit="s", ratio=median_ratio(times[name], times["calls"]))
+        for name, (text, most) in what.items()
+    ]  # fmt: skip
+    estimated = told[0].total / taken
+    memory = row("memory, estimated before anything is copied, of the peak", max(estimated, 1 / estimated), 1.2, "×",
+                 peer="measured peak", peer_value=taken / 1e6, peer_unit="MB", ratio=estimated)  # fmt: skip
+    return [*found, memory]
+
+
 def profile(case: Case, call: Callable[[], Any]) -> None:
     """Where a round's time goes, kernel by kernel, in results/deep_gpu_NAME.txt."""
     from torch.profiler import ProfilerActivity, profile
@@ -157,6 +219,7 @@ def main() -> None:
             0.4,
         ),
     ]
+    found += rows_of_the_device(dense)
     if REHEARSED:
         print("rehearsed:", ", ".join(f"{line['what']} {line['value']:.3g}" for line in found))
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.arrays import moved
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.errors import InvalidInput
 
@@ -94,7 +95,7 @@ def takes_whole_numbers(module: nn.Module, inputs: Tensor) -> bool:
     if (error := _index_error(module, inputs)) is not None:
         problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
         raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
-    return _is_taken(module, inputs[:1].long())
+    return _is_taken(module, moved(inputs[:1], next(module.parameters()).device).long())
 
 
 def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
@@ -187,7 +188,7 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
         return None
     per_sample = inputs[0].numel()
     rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
-    here = module if inputs.device.type == "cpu" else deepcopy(module).cpu()
+    here = module if next(module.parameters()).device.type == "cpu" else deepcopy(module).cpu()
     extremes = inputs[rows].cpu().long()
     try:
         with torch.no_grad():

@@ -34,8 +34,8 @@ from fedconvex.validation import integer_at_least
 SECTIONS = ("data", "model", "method", "local_solver", "participation", "stragglers", "run")
 # Arguments of `fedconvex.deep.run` that a file may contain; files to write are given on the command line.
 OPTIONS = (
-    "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "local_mode", "buffers", "measure",
-    "every", "lanczos_steps", "draws",
+    "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "local_mode", "buffers", "storage",
+    "measure", "every", "lanczos_steps", "draws",
 )  # fmt: skip
 SCHEMES = {
     name: kind

@@ -31,7 +31,7 @@ def evaluate(
             some, size = shards.inputs[rows], next(module.parameters()).element_size()
             of_each += numbers_of_sample(lambda samples: module(shards.given(some[:samples])), size)
             budget.of_sample["evaluation"] = of_each
-        at_once = budget.samples(shards.inputs.device, of_each)
+        at_once = budget.samples(shards.device, of_each)
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):
             outputs = module(shards.given(X))
             losses.append(loss.values(outputs, y).double())

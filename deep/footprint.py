@@ -1,7 +1,8 @@
-"""Estimate of a run's memory before it starts, from trial rounds with a few clients."""
+"""Estimate of a run's memory from trial rounds with a few clients: of tensors without content, see `plans`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -21,32 +22,38 @@ ROUNDS = 3  # first rounds in which participants are counted
 @final
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes of tensors: samples, state with all clients' memory, and the most that a round or an evaluation adds."""
+    """Bytes of tensors: samples, state with all clients' memory, the most that a round or an evaluation adds, models.
+
+    models: the run's copy, that of evaluations, and the first model.
+    """
 
     samples: int
     state: int
     passing: int
+    models: int
 
     @property
     def total(self) -> int:
-        """The sum of the three."""
-        return self.samples + self.state + self.passing
+        """The sum of the four."""
+        return self.samples + self.state + self.passing + self.models
 
     def __str__(self) -> str:
         from rich.filesize import decimal  # not on every GPU machine
 
-        parts = ((self.samples, "samples"), (self.state, "state"), (self.passing, "work"))
+        parts = (
+            (self.samples, "samples"), (self.state, "state"), (self.passing, "work"), (self.models, "models")
+        )  # fmt: skip
         return f"{decimal(self.total)} ({', '.join(f'{decimal(size)} {name}' for size, name in parts)})"
 
 
 def footprint(
-    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: bool = False
+    task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS, measures: Sequence[str] = ()
 ) -> Footprint:
     """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
     A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
     have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
-    measures: whether gradients and curvatures are measured during the run.
+    measures: the names of what is measured during the run.
     """
     most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
@@ -54,16 +61,22 @@ def footprint(
     else:
         half, whole = (_round_bytes(simulator, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
+    module = task.module_at(state)
     with TensorMemory() as counter:
-        module = task.module_at(state)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
+        task.penalty(state.server)
     if measures:
-        work = max(work, _measuring_bytes(task, state))
-    stored = (task.shards.inputs, task.shards.targets, task.shards.factors)
-    samples = sum(t.numel() * t.element_size() for t in stored if t is not None)
+        work = max(work, _measuring_bytes(task, state, "curvature" in measures))
     held = [state.server, *state.shared.values(), *state.memory.values()]
-    kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
+    # An evaluation comes before the round's undoing is given up: the earlier server's state and participants' memory.
+    first = _bytes(state.server, *state.shared.values())
+    kept = first + sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
+    of_models = 2 * _bytes(*task.module.parameters(), *task.module.buffers()) + first
+    return Footprint(task.shards.bytes_on_device, _bytes(*held), max(work, counter.peak + kept), of_models)
+
+
+def _bytes(*parts: Any) -> int:
+    return sum(part.numel() * part.element_size() for part in parts)
 
 
 def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
@@ -83,13 +96,17 @@ def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
     return peak
 
 
-def _measuring_bytes(task: Task, state: State) -> int:
-    """The most that a Hessian product of the clients with the most samples takes; a gradient takes less."""
+def _measuring_bytes(task: Task, state: State, curvature: bool) -> int:
+    """The most that a gradient of the clients with the most samples takes; for curvatures, a Hessian product."""
     clients = task.problem.clients(task.arithmetic)
     largest = np.argsort(-clients.samples().count, kind="stable")[:PROBES]
     some, direction = clients.subset(np.sort(largest)), torch.as_tensor(state.server)
     with TensorMemory() as counter:
-        some.hessian_products(direction, direction)
+        if curvature:
+            some.hessian_products(direction, direction)
+        else:
+            for _ in some.gradients_in_parts(direction):
+                pass
     peak: int = counter.peak
     return peak
 

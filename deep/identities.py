@@ -63,7 +63,7 @@ class RunIdentity:
             "stragglers": simulator.stragglers,
             "seed": simulator.seed,
             "dtype": str(shards.dtype),
-            "device": shards.inputs.device.type,
+            "device": shards.device.type,
             "measure": [names, numbers],
             "local_mode": None if training is None else [training.choices, transform],
             "test": None if test is None else [test.inputs, test.targets, *_factors(test)],

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
 
@@ -100,15 +101,24 @@ def frozen_in(module: nn.Module, names: list[str]) -> None:
 
 
 def transformed(transform: Transform, inputs: Tensor, seed: int) -> Tensor:
-    """The transform of a batch, with a generator of that seed. Raises InvalidInput for another shape or type."""
-    generator = torch.Generator(inputs.device)
-    generator.manual_seed(seed)
-    found: Any = transform(inputs, generator)
+    """The transform of a batch, with a generator of that seed. Raises InvalidInput if it fails or changes the shape."""
+    try:
+        found: Any = transform(inputs, generator_on(inputs.device, seed))
+    except Exception as error:
+        if isinstance(error, InvalidInput) or is_out_of_memory(error):
+            raise
+        problem = f"fails on a batch {tuple(inputs.shape)}: {type(error).__name__}: {error}"
+        raise InvalidInput("transform", name_of(transform), problem, "correct it") from error
     if not isinstance(found, Tensor) or (found.shape, found.dtype) != (inputs.shape, inputs.dtype):
         made = f"{tuple(found.shape)} in {found.dtype}" if isinstance(found, Tensor) else f"a {type(found).__name__}"
         problem = f"makes {made} of a batch {tuple(inputs.shape)} in {inputs.dtype}"
         raise InvalidInput("transform", name_of(transform), problem, "return a batch of the same shape and type")
     return found
+
+
+def generator_on(device: torch.device, seed: int) -> torch.Generator:
+    """A generator of that seed whose numbers are drawn on the device."""
+    return torch.Generator(device).manual_seed(seed)
 
 
 def require_seeded(transform: Transform, inputs: Tensor) -> None:

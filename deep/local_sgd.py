@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fedconvex.deep.graphs import graphed
 from fedconvex.deep.local_mode import own_generators
 from fedconvex.deep.networks import Batch, Network
 from fedconvex.problems.base import Subproblem
@@ -61,11 +62,12 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
 
 def _more(clients: "NetworkClients", theta: Tensor, widest: int, more: int) -> int:
     """The numbers of each client beside its parameters: `more`; on a CPU those that a step with a full batch makes."""
-    if theta.device.type != "cpu" or len(theta) < 2 or widest == 0:
-        return more if theta.device.type != "cpu" else 0
+    on_cpu = clients.problem.budget.kind_of(theta.device) == "cpu"
+    if not on_cpu or len(theta) < 2 or widest == 0:
+        return 0 if on_cpu else more
     shards, first = clients.problem.shards, clients.members[:1]
     rows = shards.first[first] + np.arange(widest)[None] % shards.count[first]
-    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype))
+    batch = shards.batch(rows, torch.ones(1, widest, dtype=shards.dtype, device=theta.device))
     return clients.network.working_numbers(theta, batch)
 
 
@@ -110,6 +112,9 @@ def _descend(
                     step = network.step_function(here, stepsize, rows, pushed)
                 else:
                     step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum)
+                if network.repeats:
+                    changed = [here] if velocity is None else [here, velocity[:count]]
+                    step = graphed(step, changed, int(descent.batches.steps[members].max()))
                 running = count
             step(batch)
         return
@@ -207,24 +212,28 @@ def _batches(
 ) -> Iterator[tuple[int, Batch]]:
     """Yield for every step the number of clients that still take it, and their batches, with shares times `scale`.
 
-    The sample numbers are computed for many steps at once: for a single step that would take as long as the step.
+    The sample numbers are computed for many steps at once, where the inputs are stored: for a single step that would
+    take as long as the step. Only the order of the samples and the batches' bounds are copied there.
     A batch is valid until the next one is requested, which may be written into the same memory.
     """
     batches, shards, device = descent.batches, clients.problem.shards, clients.scale.device
+    stored = shards.inputs.device
     first, steps = batches.client_batches[:-1][members], batches.steps[members]
     size = np.diff(batches.bounds)
     widest = max((int(size[f : f + s].max(initial=0)) for f, s in zip(first, steps, strict=True)), default=0)
     room = lru_cache(maxsize=2)(shards.empty_batch)  # two sizes: full batches, and the last ones of epochs
-    columns, many = np.arange(widest), max(1, ROWS_AT_ONCE // max(1, len(members) * widest))
+    many = max(1, ROWS_AT_ONCE // max(1, len(members) * widest))
+    order, begins = (torch.as_tensor(part, device=stored) for part in (batches.order, batches.bounds[:-1]))
     for begin in range(0, int(steps.max(initial=0)), many):
         times = np.arange(begin, min(begin + many, int(steps[0])))
         running = np.searchsorted(-steps, -times, side="left")  # how many have more than t steps: the first ones
         # Numbers of batches, (T, K); those of finished clients are meaningless, and are cut off below.
         numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)
         width = size[numbers]
-        place = batches.bounds[:-1][numbers][..., None] + np.minimum(columns, width[..., None] - 1)
-        rows = torch.as_tensor(batches.order[np.minimum(place, len(batches.order) - 1)], device=device)
-        shares = torch.as_tensor((columns < width[..., None]) / width[..., None], dtype=shards.dtype, device=device)
+        rows = _rows(
+            order, begins, torch.as_tensor(numbers, device=stored), torch.as_tensor(width, device=stored), widest
+        )
+        shares = _shares(torch.as_tensor(width, device=device), widest).to(shards.dtype)
         shares *= scale
         widths = np.where(np.arange(len(members)) < running[:, None], width, 0).max(1).tolist()
         for row, share, count, wide in zip(rows.unbind(), shares.unbind(), running.tolist(), widths, strict=True):
@@ -233,3 +242,16 @@ def _batches(
             batch = room(*row.shape)
             shards.fill(batch, row, share)
             yield count, batch
+
+
+def _rows(order: Tensor, begins: Tensor, numbers: Tensor, width: Tensor, widest: int) -> Tensor:
+    """The samples of batches, (T, K, B): entries of the order from where each begins; padding repeats its last one."""
+    columns = torch.arange(widest, device=order.device)
+    places = begins[numbers][..., None] + torch.minimum(columns, width[..., None] - 1)
+    return order[places.clamp_(max=len(order) - 1)]
+
+
+def _shares(width: Tensor, widest: int) -> Tensor:
+    """1/width for the samples of a batch, 0 in padding, (T, K, B)."""
+    columns = torch.arange(widest, device=width.device)
+    return (columns < width[..., None]).double() / width[..., None]

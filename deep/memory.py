@@ -37,15 +37,20 @@ class Budget:
     def __init__(self, numbers: int = NUMBERS) -> None:
         self.numbers = self.whole = numbers
         self.of_sample: dict[str, int] = {}  # the numbers that computations make of one sample, where measured
+        self.kind: str | None = None  # of the device for which tensors on `meta` stand; None: that of the tensors
         self.single = False  # whether the last batch had one element, so that halving the budget cannot help
 
     def clients(self, numbers_of_each: int) -> int:
         """The number of clients in one batch, each of so many numbers."""
         return self.batch_size(self.whole, numbers_of_each)
 
+    def kind_of(self, device: torch.device) -> str:
+        """The kind of the device on which the run computes, by which its batches are chosen."""
+        return self.kind or device.type
+
     def samples(self, device: torch.device, of_each: int) -> int:
         """The number of samples, or of clients, that are computed at once where each makes so many numbers."""
-        return self.batch_size(AT_ONCE.get(device.type, AT_ONCE["cuda"]), of_each)
+        return self.batch_size(AT_ONCE.get(self.kind_of(device), AT_ONCE["cuda"]), of_each)
 
     def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
@@ -59,7 +64,7 @@ class Budget:
 
         On a CPU, more are the numbers that a step makes, if these are known.
         """
-        if theta.device.type == "cpu":
+        if self.kind_of(theta.device) == "cpu":
             return self.batch_size(CACHE, (theta.shape[1] + REREAD * more) * theta.element_size())
         return self.clients(4 * theta.shape[1] + more)  # parameters, gradients and what autograd keeps
 

@@ -21,6 +21,7 @@ from fedconvex.claims.on_runs.findings import ROUNDING
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.dictionaries import restored
+from fedconvex.deep.disk import disk_of
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.local_mode import LocalMode
@@ -32,6 +33,7 @@ from fedconvex.deep.memory import with_room
 from fedconvex.deep.metrics import require_metrics
 from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import over_the_run
+from fedconvex.deep.plans import Plan, available_on
 from fedconvex.deep.problem import training_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
@@ -217,6 +219,7 @@ def run(
     local_mode: str = "evaluation",
     buffers: "str | Mapping[str, str] | None" = None,
     transform: Callable[[Tensor, torch.Generator], Tensor] | None = None,
+    storage: "str | PathLike[str]" = "auto",
     test: Any = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
@@ -273,6 +276,10 @@ def run(
             buffer: {"norm1": "kept", "*": "averaged"}, of which the first that fits decides.
         transform: a function (batch, generator) -> batch for the inputs of every step in training mode, which draws
             random numbers from the generator alone. `fedconvex.deep.training_mode.step_seeds` has the seeds.
+        storage: "memory": the samples are held on the device; "disk": their inputs are read once, piece by piece, into
+            a temporary file, from which every batch comes to the device, for data larger than memory; or the folder
+            (a Path) of that file; "auto": on disk where inputs are memory-mapped arrays. The run is the same, but for
+            linear models, which run as networks if "disk" or a folder is given. Targets and weights stay in memory.
         test: (inputs, targets), or such a data set, on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
@@ -294,19 +301,21 @@ def run(
         exactly: refuse a checkpoint that was written with other instruction sets or on another GPU.
         watch: a function (record) or (record, model), called with every record, a checkpoint's last one included; the
             model is a copy of the server's.
-        before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
-            and nothing where `before` is not given. Not for linear models, and not in several processes.
+        before: called once, before any sample is copied, with the memory that the run will take: the peak of a round
+            on tensors without content (torch's `meta` device). Not for linear models, and not in several processes.
         progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
         InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU; a log or
             checkpoint that another run is writing; of several processes, one that would compute something else.
+        TooLarge: samples that take more memory than there is, even in the smallest batches; it names what would fit.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    given = GivenSamples.of(clients, test)
+    disk = disk_of(storage, clients, test)
+    given = GivenSamples.of(clients, test, disk, number)
     clients, test = given.clients, given.test
     criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)
@@ -320,9 +329,21 @@ def run(
         require_log(None if silent else log)
         locks.enter_context(only_writer(None if silent else log))
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts)
+        planned = None
+        if share is None:
+            plan = Plan(
+                model, given, criterion, ridge, place, number, local, lower, disk,
+                lambda task: rounds_of(method, task.problem, task.arithmetic, local_solver),
+                lambda running: Simulator.of(running, participation, stragglers, seed, (), rounds),
+                rounds, names,
+            )  # fmt: skip
+            plan.require(available_on(place))
+            planned = None if before is None else plan.footprint()
+            if before is not None and planned is not None:
+                before(planned)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts, disk)
         names = in_mode_of(names, measure == "all", task.problem)
-        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts)
+        stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts, disk=disk)
         held_out = None if test is None else stack([test], name="test").fitting(task.module)
         require_evaluation(evaluate, held_out)
         if held_out is not None:
@@ -352,8 +373,8 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
-            if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, simulator, state, rounds, bool(names)), monitor.budget))
+            if before is not None and planned is None and share is None and isinstance(task, NetworkTask):
+                before(with_room(lambda: footprint(task, simulator, state, rounds, names), monitor.budget))
             if records:
                 records[-1] = monitor.as_not_last(records[-1])
             else:

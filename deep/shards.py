@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.arrays import as_samples, moved, require_fits
 from fedconvex.deep.compatibility import takes_whole_numbers, targets_for
 from fedconvex.deep.dictionaries import InputParts
+from fedconvex.deep.disk import Disk
 from fedconvex.deep.losses import IGNORED, TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
@@ -25,7 +27,7 @@ WHITE = 255  # the largest uint8, which images in them have for 1
 class Shards:
     """The samples of all clients: client k owns rows first_k, …, first_k + count_k − 1 of inputs and targets."""
 
-    inputs: Tensor  # (N, …) as stored: `given` has the numbers that the module gets
+    inputs: Tensor  # (N, …) as stored, on the device or on disk: `given` has the numbers that the module gets
     targets: Tensor  # (N,); (N, …) of tokens, and vectors
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
@@ -34,6 +36,7 @@ class Shards:
     whole_numbers: bool = True  # whether the module gets integers as int64: token numbers
     factors: Tensor | None = None  # (N,) of the samples' losses, of mean 1 for each client; None: all 1
     parts: InputParts | None = None  # where the inputs were dictionaries
+    on_disk: bool = False  # whether the inputs are mapped from a file, and only batches of them come to the device
 
     @staticmethod
     def of(
@@ -43,6 +46,7 @@ class Shards:
         dtype: torch.dtype,
         name: str = "clients[{}]",
         parts: InputParts | None = None,
+        disk: Disk | None = None,
     ) -> "Shards":
         """Stack one pair (inputs (n_k, …), targets (n_k, …)) of tensors or arrays per client, with weights or without.
 
@@ -50,7 +54,7 @@ class Shards:
         targets of a user's loss become int64 (see `compatibility`). Raises InvalidInput for other structures, empty
         clients, shapes that do not fit, NaN, and numbers too large for `dtype`.
 
-        name: how errors name client k.
+        name: how errors name client k; disk: where the inputs stay, if not on the device.
         """
         if not isinstance(clients, list | tuple) or not clients:
             cure = "give [(X_1, y_1), (X_2, y_2), …]"
@@ -63,7 +67,10 @@ class Shards:
             if not isinstance(pair, tuple | list) or len(pair) not in (2, 3):
                 cure = "give (X, y), or (X, y, w) with the samples' weights"
                 raise InvalidInput(place, pair, "is not a pair (inputs, targets)", cure)
-            X, y, *weights = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
+            # on disk they were compared piece by piece
+            X, y, *weights = (
+                part if disk is not None and not i else as_samples(part, f"{place}[{i}]") for i, part in enumerate(pair)
+            )
             _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None, loss)
             if len(weights) != len(factors[:1]) and k:
                 problem = "has weights of its samples, as others do not have"
@@ -76,10 +83,24 @@ class Shards:
         if len({X.is_floating_point() for X in inputs}) > 1:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
         count = np.array([len(X) for X in inputs], dtype=np.int64)
-        stacked = _stacked(inputs, device, dtype, name)
+        stacked = _stacked(inputs, device, dtype, name) if disk is None else disk.joined(inputs)
         of_samples = torch.cat(factors) if factors else None
         first = np.cumsum(count) - count
-        return Shards(stacked, torch.cat(targets), first, count, dtype, loss, factors=of_samples, parts=parts)
+        return Shards(
+            stacked, torch.cat(targets), first, count, dtype, loss, factors=of_samples, parts=parts,
+            on_disk=disk is not None,
+        )  # fmt: skip
+
+    @property
+    def device(self) -> torch.device:
+        """Where batches are computed."""
+        return self.targets.device
+
+    @property
+    def bytes_on_device(self) -> int:
+        """What the samples take there; inputs on disk take none."""
+        stored = (None if self.on_disk else self.inputs, self.targets, self.factors)
+        return sum(part.nbytes for part in stored if part is not None)
 
     def fitting(self, module: nn.Module) -> "Shards":
         """The shards in the number types that the module and the loss accept: see `compatibility`.
@@ -90,7 +111,7 @@ class Shards:
         """
         floats = self.inputs.is_floating_point()
         found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs))
-        if not (floats or found.whole_numbers or self.inputs.dtype == torch.uint8):
+        if not (floats or found.whole_numbers or self.inputs.dtype == torch.uint8 or self.on_disk):
             found = replace(found, inputs=self.inputs.to(self.dtype))
         if found.inputs.dtype == torch.uint8 and not found.whole_numbers and found.inputs.ndim == 2:
             _warn_of_flat_images(int(found.inputs.max()))
@@ -98,7 +119,11 @@ class Shards:
         return replace(found, targets=targets)
 
     def given(self, stored: Tensor) -> Tensor:
-        """Stored inputs as the module gets them: token numbers as int64, images in uint8 divided by 255, as floats."""
+        """Stored inputs as the module gets them, on the device.
+
+        Token numbers are int64, images in uint8 are divided by 255, all else are floats.
+        """
+        stored = moved(stored, self.device)
         if stored.is_floating_point():
             return stored
         if self.whole_numbers:
@@ -120,8 +145,9 @@ class Shards:
 
     def rows(self, rows: "slice | Tensor") -> "Shards":
         """Some samples, whose clients no longer count."""
-        factors = None if self.factors is None else self.factors[rows]
-        return replace(self, inputs=self.inputs[rows], targets=self.targets[rows], factors=factors)
+        here, stored = (rows if isinstance(rows, slice) else rows.to(x.device) for x in (self.targets, self.inputs))
+        factors = None if self.factors is None else self.factors[here]
+        return replace(self, inputs=self.inputs[stored], targets=self.targets[here], factors=factors)
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
@@ -143,18 +169,21 @@ class Shards:
         """An uninitialised batch for B samples of each of K clients."""
         size = (clients, samples)
         kind = self.given(self.inputs[:0]).dtype
-        inputs = torch.empty(size + self.sample_shape, device=self.inputs.device, dtype=kind)
+        inputs = torch.empty(size + self.sample_shape, device=self.device, dtype=kind)
         targets = self.targets.new_empty(size + self.targets.shape[1:])
-        return Batch(inputs, targets, torch.empty(size, device=self.inputs.device, dtype=self.dtype))
+        return Batch(inputs, targets, torch.empty(size, device=self.device, dtype=self.dtype))
 
     def fill(self, batch: Batch, rows: Tensor, shares: Tensor) -> None:
-        """Write the samples of these rows (K, B), with their weights, into the batch."""
-        flat = rows.reshape(-1)
-        room = batch.inputs.flatten(0, 1)
-        if room.dtype == self.inputs.dtype:
-            torch.index_select(self.inputs, 0, flat, out=room)
+        """Write the samples of these rows (K, B), with their weights, into the batch.
+
+        rows: on the device, or where the inputs are.
+        """
+        stored, rows = rows.to(self.inputs.device).reshape(-1), rows.to(self.device)
+        flat, room = rows.reshape(-1), batch.inputs.flatten(0, 1)
+        if room.dtype == self.inputs.dtype and room.device == self.inputs.device:
+            torch.index_select(self.inputs, 0, stored, out=room)
         else:
-            self._scale(room.copy_(self.inputs.index_select(0, flat)))
+            self._scale(room.copy_(moved(self.inputs.index_select(0, stored), self.device)))
         torch.index_select(self.targets, 0, flat, out=batch.targets.flatten(0, 1))
         batch.shares.copy_(shares)
         if self.factors is not None:
@@ -170,7 +199,7 @@ class Shards:
         # Clients of equal size, stacked without gaps: views, no copies.
         if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():
             size = (len(first), int(count[0]))
-            shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
+            shares = torch.full(size, 1 / size[1], device=self.device, dtype=self.dtype)
             if self.factors is not None:
                 shares *= self.factors[begin:end].view(size)
             inputs = self.given(self.inputs[begin:end].unflatten(0, size)[:, part])
@@ -179,19 +208,7 @@ class Shards:
         columns = np.arange(count.max())[part]
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
         parts = (columns < count[:, None]) / count[:, None]
-        return self.batch(rows, torch.as_tensor(parts, device=self.inputs.device, dtype=self.dtype))
-
-
-def _tensor(values: Any, name: str) -> Tensor:
-    try:
-        tensor = values if isinstance(values, Tensor) else torch.from_numpy(_writable(np.asarray(values)))
-    except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(
-            name, type(values).__name__, "is not an array of numbers", "give a tensor or an array"
-        ) from None
-    if tensor.is_complex() or (tensor.is_floating_point() and not bool(tensor.isfinite().all())):
-        raise InvalidInput(name, tuple(tensor.shape), "has entries that are not finite numbers", "repair the samples")
-    return tensor.detach()
+        return self.batch(rows, torch.as_tensor(parts, device=self.device, dtype=self.dtype))
 
 
 def _warn_of_flat_images(largest: int) -> None:
@@ -206,27 +223,13 @@ def _stacked(parts: Sequence[Tensor], device: torch.device, dtype: torch.dtype, 
     kind = dtype if parts[0].is_floating_point() else torch.uint8 if kinds == {torch.uint8} else torch.int64
     whole = torch.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=kind, device=device)
     for k, (part, room) in enumerate(zip(parts, whole.split([len(part) for part in parts]), strict=True)):
-        _require_fits(part, room.copy_(part), f"{name.format(k)}[0]")
+        require_fits(part, room.copy_(part), f"{name.format(k)}[0]")
     return whole
 
 
 def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
     """The values on the device in that type; raises InvalidInput if finite numbers overflow in it."""
-    return _require_fits(values, values.to(device, dtype), name)
-
-
-def _require_fits(values: Tensor, found: Tensor, name: str) -> Tensor:
-    both = values.is_floating_point() and found.is_floating_point()
-    narrower = both and torch.finfo(values.dtype).max > torch.finfo(found.dtype).max
-    if narrower and not bool(found.isfinite().all()):
-        cure = "scale the samples, or run in float64"
-        raise InvalidInput(name, tuple(values.shape), f"has numbers that are too large for {found.dtype}", cure)
-    return found
-
-
-def _writable(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy: torch shares memory only with writable arrays, and warns about others."""
-    return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
+    return require_fits(values, values.to(device, dtype), name)
 
 
 def _factors(weights: Tensor, number: int, place: str) -> Tensor:

@@ -22,6 +22,7 @@ from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.compatibility import require_deterministic, require_no_mode
 from fedconvex.deep.compatibility import require_fit as require_fit
 from fedconvex.deep.dictionaries import InputParts, adapted, returns_logits
+from fedconvex.deep.disk import Disk
 from fedconvex.deep.independence import LOCAL_EVALUATION, require_independent
 from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
@@ -122,11 +123,13 @@ def task_of(
     lower: torch.dtype | None = None,
     local: LocalMode = LOCAL_EVALUATION,
     parts: InputParts | None = None,
+    disk: Disk | None = None,
 ) -> Task:
     """Build the task, after checks that model, loss and samples fit together. Raises InvalidInput.
 
     owned: the clients of this process, None for all; lower: see `networks.functional`; local: the mode of local steps;
-    parts: of packed inputs, where they were dictionaries. The user's model is not changed.
+    parts: of packed inputs, where they were dictionaries; disk: where inputs stay, if not on the device. The user's
+    model is not changed.
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
@@ -138,7 +141,7 @@ def task_of(
         module = adapted(module, parts)
         if local.transform is not None:
             local = replace(local, transform=parts.transform(local.transform))
-    shards = Shards.of(clients, loss, device, dtype, parts=parts).fitting(module)
+    shards = Shards.of(clients, loss, device, dtype, parts=parts, disk=disk).fitting(module)
     if parts is None and returns_logits(module, shards.given(shards.inputs[:1])):
         module = adapted(module, None)
         shards = shards.fitting(module)
@@ -155,9 +158,11 @@ def task_of(
     # Every process checks all clients and counts their samples, then keeps its own: errors are the same everywhere.
     count = shards.count.tolist()
     if owned is not None:
-        shards = Shards.of([clients[k] for k in owned], loss, device, dtype, parts=parts).fitting(module)
+        own = [clients[k] for k in owned]
+        shards = Shards.of(own, loss, device, dtype, parts=parts, disk=disk).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
-    if owned is None and training is None and shards.factors is None and _is_convex(module, loss, shards):
+    alike = owned is None and training is None and shards.factors is None and (disk is None or not disk.required)
+    if alike and is_convex(module, loss, shards):
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
@@ -179,7 +184,7 @@ def _copied(model: nn.Module) -> nn.Module:
         raise InvalidInput("model", type(model).__name__, problem, cure) from error
 
 
-def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
+def is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
     """Whether the module is one linear layer with a bias, and the core has a problem for it and the loss."""
     layers = layers_of(module, loss, shards.sample_shape)
     if layers is None or len(layers) != 1 or layers[0].activation is not None or layers[0].bias is None:

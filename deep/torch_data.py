@@ -1,4 +1,7 @@
-"""Clients' samples as people have them: pairs, dictionaries, data sets and loaders, read once into tensors."""
+"""Clients' samples as people have them: pairs, dictionaries, data sets and loaders, read once into tensors.
+
+They are held in memory, or written to a file on disk piece by piece (`disk`).
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,9 +16,12 @@ from torch.utils._pytree import tree_flatten
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
 from fedconvex import memory
+from fedconvex.deep.arrays import as_samples
 from fedconvex.deep.dictionaries import InputParts
+from fedconvex.deep.disk import PIECE, Disk, SampleFile, array_pieces, stored_rows
 from fedconvex.errors import InvalidInput
 
+SAMPLES_AT_ONCE = 4096  # on the way to disk
 READ_TWICE = 16  # a mirrored image is the same twice in every other case
 TARGETS = ("labels", "label")  # what HuggingFace's models and data sets call them
 WEIGHTS = "sample_weight"
@@ -32,15 +38,23 @@ class GivenSamples:
     parts: InputParts | None  # of packed inputs, where they were dictionaries
 
     @staticmethod
-    def of(clients: Any, test: Any) -> "GivenSamples":
+    def of(clients: Any, test: Any, disk: Disk | None = None, dtype: torch.dtype = torch.float64) -> "GivenSamples":
         """Read all data sets, and pack dictionaries of inputs.
 
         Raises InvalidInput for samples that have no targets or do not stack, for those drawn at random, and for
         streams that are read only once or do not end.
+
+        disk: where the inputs are written; None: they stay in memory. dtype: of floating-point inputs on disk.
         """
         if not isinstance(clients, list | tuple):  # reported where the clients are stacked
             return GivenSamples(clients, test, None)
         places = [f"clients[{k}]" for k in range(len(clients))]
+        if disk is not None and clients:
+            on_disk, layout = _on_disk(list(zip(clients, places, strict=True)), disk, dtype, None)
+            if test is None:
+                return GivenSamples(on_disk, None, layout)
+            held_out, layout = _on_disk([(test, "test")], disk, dtype, layout)
+            return GivenSamples(on_disk, held_out[0], layout)
         read = [_with_targets(_read(one, place), place) for one, place in zip(clients, places, strict=True)]
         of_test = None if test is None else _with_targets(_read(test, "test"), "test")
         if not any(_has_dictionary(one) for one in (*read, of_test)):
@@ -60,6 +74,59 @@ class GivenSamples:
             else:
                 of_test = found
         return GivenSamples(read, of_test, parts)
+
+
+def _on_disk(
+    given: "Sequence[tuple[Any, str]]", disk: Disk, dtype: torch.dtype, parts: InputParts | None
+) -> tuple[list[Any], InputParts | None]:
+    """Clients with their names in errors, as tuples whose inputs are rows of one file, and the inputs' layout."""
+    rests, counts = list[Any](), list[int]()
+    with SampleFile(disk) as file:
+        for one, place in given:
+            before, rest = len(file), list[tuple[Any, ...]]()
+            for piece in _pieces(one, place):
+                inputs, *others = _with_targets(piece, place)
+                parts, packed = _packed(inputs, parts, place, first=not len(file))
+                file.append(stored_rows(packed, dtype, f"{place}[0]"), place)
+                rest.append(tuple(as_samples(other, f"{place}[{i}]") for i, other in enumerate(others, 1)))
+            rests.append(tuple(map(torch.cat, zip(*rest, strict=True))))
+            counts.append(len(file) - before)
+        rows = file.mapped().split(counts)
+    return [(own, *rest) for own, rest in zip(rows, rests, strict=True)], parts
+
+
+def _packed(inputs: Any, parts: InputParts | None, place: str, first: bool) -> tuple[InputParts | None, Any]:
+    """Inputs as one array, and how a dictionary of them lies in it; first: whether no other inputs came before."""
+    if not isinstance(inputs, Mapping):
+        if parts is not None:
+            problem = "has no dictionary of inputs, as others have"
+            raise InvalidInput(place, type(inputs).__name__, problem, "make the clients' samples alike")
+        return None, inputs
+    if parts is None and not first:
+        problem = "has a dictionary of inputs, as others do not have"
+        raise InvalidInput(place, type(inputs).__name__, problem, "make the clients' samples alike")
+    columns = {str(name): _tensor(value, f"{place}[{name!r}]") for name, value in inputs.items()}
+    parts = InputParts.of(columns) if parts is None else parts
+    return parts, parts.packed(columns, place)
+
+
+def _pieces(given: Any, place: str) -> "Iterator[Any]":
+    """A client's samples in pieces: tuples (inputs, targets), or with weights, or dictionaries of columns."""
+    data, collate = _data_set(given, place)
+    if data is None:
+        yield from array_pieces(given, place)
+        return
+    left = _samples(data, place, held=False)
+    first = list(islice(left, READ_TWICE))
+    if not first:
+        raise InvalidInput(place, type(data).__name__, "has no samples", "leave the client out")
+    taken = sum(x.numel() * x.element_size() for x in _tensors(first[0]))
+    size = max(1, min(PIECE // max(1, taken), SAMPLES_AT_ONCE))
+    samples = first
+    while samples:
+        yield _collated(samples, data, collate, place)
+        samples = list(islice(left, size))
+    _require_fixed(first, data, place)  # at the end: a stream that goes on where it was left would pass before
 
 
 def _has_dictionary(given: Any) -> bool:
@@ -94,24 +161,33 @@ def _tensor(values: Any, where: str) -> Tensor:
 
 def _read(given: Any, place: str) -> Any:
     """A data set's or a loader's samples, stacked; anything else as it is."""
+    data, collate = _data_set(given, place)
+    if data is None:
+        return given
+    samples = list(_samples(data, place))
+    if not samples:
+        raise InvalidInput(place, type(data).__name__, "has no samples", "leave the client out")
+    _require_fixed(samples, data, place)
+    return _collated(samples, data, collate, place)
+
+
+def _data_set(given: Any, place: str) -> tuple[Any, Any]:
+    """A data set, of a loader or given as such, and the function that stacks its samples; None for anything else."""
     if isinstance(given, DataLoader):
         if given.batch_sampler is None:
             problem = "has no batch size, and may give samples or batches"
             raise InvalidInput(place, type(given).__name__, problem, "give it one, or give its data set")
         # Its data set and `collate_fn` count: the local solver makes the batches.
-        return _stacked(given.dataset, given.collate_fn, place)
+        return given.dataset, given.collate_fn
     map_style = hasattr(given, "__getitem__") and hasattr(given, "__len__")
     if isinstance(given, Dataset) or (not isinstance(given, KNOWN) and (map_style or hasattr(given, "__iter__"))):
-        return _stacked(given, default_collate, place)
-    return given
+        return given, default_collate
+    return None, None
 
 
-def _stacked(data: Any, collate: Any, place: str) -> Any:
+def _collated(samples: Sequence[Any], data: Any, collate: Any, place: str) -> Any:
+    """Samples as one tuple (inputs, targets), or with weights, or as one dictionary of columns."""
     kind = type(data).__name__
-    samples = _samples(data, place)
-    if not samples:
-        raise InvalidInput(place, kind, "has no samples", "leave the client out")
-    _require_fixed(samples, data, place)
     try:
         # Lists of numbers, as in columns of tokens, would be stacked entry by entry.
         rows = [_lists_as_tensors(sample) for sample in samples] if collate is default_collate else samples
@@ -127,19 +203,24 @@ def _stacked(data: Any, collate: Any, place: str) -> Any:
     return tuple(found)
 
 
-def _samples(data: Any, place: str) -> list[Any]:
-    """All samples, by their numbers or one after the other; raises InvalidInput where they take all memory."""
+def _samples(data: Any, place: str, held: bool = True) -> Iterator[Any]:
+    """All samples, by their numbers or one after the other; where they are held, raises TooLarge before memory ends."""
     kind = type(data).__name__
     if isinstance(data, IterableDataset) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         if not hasattr(data, "__iter__"):
             raise InvalidInput(place, kind, "has no length", "give a data set with len(), or tensors (inputs, targets)")
         if iter(data) is data:
             raise InvalidInput(place, kind, "can be read only once", "give a data set that starts anew, or tensors")
-        return list(_bounded(data, place, kind))
-    return list(_bounded((data[i] for i in range(len(data))), place, kind))
+        return _bounded(data, place, kind, held)
+    try:
+        number = len(data)
+    except Exception as error:  # of the user's code
+        cure = "give a data set with len(), or tensors (inputs, targets)"
+        raise InvalidInput(place, kind, f"has no length: {str(error) or type(error).__name__}", cure) from error
+    return _bounded((data[i] for i in range(number)), place, kind, held)
 
 
-def _bounded(samples: Iterable[Any], place: str, kind: str) -> Iterator[Any]:
+def _bounded(samples: Iterable[Any], place: str, kind: str, held: bool) -> Iterator[Any]:
     taken, left, i = 0, iter(samples), -1
     while True:
         try:
@@ -151,9 +232,10 @@ def _bounded(samples: Iterable[Any], place: str, kind: str) -> Iterator[Any]:
             cure = "give a data set, or tensors (inputs, targets)"
             raise InvalidInput(place, kind, problem, cure) from error
         i += 1
-        taken += sum(x.numel() * x.element_size() for x in _tensors(sample))
-        if i % 1024 == 1023:  # twice: the samples, and the tensor that they are stacked into
-            cure = "let it end, or give the clients a part of it each"
+        if held:
+            taken += sum(x.numel() * x.element_size() for x in _tensors(sample))
+        if held and i % 1024 == 1023:  # twice: the samples, and the tensor that they are stacked into
+            cure = "let it end, give the clients a part of it each, or give storage='disk'"
             memory.require(2 * taken, place, kind, f"reading the first {i + 1} samples", cure)
         yield sample
 

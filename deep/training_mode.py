@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.deep.local_mode import (
@@ -30,6 +31,7 @@ from fedconvex.deep.local_mode import (
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks import Batch, Layout, Network
 from fedconvex.deep.networks.functional import gradients_alone, parameters_in, step_of_gradients
+from fedconvex.deep.networks.layout import aliases_of
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.adam import Adam
 from fedconvex.local_solvers.base import LocalSolver
@@ -114,14 +116,15 @@ class TrainingMode:
         self.names = [name for name, choice in choices.items() if choice != FROZEN]
         sizes = [module.get_buffer(name).numel() for name in self.names]
         kept = [np.full(n, choices[name] == KEPT) for name, n in zip(self.names, sizes, strict=True)]
-        self.kept = torch.as_tensor(np.concatenate([np.zeros(0, bool), *kept]), device=next(module.parameters()).device)
+        places = np.flatnonzero(np.concatenate([np.zeros(0, bool), *kept]))  # of the numbers that clients keep
+        self.kept = torch.as_tensor(places, device=next(module.parameters()).device)
         self._server = self._of_clients = torch.empty(0)  # of the state that `use` was given
         self._answers: dict[int, Tensor] = {}
 
     @property
     def keeps(self) -> bool:
         """Whether clients keep buffers of their own."""
-        return bool(self.kept.any())
+        return len(self.kept) > 0
 
     # ---- the state ----
 
@@ -130,7 +133,7 @@ class TrainingMode:
         if not self.names:
             return state
         flat = self.flat(self.module)
-        memory = {BUFFERS: flat[self.kept].repeat(num_clients, 1)} if self.keeps else {}
+        memory = {BUFFERS: flat.index_select(0, self.kept).repeat(num_clients, 1)} if self.keeps else {}
         return State(state.server, {**state.shared, BUFFERS: flat}, {**state.memory, **memory})
 
     def use(self, state: State) -> State:
@@ -159,10 +162,10 @@ class TrainingMode:
             server = torch.as_tensor(done.average(stack))
             if rows is not None:
                 rows = rows.clone()  # the state before the round stays as it is, for its undoing
-                rows[members] = stack[:, self.kept]
+                rows[np.array(members, dtype=np.int64)] = stack.index_select(1, self.kept)
                 weights = problem.weights if share is None else problem.weights[share.members]
-                mean = torch.tensor(weights, dtype=rows.dtype, device=rows.device) @ rows
-                server[self.kept] = mean if share is None else share.total(mean)
+                mean = torch.tensor(weights).to(rows) @ rows
+                server.index_copy_(0, self.kept, mean if share is None else share.total(mean))
         memory = {} if rows is None else {BUFFERS: rows}
         return State(done.state.server, {**done.state.shared, BUFFERS: server}, {**done.state.memory, **memory})
 
@@ -180,7 +183,7 @@ class TrainingMode:
     def _put(self, module: nn.Module, server: Tensor, rows: Tensor | None, client: int | None) -> None:
         flat, begin = server.clone(), 0
         if client is not None and rows is not None and self.keeps:
-            flat[self.kept] = rows[client]
+            flat.index_copy_(0, self.kept, rows[client])
         for name in self.names:
             buffer = module.get_buffer(name)
             part = flat[begin : begin + buffer.numel()].view(buffer.shape)
@@ -208,7 +211,8 @@ class _ClientInTraining(Network):
 
     def __init__(self, mode: TrainingMode, theta: Tensor, place: tuple[int, int, int]) -> None:
         self.mode, self.layout, self.loss, self.place, self.step = mode, mode.layout, mode.loss, place, 0
-        self.parameters = parameters_in(mode.module, mode.layout, theta)
+        self._bound = parameters_in(mode.module, mode.layout, theta) if theta.device.type == "cpu" else None
+        self._views = mode.layout.views(theta)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         raise NotImplementedError("losses are those of evaluation mode")
@@ -228,4 +232,14 @@ class _ClientInTraining(Network):
         if mode.transform is not None:
             inputs = transformed(mode.transform, inputs, of_transform)
         torch.manual_seed(of_model)
-        return gradients_alone(mode.module, self.parameters, self.loss, mode.lower, replace(batch, inputs=inputs[None]))
+        batch = replace(batch, inputs=inputs[None])
+        if self._bound is not None:  # as a plain loop calls it, without an exchange of parameters in every step
+            return gradients_alone(mode.module, self._bound, self.loss, mode.lower, batch)
+        leaves = {name: value.detach().requires_grad_() for name, value in self._views.items()}
+        named = leaves | {alias: leaves[name] for alias, name in aliases_of(mode.module).items()}
+
+        def call(inputs: Tensor) -> Tensor:  # its buffers change as in any call
+            outputs: Tensor = functional_call(mode.module, named, (inputs,), tie_weights=False)
+            return outputs
+
+        return gradients_alone(call, tuple(leaves.values()), self.loss, mode.lower, batch)

@@ -33,6 +33,11 @@ class Network(ABC):
         """Whether the steps of several clients are computed together; otherwise they are taken one client at a time."""
         return True
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a step with the same batch object is the same calls on the same memory, which could be recorded."""
+        return False
+
     def working_numbers(self, theta: Tensor, batch: Batch) -> int:
         """The most numbers that a step of the first client makes at any time; 0 where they are few, or not known."""
         return 0

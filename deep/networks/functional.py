@@ -37,7 +37,7 @@ class FunctionalNetwork(Network):
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
             if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
                 parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
-            with torch.autocast(place, lower, enabled=lower is not None):
+            with nullcontext() if place == "meta" else torch.autocast(place, lower, enabled=lower is not None):
                 outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
             return loss.values(outputs.to(full), targets)
 
@@ -151,9 +151,16 @@ def parameters_in(module: nn.Module, layout: Layout, theta: Tensor) -> list[nn.P
 
 
 def gradients_alone(
-    module: nn.Module, parameters: Sequence[Tensor], loss: TorchLoss, lower: torch.dtype | None, batch: Batch
+    module: Callable[[Tensor], Tensor],
+    parameters: Sequence[Tensor],
+    loss: TorchLoss,
+    lower: torch.dtype | None,
+    batch: Batch,
 ) -> tuple[Tensor, ...]:
-    """One (1, *shape) gradient per parameter of a module that is called with the samples of one client."""
+    """One (1, *shape) gradient per parameter of a module that is called with the samples of one client.
+
+    module: calls the module with these parameters, which are leaves.
+    """
     inputs = batch.inputs[0]
     with torch.enable_grad():
         with torch.autocast(inputs.device.type, lower, enabled=True) if lower is not None else nullcontext():

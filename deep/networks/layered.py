@@ -60,6 +60,10 @@ class LayeredNetwork(Network):
             call()
         return result
 
+    @property
+    def repeats(self) -> bool:
+        return True
+
     def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:

@@ -56,15 +56,18 @@ def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> N
     predicted = footprint(task, simulator, state)
     for name, rows in before.items():
         assert torch.equal(state.memory[name], rows)  # nothing has happened
+    module = task.module_at(state)
     with TensorMemory() as counter:
         for t in range(2):
             done = simulator.next_round(state, t)
             state, undo = done.state, done.undo  # which a run keeps until it has looked at the model
             del done
-            evaluate(task.module_at(state), task.loss, task.shards)
+            task.load(module, state)
+            evaluate(module, task.loss, task.shards)
+            task.penalty(state.server)
             del undo
     assert predicted.passing == pytest.approx(counter.peak, rel=0.35)
-    taken = predicted.samples + predicted.state + counter.peak
+    taken = predicted.samples + predicted.state + counter.peak + predicted.models
     assert predicted.total == pytest.approx(taken, rel=0.2)
     assert predicted.samples == 20 * 40 * (100 * 4 + 8)
     numbers = task.problem.dim * (1 + sum(len(rows) + 1 for rows in before.values()))

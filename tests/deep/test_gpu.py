@@ -7,6 +7,7 @@ of its own, `test_emulated_gpu`.
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run, runner
+from fedconvex.deep import graphs, local_mode, models, run, runner
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
@@ -76,6 +77,8 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     if request.param == STAND_IN:
         usual, place = runner.device_of, emulated_gpu.device()
         monkeypatch.setattr(runner, "device_of", lambda name: place if name == STAND_IN else usual(name))
+        # the stand-in has no generators of its own
+        monkeypatch.setattr(local_mode, "generator_on", lambda device, seed: torch.Generator().manual_seed(seed))
         mode = emulated_gpu.Dispatching()
     with mode:
         yield request.param
@@ -150,6 +153,89 @@ def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
     run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=2, checkpoint=tmp_path / "c.safetensors", **options)
     resumed = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, checkpoint=tmp_path / "c.safetensors", **options)
     assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+
+
+def mirrored(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return batch.flip(-1)
+
+
+TIED = nn.Linear(FEATURES, FEATURES)
+NORMALISED = {
+    "batch": nn.Sequential(nn.Linear(FEATURES, 5), nn.BatchNorm1d(5), nn.Tanh(), nn.Linear(5, CLASSES)),
+    "tied": nn.Sequential(TIED, nn.BatchNorm1d(FEATURES), TIED, nn.Linear(FEATURES, CLASSES)),
+}
+
+
+@on_the_device
+@pytest.mark.parametrize("buffers", ["averaged", "kept", "frozen"])
+@pytest.mark.parametrize(
+    "solver", [replace(MOMENTUM, batch_size=5), fc.Adam(epochs=1, batch_size=5, stepsize=0.05)], ids=["sgd", "adam"]
+)
+@pytest.mark.parametrize("name", NORMALISED)
+def test_training_mode_as_on_the_cpu(device: str, name: str, solver: Any, buffers: str) -> None:
+    """Draws of dropout and of transforms differ on a GPU; batch statistics, their averages and steps do not."""
+    options: dict[str, Any] = {
+        "rounds": 2, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "test": CLIENTS[0],
+        "local_mode": "training", "buffers": buffers, "transform": mirrored,
+        "measure": None if buffers == "kept" else "heterogeneity",
+    }  # fmt: skip
+    here = run(fc.FedProx(mu=1), random(NORMALISED[name]), CLIENTS, **options)
+    there = run(fc.FedProx(mu=1), random(NORMALISED[name]), CLIENTS, device=device, **options)
+    for key, value in there.model.state_dict().items():
+        np.testing.assert_allclose(value.cpu().numpy(), here.model.state_dict()[key].numpy(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(there.to_frame(), here.to_frame(), rtol=1e-6, atol=1e-9)
+    assert abs(vector(here.model) - vector(random(NORMALISED[name]))).max() > 0.01
+
+
+@on_the_device
+def test_dropout_on_the_device_is_resumed_bit_for_bit(device: str, tmp_path: Path) -> None:
+    model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.Dropout(0.4), nn.Linear(5, CLASSES)))
+    options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device, "measure": None}
+    options |= {"local_mode": "training"}
+    whole = run(fc.FedProx(mu=1), model, CLIENTS, rounds=3, **options)
+    run(fc.FedProx(mu=1), model, CLIENTS, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
+    resumed = run(fc.FedProx(mu=1), model, CLIENTS, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
+    assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+
+
+@on_the_device
+@pytest.mark.parametrize("momentum", [0, 0.9])
+def test_steps_in_graphs_as_on_the_cpu(device: str, momentum: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the stand-in a recorder repeats the calls, in the place of CUDA's."""
+    recorded: list[Any] = []
+    usual = graphs.recorder_for
+
+    def counted(place: torch.device) -> Any:
+        recorder = (lambda calls: calls) if place.type == emulated_gpu.NAME else usual(place)
+        return None if recorder is None else lambda calls: recorded.append(1) or recorder(calls)
+
+    monkeypatch.setattr(graphs, "recorder_for", counted)
+    require_the_same_run(
+        device, fc.FedProx(mu=1), NETWORK, fc.SGD(epochs=6, batch_size=4, stepsize=0.05, momentum=momentum), None
+    )
+    assert recorded
+
+
+@on_the_device
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training", "measure": "heterogeneity"}], ids=["", "training"])
+@pytest.mark.parametrize("bytes_", [False, True])
+def test_samples_on_disk_come_to_the_device_by_batches(
+    device: str, bytes_: bool, options: dict[str, Any], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    images = [(rng.integers(0, 256, (len(y), 1, 2, 3)).astype(np.uint8), y) for _, y in CLIENTS]
+    clients, model = (images, nn.Sequential(nn.Flatten(), NETWORK)) if bytes_ else (CLIENTS, NETWORK)
+    given: dict[str, Any] = {
+        "rounds": 2, "participation": participation.Uniform(2), "local_solver": SGD, "seed": 3, "test": clients[0],
+        "measure": ("heterogeneity", "inexactness"), "storage": tmp_path, **options,
+    }  # fmt: skip
+    here = run(fc.FedProx(mu=1), model, clients, **given)
+    given["checkpoint"] = tmp_path / "c.safetensors"
+    there = run(fc.FedProx(mu=1), model, clients, device=device, **given)
+    assert there.task.shards.inputs.device.type == "cpu"
+    assert there.task.shards.targets.device.type == ("cuda" if device == "cuda" else emulated_gpu.NAME)
+    np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(there.to_frame(), here.to_frame(), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.skipif(STANDS_IN, reason="the stand-in has the host's memory")

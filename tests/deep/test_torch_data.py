@@ -58,6 +58,11 @@ class Broken(Samples):
         raise KeyError("image 3")
 
 
+class Unsized(Samples):
+    def __len__(self) -> int:
+        raise TypeError("not known")
+
+
 class Once(IterableDataset[Any]):
     """Gives its samples only once."""
 
@@ -105,6 +110,7 @@ ZEROS = np.zeros(FEATURES)
     ("data", "told"),
     [
         (iter(PAIRS[0]), "can be read only once"),
+        (Unsized([0, 1]), "has no length: not known; give a data set with len"),
         (Broken([0, 1]), "cannot be read, sample 0: KeyError: 'image 3'"),
         (Stream([]), "has no samples"),
         (DataLoader(TENSORS[0], batch_size=None), "has no batch size"),

@@ -311,6 +311,10 @@ def draws_from_global_numpy(batch: Tensor, generator: torch.Generator) -> Tensor
     return batch
 
 
+def fails(batch: Tensor, generator: torch.Generator) -> Tensor:
+    return batch * (1 // 0)
+
+
 def crops(batch: Tensor, generator: torch.Generator) -> Tensor:
     return batch[..., 1:]
 
@@ -334,6 +338,7 @@ BY_BATCH = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3, track_running
         ({"transform": draws_itself}, "transform", "draws_itself.*generator=generator"),
         ({"transform": draws_from_numpy}, "transform", "generator=generator"),
         ({"transform": draws_from_global_numpy}, "transform", "generator=generator"),
+        ({"transform": fails}, "transform", r"fails: fails on a batch \(2, 2, 4, 4\): ZeroDivisionError"),
         ({"transform": crops}, "transform", r"makes \(2, 2, 4, 3\).*of a batch \(2, 2, 4, 4\)"),
         ({"local_solver": fc.GradientDescent(steps=2, stepsize=0.1)}, "local_solver", "SGD.*batch_size=None"),
         ({"local_solver": fc.SGD(epochs=1, batch_size=3, stepsize=0.1), "model": nn.Sequential(

@@ -1,0 +1,100 @@
+"""Graphs of steps never change a result: a recorder stands in for CUDA's, right, wrong, or failing."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
+
+import fedconvex as fc
+from fedconvex.deep import graphs, models, run
+
+pytestmark = pytest.mark.beyond_core  # trains networks
+
+CLIENTS = samples(sizes=(21, 22, 50, 50))  # batches of other sizes end the epochs, and clients stop at other steps
+NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
+Calls = Callable[[], None]
+
+
+class Recorder:
+    """Records calls and repeats them, as a graph does; counts both."""
+
+    def __init__(self, spoiled: Callable[[Calls], Calls] = lambda calls: calls) -> None:
+        self.recorded = self.replayed = 0
+        self.spoiled = spoiled
+
+    def __call__(self, calls: Calls) -> Calls:
+        self.recorded += 1
+        repeat = self.spoiled(calls)
+
+        def replay() -> None:
+            self.replayed += 1
+            repeat()
+
+        return replay
+
+
+def fails(calls: Calls) -> Calls:
+    raise RuntimeError("operation not permitted when stream is capturing\nmore lines")
+
+
+def half_of(calls: Calls) -> Calls:
+    return lambda: None
+
+
+def twice(calls: Calls) -> Calls:
+    return lambda: (calls(), calls())[0]
+
+
+def go(solver: Any, model: Any = NETWORK) -> Any:
+    options: dict[str, Any] = {"rounds": 2, "local_solver": solver, "participation": fc.participation.Uniform(3)}
+    return run(fc.FedProx(mu=1), model, CLIENTS, **options)
+
+
+@pytest.fixture(params=[0.0, 0.9], ids=["plain", "momentum"])
+def solver(request: pytest.FixtureRequest) -> Iterator[Any]:
+    return fc.SGD(epochs=5, batch_size=4, stepsize=0.05, momentum=request.param)
+
+
+def test_the_graph_takes_the_same_steps(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, recorder = go(solver), Recorder()
+    monkeypatch.setattr(graphs, "recorder_for", lambda device: recorder)
+    found = go(solver)
+    assert recorder.recorded > 1
+    assert recorder.replayed > 5 * recorder.recorded
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+@pytest.mark.parametrize("spoiled", [half_of, twice])
+def test_a_graph_that_computes_something_else_is_not_used(
+    solver: Any, spoiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, recorder = go(solver), Recorder(spoiled)
+    monkeypatch.setattr(graphs, "recorder_for", lambda device: recorder)
+    with pytest.warns(RuntimeWarning, match="without a CUDA graph: its replay gives other numbers"):
+        found = go(solver)
+    assert recorder.replayed == recorder.recorded  # one replay each: that which was compared
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+def test_a_graph_that_cannot_be_recorded_is_not_used(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = go(solver)
+    monkeypatch.setattr(graphs, "recorder_for", lambda device: Recorder(fails))
+    with pytest.warns(RuntimeWarning, match=r"without a CUDA graph: operation not permitted when stream is capturing$"):
+        found = go(solver)
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+def test_where_none_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU, for few steps, and for networks whose steps allocate memory."""
+    assert graphs.recorder_for(torch.device("cpu")) is None
+    recorder = Recorder()
+    monkeypatch.setattr(graphs, "recorder_for", lambda device: recorder)
+    go(fc.SGD(steps=graphs.FEWEST - 1, batch_size=4, stepsize=0.05))
+    go(fc.SGD(epochs=5, batch_size=4, stepsize=0.05), Wrapped(NETWORK))
+    go(fc.SGD(epochs=5, batch_size=4, stepsize=0.05, clip=0.3))
+    assert recorder.recorded == 0
+    go(fc.SGD(steps=graphs.FEWEST, batch_size=4, stepsize=0.05))
+    assert recorder.recorded > 0
