@@ -6,6 +6,7 @@ from textwrap import wrap
 from fedconvex.claims.display.plain_text import from_latex, mixed
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.proofs_checks.rocq.accepted import checked_by
 from fedconvex.shown import on_screen
 from fedconvex.verdicts import Verdict
 
@@ -40,6 +41,8 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
         yield "proof", _counts(record)
     if record.kernel:
         yield "proved from", "; ".join(map(mixed, record.kernel))
+    if version := checked_by(record.identifier):
+        yield "checked", f"by Rocq {version} too, from definitions"
     if record.other_reading:
         yield "fails", record.other_reading
     for line in record.failing:

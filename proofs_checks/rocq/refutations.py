@@ -1,7 +1,7 @@
 """Refuted statements: the negation of the claim as a theorem of Rocq, from the same definitions, with its instance.
 
-The theorem is generated from the statement's setting and claim, as others are. Its proof, which gives the clients, their
-functions and every vector of the rounds, is a file in `Refuted`.
+The theorem is generated from the statement's setting and claim, as others are. Its proof, which gives the clients,
+their functions and every vector of the rounds, is a file in `Refuted`.
 """
 
 from functools import reduce
