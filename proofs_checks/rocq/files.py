@@ -50,10 +50,8 @@ REFUSED_BY_ROCQ = frozenset(
         "fedlin.twolocalstepsnonconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
-        "fedprox.theorem4byvariance",
         "fedprox.theorem4convex",
         "fedprox.theorem4convexeveryone",
-        "koloskova.trounds",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra.

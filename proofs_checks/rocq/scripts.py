@@ -13,8 +13,8 @@ from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step, TheoremSteps
-from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
-from fedconvex.proofs_checks.rocq.theorems import TheoremText
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer, divided, number_of
+from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
 @final
@@ -104,12 +104,13 @@ class Script:
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
 
     def _fixed_here(self) -> str:
-        """Another tactic for the hypotheses of cited theorems: that a gradient which is a memory does not vary."""
-        always = [v.name for v in self.round.variables.values() if v.equals is not None and v.equals.head == "gradient"]
-        if not (self.theorem.drawn and always):
+        """Another tactic for hypotheses of cited theorems: about memories that are gradients, and means of these."""
+        equals = {v.name: v.equals.head for v in self.round.variables.values() if v.equals is not None}
+        if not self.theorem.drawn or "gradient" not in equals.values():
             return ""
-        rewritten = " | ".join(f"rewrite {name}_is" for name in always)
-        return f" | (first [{rewritten}]; is_fixed_vector (fun u => @fixed_gradient W C V f u))"
+        rewritten = " | ".join(f"rewrite {name}_is" for name, head in equals.items() if head in ("gradient", "mean"))
+        fixed = "is_fixed_vector (fun u => @fixed_gradient W C V f u)"
+        return f" | (repeat first [{rewritten}]; first [{fixed} | intro; apply mean_is_shared])"
 
     def _class(self) -> None:
         """The class of the function of all clients."""
@@ -155,7 +156,18 @@ class Script:
             multipliers += [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]
         known = ParameterSigns(self.theorem, self.numbers, list(self._vectors()), multipliers)
         self.out += [f"  {line}" for line in known.lines]
-        self.roots, self.lemmas, self.signs = known.roots, known.lemmas, known.signs
+        self.roots, self.lemmas, self.signs, self.known = known.roots, known.lemmas, known.signs, known
+
+    def _positive(self, formula: Number, size: Any) -> tuple[Number, str]:
+        """A formula that multiplies a length, and the tactic that shows that it is >= 0."""
+        if "-" not in self.roots.text(formula) or self.roots.names:
+            return formula, "sign"
+        formula, known = divided(size), len(self.known.lines)
+        for below in divisors([formula]):
+            self.known.divisor(f"of_length_{len(self.known.divisor_texts)}", below)
+        for line in self.known.lines[known:]:
+            self.say(line)
+        return formula, self.known.sign(formula)
 
     def _basis(self) -> None:
         """Every vector as its mean and its deviation; the shared ones are means."""
@@ -396,13 +408,14 @@ class Script:
             size = c if self.board.field.is_nonnegative(c) else -c
             if not self.board.field.is_nonnegative(size):
                 raise Missing("the length of a multiple of unknown sign")
-            factor = f"({self.roots.text(number_of(size))})"
+            formula, how = self._positive(number_of(size), size)
+            factor = f"({self.roots.text(formula)})"
             lemma = "norm_multiple" if size == c else "norm_opposite"
             self.say(f"assert ({name}_is : {text} = {factor} * {known}).")
             operands = f"{self.within.operand(of)} {self.within.operand(vector)}"
             same = f"{self._canonical()[:-1] or 'idtac'}; {self._same}"
             self.say(f"{{ apply ({lemma} {operands} {factor} {known} {known}_is); "
-                     f"[{same}; {self.roots.identity} | sign]. }}")  # fmt: skip
+                     f"[{same}; {self.roots.identity} | {how}]. }}")  # fmt: skip
 
     # ---- lines
 
