@@ -50,7 +50,7 @@ def mutants_of(identifier: str, text: str) -> Iterator[Mutant]:
         yield made("hypothesis", "theorem", m.start(1), m[1], f"(2 * {m[1]})")
     for m in re.finditer(r"\(mean\w* \(gradient F xs\) = zero\)", theorem):
         yield made("hypothesis", "theorem", m.start(), m[0], "(xs = xs)")
-    equations = [m for m in re.finditer(r"\((\w+_next|gradient F \w+) = \((.*)\)%V\) ->\n", theorem)]
+    equations = list(re.finditer(r"\((\w+_next|gradient F \w+) = \((.*)\)%V\) ->\n", theorem))
     for m in (equations[:1] + equations[-1:])[: len(equations)]:
         yield made("equation", "theorem", m.start(2), m[2], f"2 * ({m[2]})")
     multipliers = list(re.finditer(r"by_identity _ _ \(1 \* \(", proof))
