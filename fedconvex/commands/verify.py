@@ -73,7 +73,11 @@ def verify(
         ),
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
+        bool,
+        typer.Option(
+            "--record",
+            help="Run every proof again and record the verdicts, to be reviewed; with --kernel rocq, what Rocq accepts.",
+        ),
     ] = False,
     rocq: Annotated[
         Path | None,

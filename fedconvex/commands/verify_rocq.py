@@ -65,9 +65,10 @@ def _write(folder: Path, statements: "list[Statement]", rocq: "Rocq | None", rec
     say(f"{len(accepted)} of {len(written)} theorems checked by Rocq {rocq.version}")
     own = _say_axioms(rocq, folder, accepted)
     if recorded and not own:
-        from fedconvex.proofs_checks.rocq.accepted import PATH, record_accepted
+        from fedconvex.proofs_checks.rocq.accepted import PATH
+        from fedconvex.proofs_checks.rocq.recording import record_accepted
 
-        record_accepted(rocq.version, accepted)
+        record_accepted(rocq.version, accepted, [one for one in written if one not in accepted])
         say(f"recorded in {one_line(str(PATH))}")
     return own + len(written) - len(accepted)
 

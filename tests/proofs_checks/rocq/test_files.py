@@ -2,8 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,10 +12,11 @@ from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.reporting.recorded import recorded
-from fedconvex.proofs_checks.rocq import accepted as rocq_accepted
-from fedconvex.proofs_checks.rocq.accepted import checked_by, digest_of
+from fedconvex.proofs_checks.rocq import recording
+from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
 from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, write_theories
+from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
@@ -34,12 +36,6 @@ def granted(text: str) -> list[str]:
     return GRANTED.findall(without_comments(text))
 
 
-def accepted() -> dict[str, Any]:
-    """What Rocq has accepted, as it is recorded."""
-    found: dict[str, Any] = json.loads(Path(rocq_accepted.__file__).with_name("accepted.json").read_text())
-    return found
-
-
 def test_the_library_is_the_one_that_rocq_has_accepted() -> None:
     """Whoever changes it lets Rocq check all theorems again: `fedconvex verify --kernel rocq --record`."""
     assert accepted()["library"] == digest_of(*library().values())
@@ -49,7 +45,7 @@ def test_the_library_is_the_one_that_rocq_has_accepted() -> None:
 @pytest.mark.parametrize("identifier", sorted(accepted()["theorems"]))
 def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str) -> None:
     """No text passes for checked that is not."""
-    assert digest_of(exported(statement(identifier)).text) == accepted()["theorems"][identifier]
+    assert digest(exported(statement(identifier))) == accepted()["theorems"][identifier]
     assert checked_by(identifier) == accepted()["rocq"]
 
 
@@ -57,6 +53,25 @@ def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
     assert checked_by(sorted(REFUSED_BY_ROCQ)[0]) == ""
     assert "by Rocq" not in str(verify("feddyn.equation18"))
     assert f"by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
+
+
+def test_only_what_is_the_same_stays_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another text, another text of a theorem that is cited, another library or version: no longer accepted."""
+    four, lemma = exported(statement("feddyn.equation4")), exported(statement("feddyn.lemma1"))
+    assert lemma.cited
+    assert digest(lemma) != digest(replace(lemma, cited=()))
+    monkeypatch.setattr(recording, "PATH", tmp_path / "accepted.json")
+    kept = {"feddyn.equation4": digest(four), "feddyn.equation5": "another text", "no.statement": "a"}
+    before = {"rocq": "8.16.1", "library": digest_of(*library().values()), "theorems": kept}
+    for known, refused, left in (
+        (before, (), ["feddyn.equation4", "feddyn.lemma1"]),
+        (before, (four,), ["feddyn.lemma1"]),
+        (before | {"library": "another"}, (), ["feddyn.lemma1"]),
+        (before | {"rocq": "8.20.0"}, (), ["feddyn.lemma1"]),
+    ):
+        monkeypatch.setattr(recording, "accepted", cache(lambda known=known: known))
+        record_accepted("8.16.1", [lemma], refused)
+        assert list(json.loads((tmp_path / "accepted.json").read_text())["theorems"]) == left
 
 
 def test_the_theorem_has_the_hypotheses_and_the_claim_of_its_statement() -> None:
