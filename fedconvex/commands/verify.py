@@ -76,7 +76,7 @@ def verify(
         bool,
         typer.Option(
             "--record",
-            help="Run every proof again and record the verdicts, to be reviewed; with --kernel rocq, what Rocq accepts.",
+            help="Run every proof again and record the verdicts, to be reviewed; with --kernel rocq what Rocq accepts.",
         ),
     ] = False,
     rocq: Annotated[

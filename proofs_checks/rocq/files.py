@@ -50,6 +50,7 @@ REFUSED_BY_ROCQ = frozenset(
         "fedlin.twolocalstepsnonconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
+        "fedprox.theorem4byvariance",
         "fedprox.theorem4convex",
         "fedprox.theorem4convexeveryone",
     )
