@@ -26,7 +26,7 @@ sys.path.insert(0, str(TESTS))
 
 from rocq_mutants import KINDS, Mutant, mutants_of  # noqa: E402  (found above)
 
-LONGEST = 30_000  # characters of a text that is mutated
+LONGEST = 12_000  # characters of a text that is mutated
 EVERY = 20  # mutants between two records
 
 
