@@ -13,7 +13,7 @@ from typing import final
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.rocq.files import LIBRARY, Exported, assumptions
+from fedconvex.proofs_checks.rocq.files import LIBRARY, Exported
 
 OLDEST = (8, 16)
 LONGEST = 600.0  # seconds for one theorem
@@ -173,9 +173,14 @@ class CompiledFiles:
 
 
 def axioms_of(rocq: Rocq, folder: Path, accepted: Iterable[Exported]) -> frozenset[str]:
-    """The axioms that these theorems rest on, as Rocq prints them. The theorems have been compiled in the folder."""
-    write_atomically(folder / "Assumptions.v", assumptions(list(accepted)).encode())
-    lines = rocq.printed(folder, "Assumptions").splitlines()
+    """The axioms that any of these theorems rests on, as Rocq prints them. They have been compiled in the folder."""
+    modules = [one.module for one in accepted]
+    lines = [f"From Statements Require {module}." for module in modules]
+    # one term, so that Rocq walks through the library once
+    every = ", ".join(f"{module}.{module}" for module in modules)
+    lines += [f"Definition every := ({every}).", "Print Assumptions every."]
+    write_atomically(folder / "Axioms.v", "\n".join([*lines, ""]).encode())
+    lines = rocq.printed(folder, "Axioms").splitlines()
     names = {
         line.split()[0].rstrip(":") for line in lines if line[:1].isalpha() and not line.startswith("Closed under")
     }

@@ -170,7 +170,7 @@ def write_theories(folder: Path, statements: Iterable[Statement]) -> list[Export
     written = [one for one in found if one.text]
     contents = {f"FedConvex/{name}.v": text for name, text in library().items()}
     contents |= {f"Statements/{one.module}.v": one.text for one in written}
-    contents["Assumptions.v"] = assumptions(written)
+    contents["Assumptions.v"] = _assumptions(written)
     contents["_CoqProject"] = "\n".join(["-R FedConvex FedConvex", "-R Statements Statements", *contents, ""])
     contents["Makefile"] = _makefile(written)
     contents["README.md"] = README + _left_out(found)
@@ -201,8 +201,7 @@ def _with_cited(statements: Iterable[Statement]) -> list[Exported]:
     return list(found.values())
 
 
-def assumptions(written: list[Exported]) -> str:
-    """The file that prints what each of these theorems rests on."""
+def _assumptions(written: list[Exported]) -> str:
     lines = ["From FedConvex Require Import Spaces Families Functions Draws."]
     lines += [f"From Statements Require Import {one.module}." for one in written]
     lines += [f"Print Assumptions {one.module}." for one in written]
