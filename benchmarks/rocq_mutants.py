@@ -3,8 +3,10 @@
     python benchmarks/rocq_mutants.py [--mutants 300]
 
 Mutants are those of rocq_mutants.py in tests/proofs_checks/rocq, in an order that is random and always the same; the
-longest statements are left out. Prints each mutant that is accepted. Compiled theorems are kept as `fedconvex verify
---kernel rocq` keeps them; 300 mutants take ten to thirty minutes, and the record is written again and again.
+longest statements are left out. Prints each mutant that is accepted. Where Rocq accepts the theorem without the changed
+hypothesis, too, the theorem does not need it, and the mutant is no fault ("without it"). Compiled theorems are kept as
+`fedconvex verify --kernel rocq` keeps them; 300 mutants take ten to thirty minutes, and the record is written again
+and again.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import numpy as np
 from run import record, row
 
 from fedconvex.proofs_checks.reporting.cache import folder as cache_folder
-from fedconvex.proofs_checks.rocq.compiling import check_folder, find_rocq
+from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder, find_rocq
 from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
 from fedconvex.theory import papers, statement
 
@@ -51,19 +53,31 @@ def main(number: int) -> None:
         folder = Path(place) / "theories"
         write_and_check(folder, sorted({m.identifier for m in chosen}))
         for done, mutant in enumerate(chosen, 1):
-            (folder / "Statements" / "mutant.v").write_text(mutant.text)
-            refused = not rocq.compile(folder, "Statements/mutant").accepted
-            counts.update([mutant.kind, f"{mutant.kind} refused" if refused else "accepted"])
-            if not refused:
-                accepted.append({"statement": mutant.identifier, "kind": mutant.kind, "before": mutant.before})
-                print(f"accepted: {mutant.identifier}, {mutant.kind}: {mutant.before} -> {mutant.after}", flush=True)
+            verdict = "refused"
+            if accepts(rocq, folder, mutant.text):
+                spare = mutant.without and accepts(rocq, folder, mutant.without)
+                verdict = "without it" if spare else "accepted"
+            counts.update([verdict, mutant.kind, f"{mutant.kind} {verdict}"])
+            if verdict != "refused":
+                entry = {"statement": mutant.identifier, "kind": mutant.kind, "before": mutant.before}
+                accepted.append(entry | {"verdict": verdict})
+                print(f"{verdict}: {mutant.identifier}, {mutant.kind}: {mutant.before} -> {mutant.after}", flush=True)
             if done % EVERY == 0 or done == len(chosen):
-                share = 100 * (1 - counts["accepted"] / done)
-                what = f"mutants of exported theorems that Rocq refuses, of {done}"
+                faults = done - counts["without it"]
+                share = 100 * counts["refused"] / faults
+                what = f"mutants of exported theorems that Rocq refuses, of {faults}"
                 rows = [row(what, share, 100, "%", peer="mutants that it accepts", peer_value=counts["accepted"],
                             ratio=share / 100, at_least=True)]  # fmt: skip
-                by_kind = {kind: {"mutants": counts[kind], "refused": counts[f"{kind} refused"]} for kind in KINDS}
+                by_kind = {
+                    kind: {v: counts[f"{kind} {v}"] for v in ("refused", "accepted", "without it")} for kind in KINDS
+                }
                 record("rocq_mutants", rows, rocq=rocq.version, listed=len(listed), kinds=by_kind, accepted=accepted)
+
+
+def accepts(rocq: Rocq, folder: Path, text: str) -> bool:
+    """Whether Rocq accepts the text."""
+    (folder / "Statements" / "mutant.v").write_text(text)
+    return rocq.compile(folder, "Statements/mutant").accepted
 
 
 def write_and_check(folder: Path, names: list[str]) -> list[Exported]:

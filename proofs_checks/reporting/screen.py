@@ -41,8 +41,6 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
         yield "proof", _counts(record)
     if record.kernel:
         yield "proved from", "; ".join(map(mixed, record.kernel))
-    if version := checked_by(record.identifier):
-        yield "checked", f"by Rocq {version} too, from definitions"
     if record.other_reading:
         yield "fails", record.other_reading
     for line in record.failing:
@@ -75,6 +73,8 @@ def _counts(record: Record) -> str:
         (len(record.failing), "printed line{} that fail{}"),
     )
     words = [f"{n} {what.format('s' * (n > 1), 's' * (n == 1))}" for n, what in counted if n]
+    if version := checked_by(record.identifier):
+        words.append(f"checked by Rocq {version} too")
     return f"{'; '.join(words)}   (--step N shows one)" if words else record.reason
 
 

@@ -21,6 +21,8 @@ from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
 
+from .rocq_mutants import mutants_of
+
 TWO = ("feddyn.equation5", "fedprox.equation5")
 GRANTED = re.compile(
     r"\b(Axiom|Axioms|Parameter|Parameters|Admitted|admit|Conjecture|Abort|Unset|bypass_check|give_up)\b"
@@ -52,7 +54,7 @@ def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str
 def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
     assert checked_by(sorted(REFUSED_BY_ROCQ)[0]) == ""
     assert "by Rocq" not in str(verify("feddyn.equation18"))
-    assert f"by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
+    assert f"checked by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
 
 
 def test_only_what_is_the_same_stays_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +199,20 @@ def test_a_refuted_run_obeys_every_equation_of_its_rounds() -> None:
 def test_a_statement_that_is_not_refuted_has_no_refutation() -> None:
     with pytest.raises(Missing, match="a refutation"):
         refutation(statement("feddyn.equation5"))
+
+
+def test_mutants_differ_from_the_theorem_in_one_place() -> None:
+    """Two texts for a changed hypothesis: with the change, and with nothing in its place."""
+    text = exported(statement("feddyn.lemma3")).text
+    found = list(mutants_of("feddyn.lemma3", text))
+    assert {mutant.kind for mutant in found} >= {"constant", "sign", "equation"}
+    for mutant in found:
+        assert mutant.text != text
+        assert len(mutant.text) - len(text) == len(mutant.after) - len(mutant.before)
+        assert bool(mutant.without) == (mutant.kind in ("hypothesis", "equation"))
+    (round_,) = (m for m in found if m.before == "(- 1) * ((- 1) * gradient_ + alpha * (theta - w))")
+    assert round_.without.count("(True) ->") == 1
+    assert "gradient F theta =" not in round_.without.split("Proof.")[-2]
 
 
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
