@@ -317,7 +317,7 @@ def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]
     (folder / ".ci").mkdir()
     (folder / ".venv/bin").mkdir(parents=True)
     shutil.copy(ROOT / ".ci/run", folder / ".ci/run")
-    for tool in (".ci/browser", *(f".venv/bin/{name}" for name in ("python3", "pip", "ruff", "mypy", "python"))):
+    for tool in (".ci/browser", *(f".venv/bin/{n}" for n in ("python3", "pip", "ruff", "mypy", "python", "coqc"))):
         stub, name = folder / tool, Path(tool).name
         stub.write_text(f'#!/bin/sh\ncall="{name} $*"\necho "$call"\ncase "$call" in "$FAILING"*) exit 3;; esac\n')
         stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
@@ -329,7 +329,8 @@ def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]
     "failing",
     [
         "", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m coverage run",
-        "python -m coverage combine", "python -m coverage report", "python -m pytest -m slow or exhaustive",
+        "python -m coverage combine", "python -m coverage report", "python -m fedconvex verify --kernel rocq",
+        "python -m pytest -m slow or exhaustive",
         "python -m pytest",
     ],
 )  # fmt: skip

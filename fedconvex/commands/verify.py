@@ -73,7 +73,11 @@ def verify(
         ),
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
+        bool,
+        typer.Option(
+            "--record",
+            help="Run every proof again and record the verdicts, to be reviewed; with --kernel rocq what Rocq accepts.",
+        ),
     ] = False,
     rocq: Annotated[
         Path | None,
@@ -126,9 +130,11 @@ def verify(
 
         if kernel not in (None, "rocq"):
             raise InvalidInput("--kernel", kernel, "is unknown", "give rocq")
-        if record or any(option is not None for option in (step, json_file, html, latex, certificates, seconds)):
+        if any(option is not None for option in (step, json_file, html, latex, certificates, seconds)):
             raise InvalidInput("--rocq", rocq or "rocq", "stands alone", "leave the other options out")
-        write_and_check(rocq, results.chosen(names or []), kernel is not None)
+        if record and kernel is None:
+            raise InvalidInput("--record", True, "records what Rocq accepts", "give --kernel rocq as well")
+        write_and_check(rocq, results.chosen(names or []), kernel is not None, record)
         return
     if record:
         if step is not None:

@@ -74,4 +74,6 @@ class RegularizedFedSplit(Method):
 
     @property
     def _splitting(self) -> FedSplit:
-        return FedSplit(stepsize=self.stepsize)
+        made = object.__new__(FedSplit)  # the stepsize has been checked, and in proofs it is a formula
+        object.__setattr__(made, "stepsize", self.stepsize)
+        return made

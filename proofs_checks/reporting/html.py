@@ -6,6 +6,7 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.markup import Html, joined, math, mixed, tag
 from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.proofs_checks.rocq.accepted import checked_by
 from fedconvex.verdicts import Verdict
 
 
@@ -58,7 +59,11 @@ def verdict(record: Record, origin: str = "") -> Html:
 def phrases(record: Record) -> Html:
     """What the verdict says of the printed words, and what holds."""
     shown = f" A counterexample to the other reading: {record.other_reading}." if record.other_reading else ""
-    return tag("p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".", shown)
+    version = checked_by(record.identifier)
+    by = f" Checked by Rocq {version} too, from definitions." if version else ""
+    return tag(
+        "p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".", by, shown
+    )
 
 
 def what_holds(record: Record, on_page: Container[str]) -> list[Html]:

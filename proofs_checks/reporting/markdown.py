@@ -5,6 +5,7 @@ from itertools import groupby
 
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.records import Record, summary, totals
+from fedconvex.proofs_checks.rocq.accepted import checked_by
 from fedconvex.verdicts import Verdict
 
 HEAD = """# Every verdict
@@ -13,6 +14,7 @@ Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs t
 the verdicts and how to inspect a proof. "As printed" is about the paper's words, "holds" about the proved claim: they
 differ where the paper has a misprint or is ambiguous. "Lines" are those of the proof that the kernel replays. "Used" is
 the largest ratio of the bounded quantity to its bound that an exact search has found; 1 is attained.
+"Rocq" names the version of the proof assistant that has checked the same theorem from definitions.
 "Compared" is no proof: a definition, or a formula about data, that agrees with the running code on exact instances.
 
 ```python
@@ -34,10 +36,14 @@ def as_markdown(records: list[Record]) -> str:
 
 
 def _paper(records: list[Record]) -> list[str]:
-    lines = ["| statement | verdict | as printed | holds | lines | used | says |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| statement | verdict | Rocq | as printed | holds | lines | used | says |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for r in records:
         proof = len(r.lines(Role.PROOF))
-        cells = (f"`{r.identifier}`", r.verdict, r.as_printed, r.holds, str(proof or ""), _used(r), r.words)
+        checked = checked_by(r.identifier)
+        cells = (f"`{r.identifier}`", r.verdict, checked, r.as_printed, r.holds, str(proof or ""), _used(r), r.words)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     lines.append("")
     for record in records:

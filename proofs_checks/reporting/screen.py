@@ -6,6 +6,7 @@ from textwrap import wrap
 from fedconvex.claims.display.plain_text import from_latex, mixed
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.proofs_checks.rocq.accepted import checked_by
 from fedconvex.shown import on_screen
 from fedconvex.verdicts import Verdict
 
@@ -72,6 +73,8 @@ def _counts(record: Record) -> str:
         (len(record.failing), "printed line{} that fail{}"),
     )
     words = [f"{n} {what.format('s' * (n > 1), 's' * (n == 1))}" for n, what in counted if n]
+    if version := checked_by(record.identifier):
+        words.append(f"checked by Rocq {version} too")
     return f"{'; '.join(words)}   (--step N shows one)" if words else record.reason
 
 

@@ -11,6 +11,7 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
@@ -29,6 +30,7 @@ LIBRARY = (
     "Draws",
     "Random",
     "Runs",
+    "Instances",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -51,7 +53,6 @@ REFUSED_BY_ROCQ = frozenset(
         "fedprox.theorem4byvariance",
         "fedprox.theorem4convex",
         "fedprox.theorem4convexeveryone",
-        "koloskova.trounds",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra.
@@ -81,6 +82,9 @@ To believe a theorem, read
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
 
+4. A theorem with the name of a statement and `_is_false` says that the claim does not hold under the statement's own
+   assumptions: `~ (...)` around it. `FedConvex/Instances.v` has the clients of its proof.
+
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
 a round exist is a hypothesis of each theorem. In a theorem about one round so is what a method's memory always
 satisfies, such as FedDyn's h = the mean of the memories.
@@ -96,11 +100,12 @@ class Exported:
     text: str = ""
     missing: str = ""
     cited: tuple[str, ...] = ()
+    refuted: bool = False
 
     @property
     def module(self) -> str:
         """The name of the theorem and of its file."""
-        return self.identifier.replace(".", "_")
+        return self.identifier.replace(".", "_") + ("_is_false" if self.refuted else "")
 
 
 def exported(statement: Statement) -> Exported:
@@ -110,7 +115,7 @@ def exported(statement: Statement) -> Exported:
     if statement.claim is None:
         return Exported(identifier, missing="it has no claim as data")
     if builder_of(statement) is None:
-        return Exported(identifier, missing="it has no proof as data")
+        return _refuted(statement)
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
@@ -131,6 +136,15 @@ def exported(statement: Statement) -> Exported:
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+
+
+def _refuted(statement: Statement) -> Exported:
+    """The negation of a claim that is false, proved by an instance."""
+    try:
+        text = refutation(statement)
+    except Missing:
+        return Exported(statement.identifier, missing="it has no proof as data")
+    return Exported(statement.identifier, f"(** {statement.identifier} *)\n\n{OF_RUNS}\n{text}\n", refuted=True)
 
 
 @cache

@@ -23,30 +23,32 @@ class ParameterSigns:
         self, theorem: TheoremText, numbers: list[Number], vectors: list[Vector], multipliers: Iterable[Number]
     ):
         self.theorem, self.board, self.writer = theorem, theorem.board, theorem.writer
-        self.roots = Roots.of(numbers, self.board, self.writer)
+        conditions = [side for left, _, right in theorem.setting.conditions for side in (left, right)]
+        self.roots = Roots.of([*numbers, *conditions], self.board, self.writer)
         self.lines = list(self.roots.lines)
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         self.signs: dict[str, str] = {}
         terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
         for place, below in enumerate(divisors(terms), 1):
-            self._divisor(place, below)
+            self.divisor(str(place), below)
         for multiplier in multipliers:
             text = self.writer.number(multiplier)
             if text not in self.signs and is_of_parameters(multiplier):
                 self.signs[text] = f"sign_{len(self.signs) + 1}"
-                self.lines.append(f"assert ({self.signs[text]} : 0 <= {text}) by {self._sign(multiplier)}.")
+                self.lines.append(f"assert ({self.signs[text]} : 0 <= {text}) by {self.sign(multiplier)}.")
 
-    def _divisor(self, place: int, below: Number) -> None:
+    def divisor(self, place: str, below: Number) -> None:
+        """The tactic that adds the sign of a divisor."""
         text = self.writer.number(below)
         if text in self.divisor_texts:
             return
         positive = self.board.field.is_positive(self.board.parameters.value(below))
-        proof = self._sign(below, strictly=True) if positive else "sign"
+        proof = self.sign(below, strictly=True) if positive else "sign"
         self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
         self.lines.append(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
 
-    def _sign(self, formula: Number, strictly: bool = False) -> str:
+    def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
         if "-" not in self.writer.number(formula):
             return f"({self.roots.rewrite}sign)"

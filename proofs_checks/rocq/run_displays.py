@@ -67,7 +67,7 @@ class RunDisplay:
                 proof = f"rewrite {lemma}; [| lra | assumption]" if more == -1 else f"rewrite {lemma}"
                 proof += f"; rewrite {name}_is; reflexivity"
             lines.append(f"replace ({text}) with ({whole}) by (symmetry; {proof}).")
-        lines.append(f"rewrite ?weights_ones; {script._named_sums()}.")
+        lines.append(f"rewrite ?weights_ones; {script.named_sums()}.")
         return lines
 
     def _single(self, part: Number, script: Any, shown: set[str]) -> list[str]:
@@ -84,7 +84,7 @@ class RunDisplay:
         if text in shown:
             return []
         shown.add(text)
-        entries, rest = script._list(of)
+        entries, rest = script.entries_of(of)
         k = script.writer.factor(rest)
         whole = script.text(script.sum_of(self.theorem.terms.rewritten(inside),
                                           "end" if part.head == "after" else script._place(part.args[0])))  # fmt: skip
@@ -105,7 +105,7 @@ class RunDisplay:
                 lines.append("  rewrite <- after_total. apply after_ext; intros past _.")
             lines.append(f"  {cbn}; {script.unfold}; {script.identity}.")
             lines.append(
-                f"- rewrite sum_of_total; {cbn}. rewrite ?weights_ones; {script._named_sums()}; {script.identity}. }}"
+                f"- rewrite sum_of_total; {cbn}. rewrite ?weights_ones; {script.named_sums()}; {script.identity}. }}"
             )
         lines.append(f"rewrite {name}; clear {name}.")
         return lines

@@ -6,14 +6,13 @@ What the kernel's board knows, such as which two points are one, only chooses wh
 from collections.abc import Iterator
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, parts, value
-from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Monomial, Quantity, Vec
-from fedconvex.proofs_checks.rocq.lengths import FreeProducts, Length, ratio
+from fedconvex.claims.terms import Number, Vector, gradient, parts
+from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
-from fedconvex.proofs_checks.rocq.resting import eliminations
-from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step, TheoremSteps
-from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
+from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line
+from fedconvex.proofs_checks.rocq.script_points import name_gradients, name_lengths, name_values, selected_points
+from fedconvex.proofs_checks.rocq.steps import TheoremSteps
+from fedconvex.proofs_checks.rocq.terms import Writer
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 
 
@@ -26,6 +25,12 @@ class Script:
         self.read = TheoremSteps(theorem)
         self.steps, self.cited = self.read.steps, self.read.cited
         self.out: list[str] = []
+        self.length_of: dict[Vector, tuple[int, Any]]
+        self.lengths: list[Length]
+        self.length_names: list[str]
+        self.value_names: list[str]
+        self.unknown_gradients: list[tuple[str, Vector]]
+        self.rewrites: list[tuple[str, str]]  # text of a gradient, and the equation that rewrites it
 
     @property
     def numbers(self) -> list[Number]:
@@ -36,7 +41,7 @@ class Script:
     def _claimed(self) -> list[Number]:
         return [] if type(self.theorem.left) is Vector else [self.theorem.left, self.theorem.right]
 
-    def _vectors(self) -> Iterator[Vector]:
+    def vectors(self) -> Iterator[Vector]:
         for x in self.numbers:
             yield from (p for p in parts(x) if type(p) is Vector)
         for step in self.steps:
@@ -61,12 +66,12 @@ class Script:
         self._class()
         self._parameters()
         self._basis()
-        self._gradients()
-        self._values()
-        self._lengths()
+        name_gradients(self)
+        name_values(self)
+        name_lengths(self)
         for step in self.steps:
-            self._prove(step)
-        self._conclude()
+            prove_line(self, step)
+        conclude(self)
         return "\n".join(["Proof.", *self.out, "Qed."])
 
     def whole(self) -> str:
@@ -104,12 +109,13 @@ class Script:
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
 
     def _fixed_here(self) -> str:
-        """Another tactic for the hypotheses of cited theorems: that a gradient which is a memory does not vary."""
-        always = [v.name for v in self.round.variables.values() if v.equals is not None and v.equals.head == "gradient"]
-        if not (self.theorem.drawn and always):
+        """Another tactic for hypotheses of cited theorems: about memories that are gradients, and means of these."""
+        equals = {v.name: v.equals.head for v in self.round.variables.values() if v.equals is not None}
+        if not self.theorem.drawn or "gradient" not in equals.values():
             return ""
-        rewritten = " | ".join(f"rewrite {name}_is" for name in always)
-        return f" | (first [{rewritten}]; is_fixed_vector (fun u => @fixed_gradient W C V f u))"
+        rewritten = " | ".join(f"rewrite {name}_is" for name, head in equals.items() if head in ("gradient", "mean"))
+        fixed = "is_fixed_vector (fun u => @fixed_gradient W C V f u)"
+        return f" | (repeat first [{rewritten}]; first [{fixed} | intro; apply mean_is_shared])"
 
     def _class(self) -> None:
         """The class of the function of all clients."""
@@ -124,7 +130,7 @@ class Script:
                 self.say(f"assert (F_{kind} : curvature_at_{kind} {given} F) by exact {proof}.")
         if self.theorem.drawn:
             self.say("pose proof (fun u => @fixed_gradient W C V f u) as of_fixed. fold F in of_fixed.")
-            if any(self._selected(u.args[0]) for u in self._vectors() if u.head == "gradient"):
+            if any(selected_points(self, u.args[0]) for u in self.vectors() if u.head == "gradient"):
                 self.say("pose proof (fun u v => gradient_of_selected f d u v) as of_selected. fold F in of_selected.")
         self.say("clearbody F.")
         self._law()
@@ -151,11 +157,11 @@ class Script:
         """Signs of divisors and of multipliers."""
         multipliers: list[Number] = []
         for step in self.steps:
-            of_root = list(_factors(step.right)) if step.root_of else []
+            of_root = list(factors_of(step.right)) if step.root_of else []
             multipliers += [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]
-        known = ParameterSigns(self.theorem, self.numbers, list(self._vectors()), multipliers)
+        known = ParameterSigns(self.theorem, self.numbers, list(self.vectors()), multipliers)
         self.out += [f"  {line}" for line in known.lines]
-        self.roots, self.lemmas, self.signs = known.roots, known.lemmas, known.signs
+        self.roots, self.lemmas, self.signs, self.known = known.roots, known.lemmas, known.signs, known
 
     def _basis(self) -> None:
         """Every vector as its mean and its deviation; the shared ones are means."""
@@ -180,11 +186,11 @@ class Script:
                 self.split[name] = f"({name}_b + {name}_d)"
                 self.same.append(f"{name}_b")
                 self.apart.append(f"{name}_d")
-                self.say(self._split(name, name, f" {name}_fixed"))
+                self.say(self.split_tactic(name, name, f" {name}_fixed"))
                 self.say(f"subst {name}.")
         self.within = self.theorem.writer_of(self.split)
 
-    def _split(self, name: str, text: str, proof: str) -> str:
+    def split_tactic(self, name: str, text: str, proof: str) -> str:
         """The tactic that writes a family as its mean plus deviations."""
         lemma, more = ("split_random", f" & {name}_bf & {name}_df") if self.theorem.drawn else ("split_family", "")
         proof = proof if self.theorem.drawn else ""
@@ -196,346 +202,21 @@ class Script:
         return self.theorem.writer
 
     @property
-    def _same(self) -> str:
+    def same_tactic(self) -> str:
         return "random_same_vector" if self.theorem.drawn else "same_vector"
 
     @property
-    def _expand(self) -> str:
+    def expand_tactic(self) -> str:
         return "random_expand" if self.theorem.drawn else "expand"
 
-    def _gradients(self) -> None:
-        """A name for the gradients at every point; points that are one have one."""
-        at_points: dict[Any, tuple[Vector, str]] = {}
-        self.rewrites: list[tuple[str, str]] = []  # text of a gradient, and the equation that rewrites it
-        known: set[str] = set()
-        others: list[tuple[str, str, Vector]] = []
-        self.unknown_gradients: list[tuple[str, Vector]] = []
-        for name, at, _ in self.round.gradients:
-            text = self._gradient(at)
-            self.rewrites.append((text, name))
-            known.add(text)
-            at_points[self._key(at)] = (at, name)
-        terms = dict.fromkeys(u.args[0] for u in self._vectors() if u.head == "gradient")
-        for at in list(terms):
-            if both := self._selected(at):
-                terms |= dict.fromkeys(both)
-        for at in sorted(terms, key=_depth):
-            text = self._gradient(at)
-            if text in known:
-                continue
-            known.add(text)
-            key, name = self._key(at), f"g{len(known)}"
-            if key in at_points:
-                others.append((name, text, at_points[key][0]))
-                continue
-            at_points[key] = (at, f"{name}_is")
-            self.rewrites.append((text, f"{name}_is"))
-            self._new_gradient(name, text, at)
-        self._state_basis()
-        self._rest()
-        for name, text, first in others:
-            self.say(f"assert ({name}_is : {text} = {self._gradient(first)}).")
-            self.say(f"{{ f_equal. {self._canonical()} {self._same}; identity. }}")
-            self.rewrites.append((text, f"{name}_is"))
-
-    def _selected(self, at: Vector) -> tuple[Vector, Vector] | None:
-        """The points u and v where this one is v for the drawn clients, and u for the others."""
-        if at.head == "free" and (equals := self.round.variables[at.args[0]].equals) is not None:
-            return self._selected(equals)
-        match at.head, at.args:
-            case "+", (u, Vector("named", ("selected", Vector("-", (v, again))))) if again == u:
-                return u, v
-        return None
-
-    def _key(self, at: Vector) -> Any:
-        """Equal for points that are one."""
-        return self.board.round.put(self.round.meaning(at)).key
-
-    def _gradient(self, at: Vector) -> str:
-        return self.within.vector(gradient(at))
-
-    def _new_gradient(self, name: str, text: str, at: Vector) -> None:
-        if both := self._selected(at):
-            old, new = map(self._gradient, both)
-            self.say(f"assert ({name}_is : {text} = ({old} + selected d ({new} - {old}))%V) by apply of_selected.")
-            return
-        self.unknown_gradients.append((name, at))
-        if self.round.meaning(at).is_random:
-            raise Missing("a gradient at a point that depends on the draw")
-        if self.theorem.drawn:
-            self.say(f"assert ({name}_fixed : fixed ({text})) by is_fixed_vector of_fixed.")
-        if self.theorem.one:
-            self.say(f"destruct (a_name ({text})) as ({name} & {name}_is).")
-            self.same.append(name)
-        elif "minimiser" in self.round.made and at == self.round.made["minimiser"]:
-            self.say(f"destruct (a_name ({text})) as ({name} & {name}_is). rewrite {name}_is in stationary.")
-            if self.theorem.drawn:
-                self.say(f"rewrite {name}_is in {name}_fixed.")
-                self.say(f"pose proof (is_apart_of _ {name}_fixed stationary) as {name}_dm.")
-            self.apart.append(name)
-        else:
-            self.say(self._split(name, f"({text})", f" {name}_fixed"))
-            self.same.append(f"{name}_b")
-            self.apart.append(f"{name}_d")
-
-    def _state_basis(self) -> None:
-        mean = "(fun u => u)" if self.theorem.one else "(@mean C V)"
-        same, apart = ("".join(f"{v} :: " for v in vectors) + "nil" for vectors in (self.same, self.apart))
-        law = "mean_of_one" if self.theorem.one else "mean_of_clients"
-        if self.theorem.drawn:
-            draws = self.theorem.setting.draws
-            chance, sg, picks, kept = "0", "", "(mean_of_picks d)", "(fun _ => zero)"
-            assert draws.active is not None
-            active = self.theorem.writer.factor(draws.active)
-            if draws.scheme == "uniform":
-                assert draws.clients is not None
-                chance = f"({active} / {self.theorem.writer.factor(draws.clients)})"
-                sg, picks, kept = "sg", "(mean_of_drawn d)", "(selected d)"
-            law_ = f"random_basis mean_of_all {picks} expectation {kept} {chance} {sg or f'(1 / {active})'}"
-            self.say(f"assert (vectors : {law_} ({same}) ({apart})).")
-            self.say("{ constructor; [exact law | repeat constructor; apply_conj | repeat constructor; apply_conj]. }")
-            return
-        self.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
-        self.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")
-
-    def _rest(self) -> None:
-        """What a fixed point's equations eliminate."""
-        moves = [(new, old, self._coordinates(new - old)) for new, old in self.theorem.rests]
-        for one in eliminations(moves, self.board.field, self.within):
-            for line in one.lines(self.within, self._canonical(), self.roots.identity):
-                self.say(line)
-            self.rewrites.append((one.name, f"{one.name}_is"))
-
-    def _coordinates(self, u: Vector) -> Vec:
-        """The vector in those of the proof's basis: means and deviations, by their names."""
-        match u.head, u.args:
-            case "free", (name,):
-                variable = self.round.variables[name]
-                if variable.equals is not None:
-                    return self._coordinates(variable.equals)
-                return self._of_basis((SAME, name) if variable.shared else None, name)
-            case "gradient", (at,):
-                key = self._key(at)
-                for _, point, equals in self.round.gradients:
-                    if self._key(point) == key:
-                        return self._coordinates(equals)
-                for name, point in self.unknown_gradients:
-                    if self._key(point) == key:
-                        alone = point == self.round.made.get("minimiser")
-                        return self._of_basis((APART, name) if alone else None, name)
-            case "mean", (v,):
-                return self._coordinates(v).only(SAME)
-            case "+", (v, w):
-                return self._coordinates(v) + self._coordinates(w)
-            case "-", (v, w):
-                return self._coordinates(v) - self._coordinates(w)
-            case "*", (c, v):
-                return self._coordinates(v) * self.board.parameters.value(c)
-            case "/", (v, c):
-                return self._coordinates(v) / self.board.parameters.value(c)
-        raise Missing(f"the vector {u.head} at a fixed point")
-
-    def _of_basis(self, alone: tuple[str, str] | None, name: str) -> Vec:
-        keys = [(SAME, f"{name}_b"), (APART, f"{name}_d")] if alone is None else [alone]
-        return Vec(dict.fromkeys(keys, self.board.field.scalar(1)))
-
-    def _canonical(self) -> str:
+    def canonical(self) -> str:
         """The tactic that writes every gradient by its name, those with others inside first."""
         longest = sorted(self.rewrites, key=lambda pair: -len(pair[0]))
         return f"repeat first [{' | '.join(f'rewrite {name}' for _, name in longest)} | fail]." if longest else ""
 
-    def _values(self) -> None:
-        """A name for every function value; values at points that are one are equal."""
-        at_points: dict[Any, tuple[str, str]] = {}
-        self.value_names: list[str] = []
-        texts: set[str] = set()
-        terms = dict.fromkeys(p.args[0] for x in self.numbers for p in parts(x) if p.head == "value")
-        for place, at in enumerate(terms, 1):
-            key, text = self._key(at), self.within.number(value(at))
-            if text in texts:
-                continue
-            texts.add(text)
-            self.value_names.append(f"v{place}_is")
-            if key not in at_points:
-                at_points[key] = (f"v{place}", f"v{place}_is")
-                self.say(f"destruct (a_name ({text})) as (v{place} & v{place}_is).")
-                continue
-            first, equation = at_points[key]
-            self.say(f"assert (v{place}_is : {text} = {first}).")
-            self.say(f"{{ rewrite <- {equation}. f_equal. {self._canonical()} {self._same}; identity. }}")
-
-    def _lengths(self) -> None:
-        """A name for every length; those of multiples of one vector are multiples of one length."""
-        self.lengths: list[Length] = []
-        self.length_names: list[str] = []
-        texts: set[str] = set()
-        self.length_of: dict[Vector, tuple[int, Any]] = {}
-        terms = dict.fromkeys(p.args[0] for x in self.numbers for p in parts(x) if p.head == "norm")
-        for place, of in enumerate(terms, 1):
-            u, text, name = self.board.round.put(self.round.meaning(of)), self.within.number(norm(of)), f"n{place}"
-            if text in texts:
-                continue
-            texts.add(text)
-            self.length_names.append(f"{name}_is")
-            if not u.parts:
-                self.say(f"assert ({name}_is : {text} = 0).")
-                self.say(f"{{ apply norm_of_zero. {self._canonical()} {self._same}; identity. }}")
-                continue
-            multiple = next(
-                ((k, c) for k, (v, _, _) in enumerate(self.lengths) if (c := ratio(u, v)) is not None), None
-            )
-            if multiple is None:
-                self.lengths.append((u, name, of))
-                self.say(
-                    f"destruct (a_length {self.within.operand(of)}) as "
-                    f"({name} & {name}_is & {name}_sign & {name}_square)."
-                )
-                continue
-            first, c = multiple
-            _, known, vector = self.lengths[first]
-            size = c if self.board.field.is_nonnegative(c) else -c
-            if not self.board.field.is_nonnegative(size):
-                raise Missing("the length of a multiple of unknown sign")
-            factor = f"({self.roots.text(number_of(size))})"
-            lemma = "norm_multiple" if size == c else "norm_opposite"
-            self.say(f"assert ({name}_is : {text} = {factor} * {known}).")
-            operands = f"{self.within.operand(of)} {self.within.operand(vector)}"
-            same = f"{self._canonical()[:-1] or 'idtac'}; {self._same}"
-            self.say(f"{{ apply ({lemma} {operands} {factor} {known} {known}_is); "
-                     f"[{same}; {self.roots.identity} | sign]. }}")  # fmt: skip
-
     # ---- lines
 
-    def _prove(self, step: Step) -> None:
-        if type(step.left) is Vector:
-            self.say(
-                f"assert ({step.name} : ({self.within.vector(step.left)})%V = ({self.within.vector(step.right)})%V)."
-            )
-            self.say(f"{{ {self._canonical()} {self._same}; identity. }}")
-            return
-        relation = "<=" if step.relation == "<=" else "="
-        left, right = self.within.number(step.left), self.within.number(step.right)
-        self.say(f"assert ({step.name} : {left} {relation} {right}).")
-        if step.root_of:
-            names = [self.signs[text] for x in _factors(step.right) if (text := self.writer.number(x)) in self.signs]
-            rooted = "".join(f" try rewrite {e} in {name}." for name in names for e in self.roots.equations)
-            self.say(f"{{ apply by_squares; [exact {step.root_of} |]. {self._plain()}{rooted} sign. }}")
-            return
-        body = []
-        summands, proofs_of = [], []
-        for place, (multiplier, fact) in enumerate(step.facts, 1):
-            text = self.within.number(fact.difference)
-            said = f"{text} = 0" if fact.exact else f"0 <= {text}"
-            body.append(f"assert (fact_{place} : {said}) by ({self._tactic(fact.proof)}).")
-            summands.append(f"{self.within.factor(multiplier)} * ({text})")
-            proofs_of.append((multiplier, f"fact_{place}", fact.exact))
-        for weight, u in step.squares:
-            summands.append(f"{self.within.factor(weight)} * inner {self.within.operand(u)} {self.within.operand(u)}")
-            proofs_of.append((weight, "apply inner_square", False))
-        corrections = self._corrections(step)
-        total = " + ".join(summands) or "0"
-        whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
-        apply = "by_identity" if relation == "<=" else "by_equation"
-        body.append(f"apply ({apply} _ _ ({whole})).")
-        body.append(f"- {self._plain()} {self._canonical()} {self._expand}. {self.roots.identity}.")
-        body.append(f"- {self._nonnegative(proofs_of, corrections, relation)}")
-        self.say("{ " + "\n    ".join(body) + " }")
-
-    def _tactic(self, proof: str) -> str:
-        return proof.replace(CANONICAL, self._canonical()[:-1] or "idtac")
-
-    def _plain(self) -> str:
+    def plain(self) -> str:
         """The tactic that writes values and lengths by their names."""
         names = [*self.value_names, *self.length_names, *self.roots.equations]
         return f"repeat first [{' | '.join(f'rewrite {name}' for name in names)} | fail]." if names else ""
-
-    def _nonnegative(self, parts_: list[tuple[Number, str, bool]], corrections: list[Any], relation: str) -> str:
-        lines = []
-        for _, n, _, _ in reversed(corrections):
-            step = "nonneg_zero" if relation == "<=" else "both_zero"
-            lines.append(f"apply {step}; [| apply times_zero; rewrite {n}_square; ring].")
-        if not parts_:
-            lines.append("lra." if relation == "<=" else "reflexivity.")
-        for place in reversed(range(len(parts_))):
-            multiplier, proof, exact = parts_[place]
-            found = f"exact {proof}" if not proof.startswith("apply") else proof
-            if exact:
-                one = f"apply times_zero; {found}"
-            else:
-                known = self.signs.get(self.writer.number(multiplier))
-                sign = f"exact {known}" if known else f"{self._plain()[:-1] or 'idtac'}; sign"
-                one = f"apply Rmult_le_pos; [{sign} | {found}]"
-            if relation == "=":
-                lines.append(f"apply both_zero; [| {one}]." if place else f"{one}.")
-            elif exact:
-                lines.append(f"apply nonneg_zero; [| {one}]." if place else f"apply Req_le; symmetry; {one}.")
-            else:
-                lines.append(f"apply plus_nonneg; [| {one}]." if place else f"{one}.")
-        return " ".join(lines)
-
-    def _corrections(self, step: Step) -> list[tuple[str, str, str, int]]:
-        """Multiples of n² − ⟨u, u⟩ = 0, for lengths n = ‖u‖, that the identity of this line needs."""
-        if not self.lengths:
-            return []
-        reader = FreeProducts(self.board, self.round.meaning, self.lengths)
-        rest = reader.number(step.right) - reader.number(step.left)
-        for multiplier, fact in step.facts:
-            rest = rest - reader.product(reader.number(multiplier), reader.number(fact.difference))
-        for weight, vector in step.squares:
-            rest = rest - reader.product(reader.number(weight), reader.number(inner(vector, vector)))
-        found = []
-        for place, (u, name, of) in enumerate(self.lengths):
-            twice = (("‖", str(place)),) * 2
-            quotient: dict[Monomial, Any] = {}
-            for m, c in rest.terms.items():
-                if m.count(twice[0]) >= 2:
-                    left = list(m)
-                    left.remove(twice[0])
-                    left.remove(twice[0])
-                    key = tuple(left)
-                    quotient[key] = quotient.get(key, 0) + c
-            if not quotient:
-                continue
-            q = Quantity(quotient)
-            if any(x[0] != "‖" for m in q.terms for x in m):
-                raise Missing("the square of a length times an inner product")
-            square = self.board.inner(u, u)
-            square_of_unknown = Quantity({twice: self.board.field.scalar(1)})
-            rest = rest - reader.product(q, square_of_unknown - square)
-            text = " + ".join(
-                " * ".join([f"({self.roots.text(number_of(c))})", *(self.lengths[int(x[1])][1] for x in m)])
-                for m, c in q.terms.items()
-            )
-            found.append((text, name, self.within.number(inner(of, of)), place))
-        return found
-
-    def _conclude(self) -> None:
-        last = self.steps[-1]
-        claim = self.theorem
-        equal = f"{self._inline()} {self._expand}; {self.roots.identity}"
-        if type(claim.left) is Vector:
-            self.say(f"{self._canonical()} {self._same}; identity.")
-        elif claim.claim.relation == "=" or last.relation == "=":
-            self.say(f"pose proof (no_difference _ _ {last.name}) as last.")
-            end = "apply Rminus_diag_uniq_sym" if claim.claim.relation == "=" else "apply Req_le, Rminus_diag_uniq_sym"
-            self.say(f"first [exact {last.name} | {end}; rewrite <- last; {equal}].")
-        else:
-            same = f"[exact (difference _ _ {last.name}) | apply Req_le; {equal}]"
-            self.say(f"first [exact {last.name} | apply (by_identity _ _ _ eq_refl); eapply Rle_trans; {same}].")
-
-    def _inline(self) -> str:
-        return "".join(f"{t[:-1]}; " for t in (self._plain(), self._canonical()) if t)
-
-
-def _factors(x: Number) -> Iterator[Number]:
-    """The factors of a product that are formulas of parameters with differences, whose signs are no matter of form."""
-    if x.head == "*":
-        for factor in x.args:
-            yield from _factors(factor)
-    elif is_of_parameters(x) and any(p.head in ("-", "neg") for p in parts(x)):
-        yield x
-
-
-def _depth(u: Vector) -> int:
-    inside = max((_depth(a) for a in u.args if type(a) is Vector), default=0)
-    return inside + (u.head == "gradient")

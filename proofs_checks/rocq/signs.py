@@ -1,8 +1,8 @@
 """Signs of formulas as lemmas: the kernel's substitutions, written out so that Rocq checks every one of them.
 
 A condition x ≥ b is used up by x = b + s with a slack s ≥ 0, x ≤ b by x = b/(1 + s) where x > 0, and x < b by
-x = b·s/(s + t) with t > 0 where x may be 0; what is left is a quotient of polynomials whose coefficients have one
-sign.
+x = b·s/(s + t) with t > 0 where x may be 0, or x ≤ b with s + t > 0; what is left is a quotient of polynomials whose
+coefficients have one sign.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -155,6 +155,14 @@ def _of_quotient(
         sign_lemma(f"{name}_above", field, texts[0], above, strictly, names, given),
         sign_lemma(f"{name}_below", field, texts[1], below, True, names, given),
     ]
+    factors = [Scalar(factor, field.one, field) for factor in _positive_factors(value)]
+    if len(factors) > 1 or any(factor.above != below.above for factor in factors):  # each is a divisor of its own
+        of_parts += [
+            sign_lemma(f"{name}_factor_{place}", field, number_of(factor), factor, True, names, given)
+            for place, factor in enumerate(factors, 1)
+        ]
+    else:
+        factors = []
     relation, product = ("<", "Rmult_lt_0_compat") if strictly else ("<=", "Rmult_le_pos")
     quotient = "({}) / ({})".format(*(Writer({}, names).number(x) for x in texts))
     variables = " ".join(dict.fromkeys(names.values()))
@@ -162,10 +170,30 @@ def _of_quotient(
     inverse = "apply Rinv_0_lt_compat" if strictly else "left; apply Rinv_0_lt_compat"
     proof = [
         f"assert (below : 0 < {Writer({}, names).factor(texts[1])}) by (apply ({name}_below {variables}); assumption).",
+        *(
+            f"assert (factor_{place} : 0 < {Writer({}, names).factor(number_of(factor))}) "
+            f"by (apply ({name}_factor_{place} {variables}); assumption)."
+            for place, factor in enumerate(factors, 1)
+        ),
+        *(_product_of_sums(below, names) if factors else []),
         f"match goal with |- 0 {relation} ?e => replace e with ({quotient}) by (field; nonzero) end.",
         f"apply {product}; [apply ({name}_above {variables}) | {inverse}]; assumption.",
     ]
     return "\n\n".join([*of_parts, "\n".join([head, "Proof.", "  intros.", *(f"  {line}" for line in proof), "Qed."])])
+
+
+def _product_of_sums(of: Scalar, names: Mapping[str, str]) -> list[str]:
+    """The tactic that says that the factors that are sums have a positive product, as `field` asks for it."""
+    field, product, texts = of.field, of.field.one, []
+    for factor, power in of.above.factor()[1]:
+        if len(factor) > 1:
+            signed = factor if field.is_positive(Scalar(factor, field.one, field)) else -factor
+            product = product * signed ** int(power)
+            texts += [f"({_text(signed, field, names)})"] * int(power)
+    if len(texts) < 2:
+        return []
+    whole = _text(product, field, names)
+    return [f"assert (sums : 0 < {whole}) by (replace ({whole}) with ({' * '.join(texts)}) by ring; sign)."]
 
 
 def _head(name: str, relation: str, text: str, names: Mapping[str, str], given: Iterable[str]) -> str:
@@ -222,18 +250,22 @@ def _substituted(
     elif below.degrees()[k] == 1 and above.degrees()[k] == 0:  # x = b/(1 + s)
         divisor = f"({text_of(-linear)}) * {old}"
         slack = f"({text_of(condition)}) / ({divisor})"
-    elif below.degrees()[k] == 1 and strictly:  # x = b·s/(s + t)
+    elif below.degrees()[k] == 1:  # x = b·s/(s + t)
         rest = made._by_power(condition, k)[0]
         lines = [
             known,
             f"assert (divisor_{place} : 0 < {text_of(-linear)}) by sign.",
             f"assert (bound_{place} : 0 < {text_of(rest)}) by",
-            f"  (replace ({text_of(rest)}) with ({text_of(condition)} + ({text_of(-linear)}) * {old}) by ring;",
-            "   sign).",
-            f"assert (slack_{place} : exists {new} {new}', 0 <= {new} /\\ 0 < {new}' /\\ {old} = {whole}).",
+            f"  (first [sign | replace ({text_of(rest)}) with ({text_of(condition)} + ({text_of(-linear)}) * {old})",
+            "   by ring; sign]).",
+            f"assert (slack_{place} : exists {new} {new}', 0 <= {new} /\\ 0 {relation} {new}' /\\ "
+            f"0 < {new} + {new}' /\\ {old} = {whole}).",
             f"{{ exists {old}, (({text_of(condition)}) / ({text_of(-linear)})).",
-            "  repeat split; [sign | sign | field; nonzero]. }",
-            f"destruct slack_{place} as ({new} & {new}' & {new}_sign & {new}'_sign & {old}_is). subst {old}.",
+            "  repeat split; [sign | sign | | field; nonzero].",
+            f"  replace ({old} + (({text_of(condition)}) / ({text_of(-linear)}))) with (({text_of(rest)}) / "
+            f"({text_of(-linear)})) by (field; nonzero); sign. }}",
+            f"destruct slack_{place} as ({new} & {new}' & {new}_sign & {new}'_sign & {new}_both & {old}_is).",
+            f"subst {old}.",
         ]
         names.update({symbol: new, spare: f"{new}'"})
         return lines
@@ -278,7 +310,9 @@ def _positive_factors(value: Scalar) -> list[Any]:
 def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     used = {x for x, n in zip(field.signs, polynomial.degrees(), strict=False) if n} if polynomial else set()
     if used - names.keys():
-        raise Missing("the sign of a formula with symbols of the kernel's own")
+        raise Missing(
+            f"the sign of a formula with symbols of the kernel's own, {', '.join(sorted(used - names.keys()))}"
+        )
     if len(polynomial) > LONGEST:
         raise Missing("the sign of a formula of so many terms")
     return Writer({}, names, root=lambda of: _root_name(of, names)).number(

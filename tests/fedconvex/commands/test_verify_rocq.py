@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fedconvex.commands.verify import verify
 from fedconvex.commands.verify_rocq import write_and_check
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import statement
@@ -24,4 +25,10 @@ def test_without_rocq_nothing_is_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InvalidInput, match="apt install coq"):
         write_and_check(tmp_path / "theories", [statement("feddyn.equation4")], compiled=True)
+    assert not (tmp_path / "theories").exists()
+
+
+def test_what_rocq_accepts_is_recorded_only_where_it_checks(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="give --kernel rocq as well"):
+        verify(["feddyn.equation4"], rocq=tmp_path / "theories", record=True)
     assert not (tmp_path / "theories").exists()

@@ -1,13 +1,16 @@
 """Rocq accepts what the export writes, and refuses mutants of it."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder, find_rocq
-from fedconvex.proofs_checks.rocq.files import write_theories
+from fedconvex.proofs_checks.rocq.compiling import Checked, Rocq, axioms_of, check_folder, find_rocq, granted
+from fedconvex.proofs_checks.rocq.files import LIBRARY, Exported, exported, write_theories
 from fedconvex.theory import statement
+
+from .rocq_mutants import KINDS, mutants_of
 
 pytestmark = [
     pytest.mark.beyond_core,
@@ -70,12 +73,52 @@ def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_theorems_rest_on_the_axioms_of_the_real_numbers_alone(rocq: Rocq, folder: Path) -> None:
     """The standard library's axioms, and what its function spaces need; none of ours."""
-    printed = rocq.printed(folder, "Assumptions")
-    axioms = {line.split(" ")[0].split(":")[0] for line in printed.splitlines() if line[:1].isalpha()} - {"Axioms"}
-    assert {name.rpartition(".")[2] for name in axioms} <= {
-        "sig_forall_dec", "sig_not_dec", "functional_extensionality_dep", "classic"
-    }  # fmt: skip
+    axioms = axioms_of(rocq, folder, [exported(statement(name)) for name in ("feddyn.equation4", "feddyn.equation5")])
     assert axioms
+    assert granted(axioms) == []
+
+
+def test_a_theorem_that_rests_on_an_axiom_of_its_own_is_noticed(rocq: Rocq, folder: Path) -> None:
+    """In another folder of the project, so that no name tells."""
+    of = Exported("a.classic", "Axiom classic : 1 = 2.\nTheorem a_classic : 1 = 2. Proof. exact classic. Qed.\n")
+    (folder / "Statements" / "a_classic.v").write_text(of.text)
+    assert rocq.compile(folder, "Statements/a_classic").accepted
+    axioms = axioms_of(rocq, folder, [exported(statement("feddyn.equation4")), of])
+    assert granted(axioms) == ["a_classic.classic"]
+
+
+def test_an_interrupted_check_goes_on_and_no_text_is_compiled_twice(
+    rocq: Rocq, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second check compiles the one theorem that is new; a changed text is compiled again."""
+    compiled: list[str] = []
+    compile_it = Rocq.compile
+
+    def counted(self: Rocq, place: Path, name: str) -> Checked:
+        compiled.append(name)
+        if name.endswith("equation5"):
+            return compile_it(self, place, name)
+        (place / f"{name}.vo").write_bytes(b"compiled")  # what is kept is not looked at
+        return Checked(name, True, 0.0)
+
+    monkeypatch.setattr(Rocq, "compile", counted)
+    shutil.copytree(folder, tmp_path / "theories")
+    for path in (tmp_path / "theories").rglob("*.vo"):
+        path.unlink()
+    four, five = (exported(statement(f"feddyn.equation{n}")) for n in (4, 5))
+    first = list(check_folder(rocq, tmp_path / "theories", [four], kept=tmp_path / "kept"))
+    assert [(one.accepted, one.before) for one in first] == [(True, False)]
+    assert compiled == [f"FedConvex/{name}" for name in LIBRARY] + ["Statements/feddyn_equation4"]
+    compiled.clear()
+    again = list(check_folder(rocq, tmp_path / "theories", [four], kept=tmp_path / "kept"))
+    assert [(one.accepted, one.before) for one in again] == [(True, True)]
+    assert compiled == []
+    changed = replace(four, text=four.text + "\n")
+    assert not next(check_folder(rocq, tmp_path / "theories", [changed], kept=tmp_path / "kept")).before
+    refused = replace(five, text="Theorem feddyn_equation5 : 1 = 2.")
+    (tmp_path / "theories" / "Statements" / "feddyn_equation5.v").write_text(refused.text)
+    for _ in range(2):  # what was refused is tried again
+        assert not next(check_folder(rocq, tmp_path / "theories", [refused], kept=tmp_path / "kept")).accepted
 
 
 @pytest.mark.sample(2)
@@ -103,3 +146,43 @@ def test_a_mutant_with_roots_or_of_a_fixed_point_is_refused(
     rocq: Rocq, further: Path, identifier: str, old: str, new: str
 ) -> None:
     test_a_mutant_is_refused(rocq, further, identifier, old, new)
+
+
+REFUTED_MUTANTS = (  # claims that hold, with the same instances: the instance breaks nothing, and Rocq says so
+    ("fedsplit.equation17", " + (u - (2 * w - z)))%V).", " - local_stepsize * (u - (2 * w - z)))%V)."),
+    ("fedsplit.equation19", "(regularizer / 8) * (num_clients *", "(regularizer / 8) * (1 *"),
+    ("fedprox.corollary9", "(gamma_drawn <= 1) ->", "(gamma_drawn = gamma) ->"),
+    ("fedsplit.theorem2", "((z O) = ((w O))%V) ->", "((z O) = (2 * (w O))%V) ->"),
+    ("fedsplit.theorem2", "Rmax (num_clients", "Rmax (1 + num_clients"),
+)
+
+
+@pytest.mark.slow
+def test_refutations_are_accepted_and_mutants_of_them_refused(rocq: Rocq, tmp_path: Path) -> None:
+    place = tmp_path / "refuted"
+    written = write_theories(place, [statement(name) for name in dict.fromkeys(m[0] for m in REFUTED_MUTANTS)])
+    found = list(check_folder(rocq, place, written))
+    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * 4
+    assert granted(axioms_of(rocq, place, written)) == []
+    for identifier, old, new in REFUTED_MUTANTS:
+        text = exported(statement(identifier)).text
+        assert old in text
+        (place / "Statements" / "mutant.v").write_text(text.replace(old, new, 1))
+        assert not rocq.compile(place, "Statements/mutant").accepted, (identifier, old)
+
+
+@pytest.mark.slow
+def test_mutants_of_every_kind_are_refused(rocq: Rocq, folder: Path, further: Path) -> None:
+    """Two of each kind; `benchmarks/rocq_mutants.py` tries 300."""
+    tried: dict[str, int] = dict.fromkeys(KINDS, 0)
+    places = {"feddyn.equation5": folder} | dict.fromkeys(FURTHER[:3], further)
+    for name, place in places.items():
+        for mutant in mutants_of(name, exported(statement(name)).text):
+            if tried[mutant.kind] < 2:
+                tried[mutant.kind] += 1
+                (place / "Statements" / "mutant.v").write_text(mutant.text)
+                if rocq.compile(place, "Statements/mutant").accepted:  # without the hypothesis it is a theorem, too
+                    assert mutant.without, mutant
+                    (place / "Statements" / "mutant.v").write_text(mutant.without)
+                    assert rocq.compile(place, "Statements/mutant").accepted, mutant
+    assert sum(tried.values()) >= 8

@@ -1,18 +1,29 @@
 """The export to Rocq needs no Rocq: its text, what it says of statements that it cannot write, and bad input."""
 
+import json
 import re
-from hashlib import sha256
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks.reporting.recorded import recorded
+from fedconvex.proofs_checks.rocq import recording
+from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
 from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, write_theories
+from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
+from fedconvex.proofs_checks.rocq.refutations import refutation
+from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
 
+from .rocq_mutants import mutants_of
+
 TWO = ("feddyn.equation5", "fedprox.equation5")
-HASHES = {"feddyn.equation5": "41670ea869a9bfee", "fedprox.equation5": "b2df9c9eb50f85d8"}
 GRANTED = re.compile(
     r"\b(Axiom|Axioms|Parameter|Parameters|Admitted|admit|Conjecture|Abort|Unset|bypass_check|give_up)\b"
 )
@@ -27,11 +38,42 @@ def granted(text: str) -> list[str]:
     return GRANTED.findall(without_comments(text))
 
 
-@pytest.mark.parametrize("identifier", TWO)
-def test_the_text_of_a_theorem_is_the_stored_one(identifier: str) -> None:
-    """Rocq has checked this very text; whoever changes the export checks the new one and stores its hash."""
-    text = exported(statement(identifier)).text
-    assert sha256(text.encode()).hexdigest()[:16] == HASHES[identifier]
+def test_the_library_is_the_one_that_rocq_has_accepted() -> None:
+    """Whoever changes it lets Rocq check all theorems again: `fedconvex verify --kernel rocq --record`."""
+    assert accepted()["library"] == digest_of(*library().values())
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("identifier", sorted(accepted()["theorems"]))
+def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str) -> None:
+    """No text passes for checked that is not."""
+    assert digest(exported(statement(identifier))) == accepted()["theorems"][identifier]
+    assert checked_by(identifier) == accepted()["rocq"]
+
+
+def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
+    assert checked_by(sorted(REFUSED_BY_ROCQ)[0]) == ""
+    assert "by Rocq" not in str(verify("feddyn.equation18"))
+    assert f"checked by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
+
+
+def test_only_what_is_the_same_stays_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another text, another text of a theorem that is cited, another library or version: no longer accepted."""
+    four, lemma = exported(statement("feddyn.equation4")), exported(statement("feddyn.lemma1"))
+    assert lemma.cited
+    assert digest(lemma) != digest(replace(lemma, cited=()))
+    monkeypatch.setattr(recording, "PATH", tmp_path / "accepted.json")
+    kept = {"feddyn.equation4": digest(four), "feddyn.equation5": "another text", "no.statement": "a"}
+    before = {"rocq": "8.16.1", "library": digest_of(*library().values()), "theorems": kept}
+    for known, refused, left in (
+        (before, (), ["feddyn.equation4", "feddyn.lemma1"]),
+        (before, (four,), ["feddyn.lemma1"]),
+        (before | {"library": "another"}, (), ["feddyn.lemma1"]),
+        (before | {"rocq": "8.20.0"}, (), ["feddyn.lemma1"]),
+    ):
+        monkeypatch.setattr(recording, "accepted", cache(lambda known=known: known))
+        record_accepted("8.16.1", [lemma], refused)
+        assert list(json.loads((tmp_path / "accepted.json").read_text())["theorems"]) == left
 
 
 def test_the_theorem_has_the_hypotheses_and_the_claim_of_its_statement() -> None:
@@ -115,6 +157,62 @@ def test_what_a_round_of_many_clients_does_not_say_is_not_exported() -> None:
     """A proximal step contracts for a single client alone: without that the theorem would be another."""
     of = exported(statement("rockafellar.proximalstep"))
     assert (of.text, of.missing) == ("", "the export does not know yet: a single client")
+
+
+REFUTED = ("fedprox.corollary9", "fedsplit.equation17", "fedsplit.equation19", "fedsplit.theorem2")
+
+
+@pytest.mark.parametrize("identifier", REFUTED)
+def test_a_refuted_statement_is_a_negation_with_all_hypotheses_of_its_setting(identifier: str) -> None:
+    """Without one of the hypotheses the negation would be of another claim, which is easier to refute."""
+    of = exported(statement(identifier))
+    assert of.module == f"{identifier.replace('.', '_')}_is_false"
+    begin = of.text.index(f"Theorem {of.module} :\n  ~ (\n")
+    theorem = of.text[begin : of.text.index("Proof.", begin)]
+    setting = statement(identifier).setting
+    for name, sign in setting.signs.items():
+        assert f"(0 {'<' if sign == 'positive' else '<='} {name})" in theorem
+    assert theorem.count("(1 <= ") == sum(right == number(1) for _, relation, right in setting.conditions)
+    assert (setting.curvature[1] is not None) == ("curvature_at_most L (f k)" in theorem)
+    assert not granted(of.text)
+
+
+def test_every_refuted_statement_is_exported_as_a_negation() -> None:
+    refuted = {name for name, entry in recorded().items() if entry["verdict"] == "refuted"}
+    assert refuted == set(REFUTED)
+
+
+def test_a_refuted_run_obeys_every_equation_of_its_rounds() -> None:
+    text = exported(statement("fedsplit.theorem2")).text
+    for said in (
+        "((anchor O) = ((w O))%V) ->",
+        "((z O) = ((w O))%V) ->",
+        "(forall j, (j < rounds)%nat -> gradient F (theta j) = ",
+        "(forall j, (j < rounds)%nat -> (w (S j)) = ",
+        "(forall j, (j < rounds)%nat -> (anchor (S j)) = ",
+        "(forall j, (j < rounds)%nat -> (z (S j)) = ",
+        "(mean (gradient F xs) = zero) ->",
+    ):
+        assert said in text
+
+
+def test_a_statement_that_is_not_refuted_has_no_refutation() -> None:
+    with pytest.raises(Missing, match="a refutation"):
+        refutation(statement("feddyn.equation5"))
+
+
+def test_mutants_differ_from_the_theorem_in_one_place() -> None:
+    """Two texts for a changed hypothesis: with the change, and with nothing in its place."""
+    text = exported(statement("feddyn.lemma3")).text
+    found = list(mutants_of("feddyn.lemma3", text))
+    assert {mutant.kind for mutant in found} >= {"constant", "sign", "equation"}
+    for mutant in found:
+        assert mutant.text != text
+        assert len(mutant.text) - len(text) == len(mutant.after) - len(mutant.before)
+        assert bool(mutant.without) == (mutant.kind in ("hypothesis", "equation"))
+    (round_,) = (m for m in found if m.before == "(- 1) * ((- 1) * gradient_ + alpha * (theta - w))")
+    assert round_.without.count("(True) ->") == 1
+    assert "gradient F theta =" not in round_.without.split("Proof.")[-2]
 
 
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:

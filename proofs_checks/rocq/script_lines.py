@@ -1,0 +1,150 @@
+"""The lines of a proof, each from its facts with their multipliers, and its conclusion."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.claims.terms import Number, Vector, inner, parts
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.rocq.lengths import FreeProducts
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step
+from fedconvex.proofs_checks.rocq.terms import Missing, number_of
+
+if TYPE_CHECKING:
+    from fedconvex.proofs_checks.rocq.scripts import Script
+
+
+def prove_line(script: "Script", step: Step) -> None:
+    """Says the proof what a line says, and why."""
+    if type(step.left) is Vector:
+        script.say(
+            f"assert ({step.name} : ({script.within.vector(step.left)})%V = ({script.within.vector(step.right)})%V)."
+        )
+        script.say(f"{{ {script.canonical()} {script.same_tactic}; identity. }}")
+        return
+    relation = "<=" if step.relation == "<=" else "="
+    left, right = script.within.number(step.left), script.within.number(step.right)
+    script.say(f"assert ({step.name} : {left} {relation} {right}).")
+    if step.root_of:
+        names = [
+            script.signs[text] for x in factors_of(step.right) if (text := script.writer.number(x)) in script.signs
+        ]
+        rooted = "".join(f" try rewrite {e} in {name}." for name in names for e in script.roots.equations)
+        script.say(f"{{ apply by_squares; [exact {step.root_of} |]. {script.plain()}{rooted} sign. }}")
+        return
+    body = []
+    summands, proofs_of = [], []
+    for place, (multiplier, fact) in enumerate(step.facts, 1):
+        text = script.within.number(fact.difference)
+        said = f"{text} = 0" if fact.exact else f"0 <= {text}"
+        body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact.proof)}).")
+        summands.append(f"{script.within.factor(multiplier)} * ({text})")
+        proofs_of.append((multiplier, f"fact_{place}", fact.exact))
+    for weight, u in step.squares:
+        summands.append(f"{script.within.factor(weight)} * inner {script.within.operand(u)} {script.within.operand(u)}")
+        proofs_of.append((weight, "apply inner_square", False))
+    corrections = _corrections(script, step)
+    total = " + ".join(summands) or "0"
+    whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
+    apply = "by_identity" if relation == "<=" else "by_equation"
+    body.append(f"apply ({apply} _ _ ({whole})).")
+    body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {script.roots.identity}.")
+    body.append(f"- {_nonnegative(script, proofs_of, corrections, relation)}")
+    script.say("{ " + "\n    ".join(body) + " }")
+
+
+def _tactic(script: "Script", proof: str) -> str:
+    return proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
+
+
+def _nonnegative(
+    script: "Script", parts_: list[tuple[Number, str, bool]], corrections: list[Any], relation: str
+) -> str:
+    lines = []
+    for _, n, _, _ in reversed(corrections):
+        step = "nonneg_zero" if relation == "<=" else "both_zero"
+        lines.append(f"apply {step}; [| apply times_zero; rewrite {n}_square; ring].")
+    if not parts_:
+        lines.append("lra." if relation == "<=" else "reflexivity.")
+    for place in reversed(range(len(parts_))):
+        multiplier, proof, exact = parts_[place]
+        found = f"exact {proof}" if not proof.startswith("apply") else proof
+        if exact:
+            one = f"apply times_zero; {found}"
+        else:
+            known = script.signs.get(script.writer.number(multiplier))
+            sign = f"exact {known}" if known else f"{script.plain()[:-1] or 'idtac'}; sign"
+            one = f"apply Rmult_le_pos; [{sign} | {found}]"
+        if relation == "=":
+            lines.append(f"apply both_zero; [| {one}]." if place else f"{one}.")
+        elif exact:
+            lines.append(f"apply nonneg_zero; [| {one}]." if place else f"apply Req_le; symmetry; {one}.")
+        else:
+            lines.append(f"apply plus_nonneg; [| {one}]." if place else f"{one}.")
+    return " ".join(lines)
+
+
+def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]]:
+    """Multiples of n² − ⟨u, u⟩ = 0, for lengths n = ‖u‖, that the identity of this line needs."""
+    if not script.lengths:
+        return []
+    reader = FreeProducts(script.board, script.round.meaning, script.lengths)
+    rest = reader.number(step.right) - reader.number(step.left)
+    for multiplier, fact in step.facts:
+        rest = rest - reader.product(reader.number(multiplier), reader.number(fact.difference))
+    for weight, vector in step.squares:
+        rest = rest - reader.product(reader.number(weight), reader.number(inner(vector, vector)))
+    found = []
+    for place, (u, name, of) in enumerate(script.lengths):
+        twice = (("‖", str(place)),) * 2
+        quotient: dict[Monomial, Any] = {}
+        for m, c in rest.terms.items():
+            if m.count(twice[0]) >= 2:
+                left = list(m)
+                left.remove(twice[0])
+                left.remove(twice[0])
+                key = tuple(left)
+                quotient[key] = quotient.get(key, 0) + c
+        if not quotient:
+            continue
+        q = Quantity(quotient)
+        if any(x[0] != "‖" for m in q.terms for x in m):
+            raise Missing("the square of a length times an inner product")
+        square = script.board.inner(u, u)
+        square_of_unknown = Quantity({twice: script.board.field.scalar(1)})
+        rest = rest - reader.product(q, square_of_unknown - square)
+        text = " + ".join(
+            " * ".join([f"({script.roots.text(number_of(c))})", *(script.lengths[int(x[1])][1] for x in m)])
+            for m, c in q.terms.items()
+        )
+        found.append((text, name, script.within.number(inner(of, of)), place))
+    return found
+
+
+def conclude(script: "Script") -> None:
+    """The claim, from the last line."""
+    last = script.steps[-1]
+    claim = script.theorem
+    equal = f"{_inline(script)} {script.expand_tactic}; {script.roots.identity}"
+    if type(claim.left) is Vector:
+        script.say(f"{script.canonical()} {script.same_tactic}; identity.")
+    elif claim.claim.relation == "=" or last.relation == "=":
+        script.say(f"pose proof (no_difference _ _ {last.name}) as last.")
+        end = "apply Rminus_diag_uniq_sym" if claim.claim.relation == "=" else "apply Req_le, Rminus_diag_uniq_sym"
+        script.say(f"first [exact {last.name} | {end}; rewrite <- last; {equal}].")
+    else:
+        same = f"[exact (difference _ _ {last.name}) | apply Req_le; {equal}]"
+        script.say(f"first [exact {last.name} | apply (by_identity _ _ _ eq_refl); eapply Rle_trans; {same}].")
+
+
+def _inline(script: "Script") -> str:
+    return "".join(f"{t[:-1]}; " for t in (script.plain(), script.canonical()) if t)
+
+
+def factors_of(x: Number) -> Iterator[Number]:
+    """The factors of a product that are formulas of parameters with differences, whose signs are no matter of form."""
+    if x.head == "*":
+        for factor in x.args:
+            yield from factors_of(factor)
+    elif is_of_parameters(x) and any(p.head in ("-", "neg") for p in parts(x)):
+        yield x
