@@ -36,6 +36,7 @@ class Metric(StrEnum):
     gap = "gap"
     gradient_norm = "gradient_norm"
     descent = "descent"
+    bias = "bias"
     average_gap = "average_gap"
     mean_gap = "mean_gap"
     mean_gradient_norm = "mean_gradient_norm"

@@ -18,6 +18,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
@@ -27,6 +28,7 @@ from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
+    GroupNumbers,
     Mixture,
     Vectors,
     drawn,
@@ -146,6 +148,9 @@ def any_state(method: Method, board: Board | EnumeratedBoard) -> State:
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
     """The clients' answers to their subproblems: exact, after gradient steps, or any that are γ-inexact.
 
+    Numbers of steps that differ are those of the board's groups of clients.
+
+
     Raises InvalidInput for other local solvers, and for a start that the round does not know.
     """
     gamma = _gamma(solver)
@@ -157,12 +162,25 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
                            "give another start, or Exact()")  # fmt: skip
     if gamma is not None:
         return Answers(board.minimise_inexactly(subproblem, gamma))
+    if isinstance(solver, UnequalSteps):
+        return _after_unequal_steps(board, solver, subproblem)
     if isinstance(solver, GradientDescent):
         for _ in range(solver.steps):
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
     cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
     raise InvalidInput("local_solver", solver, "is not analysed", cure)
+
+
+def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
+    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points."""
+    shares = tuple(map(to_fmpq, board.functions.shares))
+    theta, size = subproblem.start, to_fmpq(solver.stepsize)
+    for done in range(max(solver.steps)):
+        moved = theta - subproblem.add_gradients(theta, board.gradient(theta)) * size
+        groups = (of_group(moved if done < n else theta, k) for k, n in enumerate(solver.steps))
+        theta = Mixture(shares, tuple(groups))
+    return Answers(theta, GroupNumbers(shares, tuple(size * n for n in solver.steps)))
 
 
 def _gamma(solver: LocalSolver) -> Any:
@@ -186,6 +204,8 @@ def answered(
     points: Any = state.server
 
     def average(stack: Any) -> Any:
+        if isinstance(stack, GroupNumbers):
+            return stack.mean
         if not isinstance(stack, Vectors):  # numbers are the same for all clients
             return stack
         return mean(stack) if draws.everyone or not isinstance(stack, Family) else drawn(stack)
