@@ -39,6 +39,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 
@@ -174,7 +175,11 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
 
 def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
     """Gradient steps of which every group of clients takes its own number; groups that are done keep their points."""
-    shares = tuple(map(to_fmpq, board.functions.shares))
+    functions = board.functions
+    if not isinstance(functions, ClientGroups):  # `worst_case` makes groups of the clients; other analyses do not
+        raise InvalidInput("local_steps", solver.steps, "differ between clients, which is not analysed here",
+                           "give one number for all clients")  # fmt: skip
+    shares = tuple(map(to_fmpq, functions.shares))
     theta, size = subproblem.start, to_fmpq(solver.stepsize)
     for done in range(max(solver.steps)):
         moved = theta - subproblem.add_gradients(theta, board.gradient(theta)) * size

@@ -10,7 +10,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks import SimilarClients, SmoothConvex, SmoothStronglyConvex, worst_case
+from fedconvex.proofs_checks import SimilarClients, SmoothConvex, SmoothStronglyConvex, lyapunov, worst_case
 from fedconvex.proofs_checks.kernel import Refused, theorem
 
 CLASS = SmoothStronglyConvex(mu=1, L=4)
@@ -137,6 +137,7 @@ def test_unequal_steps_in_one_round_are_simulated(metric):
         (lambda: bias(fc.FedGD(stepsize="1/(1 + t)")), "schedule"),
         (lambda: bias(fc.FedGD(stepsize=1, local_steps=(1, 3)), 2, SimilarClients(1, 4, 1)), "similar clients"),
         (lambda: bias(fc.FedGD(stepsize=1, local_steps=(1, 3)), 2, SmoothStronglyConvex(2, 2)), "one curvature"),
+        (lambda: lyapunov(fc.FedGD(stepsize=1, local_steps=(1, 3)), CLASS), "local_steps = (1, 3)"),
         (
             lambda: worst_case(
                 fc.FedGD(stepsize=1, local_steps=(1, 3)), CLASS, 2, participation=fc.participation.Uniform(1)
