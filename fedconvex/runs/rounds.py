@@ -24,6 +24,7 @@ from fedconvex.once import Once
 from fedconvex.parameters import in_arithmetic, in_rationals, in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.composite import require_problem
 from fedconvex.randomness import Purpose, stream
 from fedconvex.regularizers import Regularizer
 
@@ -329,8 +330,7 @@ def rounds_of(
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
-    if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     arithmetic = arithmetics.get(arithmetic)
     solver = local_solver if local_solver is not None else method.local_solver
     if not isinstance(solver, LocalSolver):

@@ -156,8 +156,6 @@ def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
         raise NotOnThisRun(
             "minimiser", type(rounds.problem).__name__, "has no computed one", "give a quadratic problem"
         )
-    import flint
-
     from fedconvex import arithmetic as arithmetics
 
     matrix, right = rounds.problem.weighted_hessian("exact"), rounds.problem.weighted_linear_term("exact")
@@ -165,16 +163,27 @@ def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
     if type(weight).__name__ == "arb":
         raise NotOnThisRun("proximal", weight, "has an irrational weight", "give other parameters")
     pull = [to_fmpq(0)] * d if center is None else [to_fmpq(weight) * to_fmpq(x) for x in center]
-    rows = ([matrix[i, j] + (to_fmpq(weight) if i == j else 0) for j in range(d)] for i in range(d))
-    table = flint.fmpq_mat(d, d + 1, [x for i, row in enumerate(rows) for x in (*row, right[i] + pull[i])])
+    rows = [[matrix[i, j] + (to_fmpq(weight) if i == j else 0) for j in range(d)] for i in range(d)]
+    point = stationary_point(rows, [right[i] + pull[i] for i in range(d)])
+    if point is None:
+        raise NotOnThisRun("minimiser", None, "does not exist: the objective's gradient never vanishes",
+                           "give a problem with a minimiser")  # fmt: skip
+    if rounds.arithmetic is arithmetics.get("exact"):
+        return point
+    return rounds.arithmetic.array(arithmetics.get("exact").publish(point))
+
+
+def stationary_point(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> Array | None:
+    """An exact solution of Hx = c; of several, one; None where there is none."""
+    import flint
+
+    d = len(right)
+    table = flint.fmpq_mat(d, d + 1, [x for row, c in zip(matrix, right, strict=True) for x in (*row, c)])
     reduced, rank = table.rref()
     point = np.array([flint.fmpq(0)] * d, dtype=object)
     for i in range(rank):
         pivot = next(j for j in range(d + 1) if reduced[i, j] != 0)
         if pivot == d:
-            raise NotOnThisRun("minimiser", None, "does not exist: the objective's gradient never vanishes",
-                               "give a problem with a minimiser")  # fmt: skip
+            return None
         point[pivot] = reduced[i, d]
-    if rounds.arithmetic is arithmetics.get("exact"):
-        return point
-    return rounds.arithmetic.array(arithmetics.get("exact").publish(point))
+    return point
