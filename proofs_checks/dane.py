@@ -45,7 +45,7 @@ def remarks(statement: Statement) -> Remarks:
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
-    "similarclients": ((Fraction(1, 2), Fraction(3, 2)), (1, -1), 1, (1, Fraction(1, 2), 1, 2), ()),
+    "similarclients": ((Fraction(1, 2), Fraction(3, 2)), (1, -1), 1, (2, 1, Fraction(1, 2), 1), ()),
     "gradientsofsimilarclients": ((1, 3), (1, -1), 2, (1,), ()),
 }
 
@@ -98,7 +98,7 @@ def one_round(claim: Claim) -> Derivation:
 @proof_of(dane.PAPER.find("similarclients"))
 def similar_clients(claim: Claim) -> Derivation:
     """∇f(θ_k) = −μ(θ_k − w) − e_k with ‖e_k‖ ≤ δ‖θ_k − w‖, and f grows from w* to θ_k; their mean is no farther."""
-    mu, least, most, delta = map(parameter, ("mu", "convexity", "smoothness", "delta"))
+    mu, least, most, delta = map(parameter, ("mu", "convexity", "L_f", "delta"))
     a, d, slope = answers - minimiser, answers - server(0), objective_gradient(answers)
     grows = 2 / (most - least) * (by(Between(answers, minimiser)) + squared(slope - least * a))
     left = slope + mu * d

@@ -20,11 +20,11 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import (
+    ClientInfima,
     Derivation,
     Hypothesis,
     Iterate,
     Lower,
-    ObjectiveGap,
     Proved,
     Upper,
     facts,
@@ -93,7 +93,7 @@ def gamma_at_least(claim: Claim) -> Derivation:
 def below(at: Vector) -> Parts:
     """mean‖∇F_k(at)‖² ≤ 2L(mean F_k(at) − f(x*) + Γ): no client's gradient step leads below its minimum."""
     down = at - gradient(at) / L
-    return 2 * L * (by(Upper(down, at)) + by(ObjectiveGap(down)))
+    return 2 * L * (by(Upper(down, at)) + by(ClientInfima(down)))
 
 
 def is_suboptimal(at: Vector) -> Parts:
@@ -127,7 +127,7 @@ def one_step_gamma(claim: Claim) -> Derivation:
     rest = 2 * s * (1 - 2 * s * L)
     level = by(Lower(u, centre, number(0))) + s / 2 * (squared(apart / s + at_centre) + below(centre))
     spare = (1 - rest / (2 * s)) * squared(apart)
-    gap = by(ObjectiveGap(x))  # Γ ≥ 0
+    gap = by(ClientInfima(x))  # Γ ≥ 0
     parts = toward + shorter + rest * (level + (1 - s * L) * is_suboptimal(centre)) + spare
     parts += (2 * s**2 * L - rest * s * L) * gap
     return Derivation((concluding(claim, parts),))

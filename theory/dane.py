@@ -10,7 +10,7 @@ The paper (ICML 2014) has rates for quadratic clients and for similar clients. T
 papers; `fedconvex.proofs_checks.discover` found the first one together with its proof for all parameters.
 
 Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; `L`, `L_minus` curvatures of every client;
-`convexity` λ, `smoothness` curvatures of the objective; `delta` δ.
+`convexity` λ, `L_f` curvatures of the objective; `delta` δ.
 """
 
 from dataclasses import replace
@@ -49,9 +49,7 @@ PAPER = Paper(
         "convexity": Parameter(
             r"\lambda", "strong convexity of the objective", CURVATURE, above=0, measured="objective_convexity"
         ),
-        "smoothness": Parameter(
-            "L_f", "smoothness of the objective", CURVATURE, above=0, measured="objective_smoothness"
-        ),
+        "L_f": Parameter("L_f", "smoothness of the objective", CURVATURE, above=0, measured="objective_smoothness"),
         "delta": replace(SIMILARITY, least=None, above=0),
         "distance": Parameter(
             r"\|w^t-w^*\|^2",
@@ -92,17 +90,17 @@ def decrease(*, mu: Real, eta: Real, L: Real, L_minus: Real) -> Any:
     "Similar clients", ClaimType.UPPER, symbol=r"\|w^{t+1}-w^*\|^2", units=SQUARED_LENGTH, ours=True,
     assumes=(
         Runs("DANE", fixed=(("eta", 1),)), Everyone(), ExactSolutions(), SimilarHessians(),
-        SmoothObjective("smoothness"), StronglyConvexObjective("convexity"),
-        Condition("convexity", "<", "smoothness"),
+        SmoothObjective("L_f"), StronglyConvexObjective("convexity"),
+        Condition("convexity", "<", "L_f"),
         Condition("mu", ">=", lambda convexity, delta: delta**2 / (2 * convexity)),
     ), states=square(server(1) - minimiser),
 )  # fmt: skip
-def contraction(*, mu: Real, convexity: Real, delta: Real, distance: Real) -> Any:
+def contraction(*, mu: Real, convexity: Real, L_f: Real, delta: Real, distance: Real) -> Any:
     """One round on δ-similar clients: ‖w − w*‖²/(1 + 2λ/μ − δ²/μ²), f λ-strongly convex.
 
     Use it where clients' data have one distribution, so that δ is small beside the smoothness, which has no part in the
     factor. It is least for μ = δ²/λ, 1/(1 + λ²/δ²). The clients themselves need not be convex, if their subproblems are
-    solved.
+    solved. (`L_f` occurs in the condition only.)
     """
     return distance / (1 + 2 * convexity / mu - delta**2 / mu**2)
 

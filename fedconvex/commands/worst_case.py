@@ -37,6 +37,7 @@ class Metric(StrEnum):
     gradient_norm = "gradient_norm"
     descent = "descent"
     bias = "bias"
+    gap_ratio = "gap_ratio"
     average_gap = "average_gap"
     mean_gap = "mean_gap"
     mean_gradient_norm = "mean_gradient_norm"

@@ -241,6 +241,8 @@ class Rounds:
         return self.method.needs_everyone or (self.regularizer is not None and self.method.prox_needs_everyone)
 
     def _communicates(self, draw: Draw) -> bool:
+        if draw.communicates is not None:
+            return draw.communicates
         skip = nearest_float(self.method.skip)
         return skip == 0 or stream(draw.seed, Purpose.COMMUNICATION, draw.round).random() >= skip
 

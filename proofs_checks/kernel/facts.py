@@ -92,7 +92,7 @@ def fact_of(board: RoundBoard, fact: Any, lines: Lines, known: Statements) -> Di
             point = board.vector(at)
             require(point.is_shared and not board.round.one_client, "the objective's value at points of the clients")
             return Difference(board.value(point) - board.infimum)
-        case proofs.ObjectiveGap(at):
+        case proofs.ClientInfima(at):
             gap = board.setting.objective_gap
             require(gap is not None and not board.round.one_client, "no gap of the objective is assumed")
             lowest = board.value(board.round.minimiser) if board.setting.minimiser else board.infimum

@@ -104,7 +104,7 @@ class Infimum:
 
 @final
 @dataclass(frozen=True)
-class ObjectiveGap:
+class ClientInfima:
     """The mean of F_k at any points of the clients is at least f_* − Γ, of the setting's `objective_gap`."""
 
     at: Vector
@@ -196,7 +196,7 @@ Fact = (
     | MeanLength
     | Idle
     | Infimum
-    | ObjectiveGap
+    | ClientInfima
     | Similar
     | Nonnegative
     | Earlier

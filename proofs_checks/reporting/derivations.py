@@ -156,7 +156,7 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"the idle clients' ‖${show(u)}$‖² ≥ 0"
         case proofs.Infimum(at):
             return f"the infimum, at ${show(at)}$"
-        case proofs.ObjectiveGap(at):
+        case proofs.ClientInfima(at):
             return f"the clients' minima, at ${show(at)}$"
         case proofs.Similar(b, a):
             return f"the similarity of the Hessians between ${show(a)}$ and ${show(b)}$"

@@ -60,6 +60,7 @@ def worst_case(
         method: its numbers are exact, a float being the dyadic rational that it is. Where `local_steps` has a number
             for every client, clients with equal numbers are groups, of which the cost grows with the number: as many
             numbers as `num_clients`; for "any" one for each of equally many clients; for `ClientGroups` one a group.
+            Of random communication (Scaffnew, FedPD's `skip`) every history of at most 6 rounds is followed.
         clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)`, `SimilarClients(mu, L,
             delta)`, `ClientGroups(…)` or, for "descent" and "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
@@ -71,7 +72,8 @@ def worst_case(
             ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖². "mean_gradient_norm" Σ_t a_t ‖∇f(γ^t)‖² is divided by
             f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖². "lifted_distance"
             Σ‖z_k − z_k*‖² after and before the rounds (FedSplit); "bias" ‖w − x*‖²/((1/m)Σ‖∇F_k(x*)‖²) where a round
-            leaves the server at w, of methods without memory, for num_clients >= 2; "descent" the least
+            leaves the server at w, of methods without memory, for num_clients >= 2; "gap_ratio"
+            (f(w_T) − f*)/(f(w_0) − f*); "descent" the least
             (f(w) − f(w⁺))/‖∇f(w)‖² of a round. Expectations where clients are drawn: for few clients and rounds all
             possible draws are enumerated, and the answer is exact for that many; else "distance" is exact in one round,
             "gap" and "descent" of one are bounded by the descent lemma, and others are not analysed.

@@ -1,7 +1,7 @@
 """The paths of a run: every sequence of draws, played by the method's own code."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -31,11 +31,12 @@ class Player:
     deviating: Deviating | None = None
 
     def __post_init__(self) -> None:
-        method = self.rounds.method
-        if method.gradients_from == "sample" or method.skip != 0:
-            raise InvalidInput(
-                "method", type(method).__name__, "draws more than the participants", "give a method that does not"
-            )
+        if self.rounds.method.gradients_from == "sample":
+            self._refuse()
+
+    def _refuse(self) -> None:
+        name = type(self.rounds.method).__name__
+        raise InvalidInput("method", name, "draws more than the participants", "give a method that does not")
 
     def paths(self, start: StateOnPath, outcomes: Callable[[int], Outcomes], first: int, number: int) -> list[Path]:
         """All paths of that many rounds from the moment before round `first`."""
@@ -46,6 +47,8 @@ class Player:
         return [Path(scalar(path.probability), path.moments, path.rounds) for path in found]
 
     def _longer(self, path: Path, outcomes: Outcomes, t: int) -> list[Path]:
+        if self.rounds.method.skip != 0 and any(draw.communicates is None for _, draw in outcomes):
+            self._refuse()
         before = path.moments[-1]
         everyone = Once(lambda: self._everyone(before.state, outcomes[0][1], t))
         longer = []
@@ -140,9 +143,7 @@ def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]
 
 def everywhere(outcomes: Sequence[tuple[Fraction, Draw]]) -> Callable[[int], Outcomes]:
     """The same draws in every round."""
-    return lambda t: [
-        (p, Draw(draw.members, draw.shares, draw.efforts, round=t, seed=draw.seed)) for p, draw in outcomes
-    ]
+    return lambda t: [(p, replace(draw, round=t)) for p, draw in outcomes]
 
 
 def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:

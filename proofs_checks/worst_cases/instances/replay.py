@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import Simil
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import communications
 from fedconvex.runs.rounds import Rounds
 
 Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
@@ -94,6 +95,8 @@ def _played(
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
     ways = spec.draws.outcomes(question.enumerated)
+    if spec.method.skip != 0:
+        ways = [(chance, Draw(communicates=yes)) for chance, yes in communications(spec.method)]
     if spec.ratio is not None:
 
         def answered(clients: Clients, subproblem: Subproblem, t: int) -> Any:

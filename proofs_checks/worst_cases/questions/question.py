@@ -110,7 +110,7 @@ def pose(spec: Specification) -> Question:
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, or use full participation"
+    cure = "give fewer clients or fewer rounds, use full participation, or take lyapunov(…) for a rate per round"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 

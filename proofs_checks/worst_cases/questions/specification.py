@@ -40,7 +40,8 @@ from fedconvex.proofs_checks.worst_cases.questions.step_groups import groups_by_
 from fedconvex.validation import instance_of, is_choice
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
-METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", "bias", *AVERAGES)
+MOST_HISTORIES = 64  # of rounds that communicate or do not
+METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", "bias", "gap_ratio", *AVERAGES)
 
 
 @final
@@ -125,6 +126,8 @@ class Specification:
         """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
         state = self.method.initial_state(Family(), lambda row: row)
         memoryless = not (state.shared or state.memory)
+        if self.method.skip != 0:  # rounds differ in whether they communicate
+            return False
         alike = not (is_scheduled(self.method) or is_scheduled(self.solver))
         return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless and alike)
 
@@ -144,6 +147,8 @@ def specify(
 ) -> Specification:
     """The checked specification. Raises InvalidInput; see `worst_case`."""
     ratio = None
+    if is_choice(metric, ("gap_ratio",)):
+        metric = NAMED["gap_ratio"]
     if not isinstance(metric, str):
         ratio, metric = ratio_of(metric), "ratio"
         _check_ratio(ratio, clients, rounds, heterogeneity, spread)
@@ -174,6 +179,9 @@ def specify(
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
+    if method.skip != 0 and (not draws.everyone or 2**rounds > MOST_HISTORIES):
+        raise InvalidInput("rounds", rounds, f"of random communication are analysed with everyone, and at most "
+                           f"{MOST_HISTORIES.bit_length() - 1}", "give fewer rounds, and no participation")  # fmt: skip
     if metric == "bias":
         _check_bias(method, solver, draws, rounds, count)
     if metric == "lifted_distance" and not draws.everyone:
@@ -230,8 +238,9 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
                            "delta)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    if not in_round(method, 0, arithmetics.get("exact")).linear:  # a schedule's numbers are known in every round
-        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    # A schedule's numbers are known in every round; and of random communication both cases are played.
+    if not in_round(method, 0, arithmetics.get("exact")).linear and type(method).linear is not Method.linear:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"
         raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any, final
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.local_solvers.sgd import SGD
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
@@ -97,10 +98,17 @@ class Histories:
                 last = Once(partial(_latest, latest, members, everyones, board.clients))
                 yield self._with(history, history.chance * chance, after, last, everyones, draw, average)
             return
-        after, answers = answered(method, solver, self.board, before, self.draws)
-        everyone = self.draws.everyone
-        models = Once(lambda: answers if everyone else WhenDrawn.between(latest(), answers))
-        yield self._with(history, history.chance, after, models, lambda: answers, None, mean(answers))
+        for chance, communicates in communications(method):
+            after, answers = answered(method, solver, self.board, before, self.draws, communicates)
+            everyone = self.draws.everyone
+            models = Once(partial(_all_or_drawn, latest, answers, everyone))
+            chance, given = history.chance * chance, Once(partial(_itself, answers))
+            yield self._with(history, chance, after, models, given, None, mean(answers))
+
+    @property
+    def branches(self) -> bool:
+        """Whether there are several histories: of possible draws, or of rounds with and without communication."""
+        return isinstance(self.board, EnumeratedBoard) or len(communications(self.method)) > 1
 
     def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
         """Method and local solver, with the round's numbers in the place of schedules."""
@@ -111,11 +119,25 @@ class Histories:
         self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
     ) -> History:
         before, method = history.states[-1], self._of_round(len(history.draws))[0]
-        solutions = Once(lambda: answered(method, Exact(), self.board, before)[1])
+        solutions = Once(lambda: answered(method, Exact(), self.board, before, communicates=True)[1])
         return History(
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
             (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),
         )  # fmt: skip
+
+
+def communications(method: Method) -> list[tuple[Fraction, bool]]:
+    """Whether a round communicates, with the probabilities; most methods' rounds all do."""
+    skip = to_fraction(method.skip)
+    return [(1 - skip, True), (skip, False)] if skip else [(Fraction(1), True)]
+
+
+def _itself(answers: Any) -> Any:
+    return answers
+
+
+def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
+    return answers if everyone else WhenDrawn.between(latest(), answers)
 
 
 def _latest(latest: Callable[[], Any], members: Sequence[int], answers: Callable[[], Any], clients: int) -> Any:
@@ -170,6 +192,8 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
     cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
+    if isinstance(solver, SGD):  # a class of functions knows no samples
+        cure += "; for steps along one random sample let every client have one, and give Weighted(1)"
     raise InvalidInput("local_solver", solver, "is not analysed", cure)
 
 
@@ -200,13 +224,17 @@ def _gamma(solver: LocalSolver) -> Any:
 
 
 def answered(
-    method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE
-) -> tuple[State, Any]:
+    method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE,
+    communicates: bool | None = None,
+) -> tuple[State, Any]:  # fmt: skip
     """The state after one round, and the answers of all clients.
 
-    With draws, averages over the drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
+    Of methods with random communication the caller says whether the round communicates. With draws, averages over the
+    drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
     """
     points: Any = state.server
+    if communicates is None and method.skip != 0:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
 
     def average(stack: Any) -> Any:
         if isinstance(stack, GroupNumbers):
@@ -219,7 +247,7 @@ def answered(
         points=points,
         population=1,  # `total` below is divided by the number of clients already
         everyone=draws.everyone,
-        communicates=True,
+        communicates=communicates is not False,
         average=average,
         gradients=lambda: board.gradient(points),
         sampled_gradient=lambda: average(board.gradient(points)),

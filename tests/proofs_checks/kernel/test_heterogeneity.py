@@ -23,7 +23,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.dane import similar_clients
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Between, Lower, ObjectiveGap, Proved, Similar
+from fedconvex.proofs_checks.kernel.proofs import Between, ClientInfima, Lower, Proved, Similar
 from fedconvex.theory import dane, feddyn
 
 Gamma, delta, L, mu = map(parameter, ("Gamma", "delta", "L", "mu"))
@@ -41,8 +41,8 @@ def apart(at):
 
 
 def test_no_points_of_the_clients_are_far_below_the_minimiser() -> None:
-    assert accepted(GAP, NEAR, ((1, ObjectiveGap(v)),))
-    assert accepted(LOW, at_most(infimum - value(v), Gamma), ((1, ObjectiveGap(v)),))
+    assert accepted(GAP, NEAR, ((1, ClientInfima(v)),))
+    assert accepted(LOW, at_most(infimum - value(v), Gamma), ((1, ClientInfima(v)),))
 
 
 def test_the_objectives_gradient_is_the_mean_where_all_clients_are_at_one_point() -> None:
@@ -66,22 +66,22 @@ def test_the_objectives_class_holds_at_points_of_the_clients() -> None:
     assert accepted(mixed, claim, ((1, Between(v, u)),))
 
 
-CITED = (GAP, NEAR, one_line(NEAR, ((1, ObjectiveGap(v)),)))
+CITED = (GAP, NEAR, one_line(NEAR, ((1, ClientInfima(v)),)))
 ALIKE = at_most(square(apart(v) - apart(w)), delta**2 * square(v - w))
 DRAWN = feddyn.lemma12sharper.setting
 
 ATTACKS = {
-    "no gap": Attack("no gap", some("Gamma", minimiser=True), NEAR, ((1, ObjectiveGap(v)),)),
-    "half the gap": Attack("is left", GAP, at_most(value(minimiser) - value(v), Gamma / 2), ((1, ObjectiveGap(v)),)),
+    "no gap": Attack("no gap", some("Gamma", minimiser=True), NEAR, ((1, ClientInfima(v)),)),
+    "half the gap": Attack("is left", GAP, at_most(value(minimiser) - value(v), Gamma / 2), ((1, ClientInfima(v)),)),
     "the gap of one client": Attack(
-        "no gap", LOW, at_most(infimum - value(v), Gamma, of_client=True), ((1, ObjectiveGap(v)),)
+        "no gap", LOW, at_most(infimum - value(v), Gamma, of_client=True), ((1, ClientInfima(v)),)
     ),
-    "no infimum": Attack("infimum", some("Gamma", objective_gap=Gamma), at_most(0, value(v)), ((1, ObjectiveGap(v)),)),
+    "no infimum": Attack("infimum", some("Gamma", objective_gap=Gamma), at_most(0, value(v)), ((1, ClientInfima(v)),)),
     "a negative gap": Attack(
         "too small",
         replace(GAP, signs={"Gamma": "real"}, example={"Gamma": Fraction(-1)}),
         NEAR,
-        ((1, ObjectiveGap(v)),),
+        ((1, ClientInfima(v)),),
     ),
     "a negative δ": Attack(
         "too small",
