@@ -45,6 +45,7 @@ class Draw:
     efforts: np.ndarray | None = None  # (K,) epochs or steps of local work; None: the full work
     round: int = 0
     seed: int = 0
+    communicates: bool | None = None  # of methods with random communication; None: as the seed says
 
     def kept(self, mask: np.ndarray) -> "Draw":
         """The draw without the clients whose entry of the mask is False."""

@@ -1,4 +1,4 @@
-"""The proof of the statement on DANE, built from the multipliers that `discover` found.
+"""The proofs of the statements on DANE, the first of which is built from the multipliers that `discover` found.
 
 `discover` computed exact multipliers of worst-case proofs at several parameters and fitted rational functions to them.
 Only those formulas remain here, and the kernel replays the proof like any other.
@@ -9,11 +9,22 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import answers, gradient, mean, parameter, server
+from fedconvex.claims.terms import answers, gradient, mean, minimiser, norm, objective_gradient, parameter, server
 from fedconvex.methods.dane import DANE
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Derivation
-from fedconvex.proofs_checks.library import Parts, concluding, interpolation, squared
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Similar
+from fedconvex.proofs_checks.library import (
+    Parts,
+    by,
+    cauchy_schwarz,
+    cited,
+    concluding,
+    interpolation,
+    jensen,
+    rooted,
+    squared,
+)
+from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.proofs_checks.tightness import Measure, Tightness
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex
@@ -31,6 +42,18 @@ def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, A
 def remarks(statement: Statement) -> Remarks:
     """The worst known instance."""
     return Remarks(tightness=Tightness(_decrease(statement), (3, Fraction(1, 2), 1), "L x²/2", attained=True))
+
+
+INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
+    "similarclients": ((Fraction(1, 2), Fraction(3, 2)), (1, -1), 1, (2, 1, Fraction(1, 2), 1), ()),
+    "gradientsofsimilarclients": ((1, 3), (1, -1), 2, (1,), ()),
+}
+
+
+@remarks_on(*(dane.PAPER.find(key) for key in INSTANCES))
+def remarks_on_similar_clients(statement: Statement) -> Remarks:
+    """The worst instances that are known."""
+    return remarks_of_instances(statement, INSTANCES, frozenset({"gradientsofsimilarclients"}))
 
 
 def _decrease(statement: Statement) -> Measure:
@@ -70,3 +93,26 @@ def one_round(claim: Claim) -> Derivation:
     deviation = change - mean(change) + tied * apart
     parts += weight * squared(deviation) + ((mu - L_minus) * left / scale - weight * tied**2) * squared(apart)
     return Derivation((concluding(claim, parts),))
+
+
+@proof_of(dane.PAPER.find("similarclients"))
+def similar_clients(claim: Claim) -> Derivation:
+    """∇f(θ_k) = −μ(θ_k − w) − e_k with ‖e_k‖ ≤ δ‖θ_k − w‖, and f grows from w* to θ_k; their mean is no farther."""
+    mu, least, most, delta = map(parameter, ("mu", "convexity", "L_f", "delta"))
+    a, d, slope = answers - minimiser, answers - server(0), objective_gradient(answers)
+    grows = 2 / (most - least) * (by(Between(answers, minimiser)) + squared(slope - least * a))
+    left = slope + mu * d
+    bounded = mu / delta**2 * (by(Similar(answers, server(0))) + squared(left - delta**2 / mu * a))
+    scale = mu + 2 * least - delta**2 / mu
+    return Derivation((concluding(claim, 1 / scale * (grows + bounded) + jensen(a)),))
+
+
+@proof_of(dane.PAPER.find("gradientsofsimilarclients"))
+def gradients_of_similar_clients(claim: Claim) -> Derivation:
+    """The differences ∇F_k − ∇f change by at most δ‖w − w*‖ from what they are at w*."""
+    w, x, delta = server(0), minimiser, parameter("delta")
+    change = gradient(w) - mean(gradient(w)) - gradient(x)
+    away = rooted(norm(change), delta * norm(w - x), by(Similar(w, x)), "the change")
+    parts = cited("the change, squared") + 2 * norm(gradient(x)) * cited("the change")
+    parts += 2 * cauchy_schwarz(change, gradient(x))
+    return Derivation((*away, *rooted(claim.left, claim.right, parts, "both")))

@@ -25,6 +25,7 @@ from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
 from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
@@ -158,7 +159,7 @@ def audit(
     """
     rounds = integer_at_least(rounds, 1, "rounds")
     tolerance = float_at_least(to_fraction(positive(tolerance, "tolerance")))
-    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")
     names = tuple(members_of(coefficient_names, "coefficient_names", "give one name for each unknown"))

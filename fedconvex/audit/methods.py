@@ -20,6 +20,7 @@ from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import suggestion
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.stepsizes import StepsizeSchedule
 from fedconvex.validation import exact_number, instance_of
 
@@ -126,7 +127,7 @@ def _name_and_rest(text: str) -> tuple[str, str]:
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
     """The method with the given parameters; required ones that are missing are chosen from the problem's constants."""
-    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     instance_of(truth, GroundTruth, "truth", "a ground truth", "give fedconvex.ground_truth(problem)")
     kind = AUDITED[name]
     factors = [float(f) for f in (FedSplit(stepsize=1).scale(problem) if kind.plain else None) or [1]]

@@ -32,6 +32,7 @@ from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
 
@@ -169,7 +170,7 @@ def _limits(problem: Any, tolerance: Any, rounds: Any, local_steps: Any, partici
     if isinstance(problem, Method):
         cure = "give the problem alone: recommend(problem)"
         raise InvalidInput("problem", problem, "is a method, and recommend chooses the method itself", cure)
-    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     require_tolerance(tolerance)
     if participation is not None:
         cure = "give such as fedconvex.participation.Uniform(5)"

@@ -130,6 +130,8 @@ class ClaimSetting:
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
         initial_gap: an upper bound of f(w⁰) − f_* at the start of a run.
+        objective_gap: Γ with f_* − mean_k inf F_k ≤ Γ.
+        similarity: δ with ‖∇²F_k(x) − ∇²f(x)‖ ≤ δ for every client at all points.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
         single_client: there is one client, whose function is the objective.
         rests: the state before the round is a fixed point: the round leaves it as it is.
@@ -155,6 +157,8 @@ class ClaimSetting:
     variance: Number | None = None
     large_gradient: Number | None = None
     initial_gap: Number | None = None
+    objective_gap: Number | None = None
+    similarity: Number | None = None
     starts_at_own_minima: bool = False
     single_client: bool = False
     rests: bool = False

@@ -80,7 +80,8 @@ def _parameters(setting: ClaimSetting) -> set[str]:
     sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
     sides += setting.gradient_steps.values()
     sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
-                          setting.initial_gap, setting.draws.active, setting.draws.clients)
+                          setting.initial_gap, setting.objective_gap, setting.similarity, setting.draws.active,
+                          setting.draws.clients)
               if x is not None]  # fmt: skip
     return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
 
@@ -236,6 +237,8 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.BoundedGradients: _set("variance", lambda a: parameter(a.G) ** 2),  # which it implies
     known.BoundedVarianceEverywhere: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
+    known.ObjectiveGap: _set("objective_gap", lambda a: parameter(a.Gamma)),
+    known.SimilarHessians: _set("similarity", lambda a: parameter(a.delta)),
     known.NotStationary: _nothing,
     known.StepOf: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),

@@ -156,6 +156,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "minimiser": (),
     "proximal": (_N, _V),  # the minimiser of the objective plus (c/2)‖· − v‖², where that is strongly convex
     "gradient": (_V,),  # ∇F_k at a point of client k
+    "objective gradient": (_V,),  # ∇f = mean_j ∇F_j at a point of client k
     "mean": (_V,),  # over all clients
     "drawn": (_V,),  # the average over the clients that are drawn in the round
     "expected": (_V,),  # over the draw of the round
@@ -274,6 +275,11 @@ def local_step(start: Vector) -> Vector:
 def gradient(at: Vector) -> Vector:
     """The clients' gradients ∇F_k at a point, the same for all or one of each."""
     return Vector("gradient", (at,))
+
+
+def objective_gradient(at: Vector) -> Vector:
+    """The objective's gradient ∇f at a point of each client; where all share it, the mean of the clients' gradients."""
+    return Vector("objective gradient", (at,))
 
 
 def mean(of: Vector) -> Vector:

@@ -36,6 +36,8 @@ class Metric(StrEnum):
     gap = "gap"
     gradient_norm = "gradient_norm"
     descent = "descent"
+    bias = "bias"
+    gap_ratio = "gap_ratio"
     average_gap = "average_gap"
     mean_gap = "mean_gap"
     mean_gradient_norm = "mean_gradient_norm"

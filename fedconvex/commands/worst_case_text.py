@@ -21,6 +21,8 @@ MEANINGS = {
     "gap": "(f(w_T) − f*) / {start}",
     "gradient_norm": "‖∇f(w_T)‖² / {start}",
     "descent": "(f(w) − f(w⁺)) / ‖∇f(w)‖², at least",
+    "gap_ratio": "(f(w_T) − f*) / (f(w_0) − f*)",
+    "bias": "‖w − x*‖² / mean‖∇F_k(x*)‖² at a fixed point w",
     "average_gap": "(f(mean of γ^t, t < T) − f*) / {start}, γ^0 = w_0 and γ^t the clients' average in round t",
     "mean_gap": "mean of f(γ^t) − f*, t < T / {start}, γ^0 = w_0 and γ^t the clients' average in round t",
     "mean_gradient_norm": "mean of ‖∇f(γ^t)‖², t < T / {least}, γ^0 = w_0 and γ^t the clients' average in round t",

@@ -48,7 +48,8 @@ def fixed_point(
 
     Composite problems f + ψ: the points where the round with its proximal step rests. For splitting methods they are
     the minimisers of f + ψ; on quadratic clients those of FedGD and FedProx, too, are rational for ℓ1 and boxes, and
-    enclosed for the group lasso (`fixed_points.composite`).
+    enclosed for the group lasso; on other strongly convex clients they are enclosed by contraction
+    (`fixed_points.composite`).
 
     Of a method that is not linear, such as FedAdam, the fixed points may be known to be those of a linear one
     (`Method.fixed_points_of`), which are then computed; whether they attract is not.

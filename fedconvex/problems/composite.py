@@ -106,9 +106,17 @@ def parts_of(problem: Problem | CompositeProblem) -> tuple[Problem, Regularizer 
     return problem, None
 
 
+def require_problem(problem: Any, argument: str = "problem") -> None:
+    """Raises InvalidInput for what is no `Problem`; for a composite one it says what can be given in its place."""
+    if isinstance(problem, CompositeProblem):
+        without_term(problem)
+    if not isinstance(problem, Problem):
+        raise InvalidInput(argument, problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+
+
 def without_term(problem: Problem | CompositeProblem) -> Problem:
     """The problem, for what is known of smooth objectives alone: raises InvalidInput for a composite one."""
     if isinstance(problem, CompositeProblem):
-        cure = "give its .problem, or a run on that"
-        raise InvalidInput("problem", problem, "has a regulariser, of which nothing is known here", cure)
+        cure = "give its .problem, for f alone; simulate, fixed_point and ground_truth take the whole"
+        raise InvalidInput("problem", problem, "has a regulariser ψ, and only f alone is analysed here", cure)
     return problem

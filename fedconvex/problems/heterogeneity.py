@@ -11,6 +11,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 
 PRECISION = 128
 TINY = 1e-100  # a mean below this (the largest entry being 1) has a square near the least float: use exact numbers
@@ -73,8 +74,7 @@ def gradient_variance(problem: Problem, x: Array) -> Scalar:
 
 def _gradients(problem: Problem, x: Array) -> tuple[Arithmetic, Array, Array]:
     """(arithmetic of x, the clients' gradients (m, d) at x, the weights), both in that arithmetic."""
-    if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     clients, X, weights = problem.at(x, one_point=True)
     with clients.arithmetic.context():
         gradients = clients.gradients(X)

@@ -24,6 +24,7 @@ from fedconvex.once import Once
 from fedconvex.parameters import in_arithmetic, in_rationals, in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.composite import require_problem
 from fedconvex.randomness import Purpose, stream
 from fedconvex.regularizers import Regularizer
 
@@ -240,6 +241,8 @@ class Rounds:
         return self.method.needs_everyone or (self.regularizer is not None and self.method.prox_needs_everyone)
 
     def _communicates(self, draw: Draw) -> bool:
+        if draw.communicates is not None:
+            return draw.communicates
         skip = nearest_float(self.method.skip)
         return skip == 0 or stream(draw.seed, Purpose.COMMUNICATION, draw.round).random() >= skip
 
@@ -329,8 +332,7 @@ def rounds_of(
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
-    if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     arithmetic = arithmetics.get(arithmetic)
     solver = local_solver if local_solver is not None else method.local_solver
     if not isinstance(solver, LocalSolver):

@@ -17,6 +17,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem, Subproblem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
 from fedconvex.statements.assumptions.bounded_gradients import gradient_bound
@@ -436,5 +437,7 @@ class Instance:
 
 
 def _require_kind(name: str, value: Any, kind: type) -> None:
+    if kind is Problem:
+        require_problem(value, name)
     if not isinstance(value, kind):
         raise InvalidInput(name, value, f"is not a {kind.__name__}", f"give a {kind.__name__} of fedconvex")

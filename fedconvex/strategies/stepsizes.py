@@ -13,10 +13,11 @@ from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import require_minimizer
 from fedconvex.methods import Method
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.step_numbers import common_steps
 from fedconvex.strategies.numbers import numbers_in_interval
-from fedconvex.validation import instance_of, truth_value
+from fedconvex.validation import truth_value
 
 
 @final
@@ -73,7 +74,7 @@ def admissible(method: "type[Method] | Method", problem: Problem) -> Admissible:
     if kind.__name__ not in RULES:
         cure = f"give one of {', '.join(sorted(RULES))}"
         raise InvalidInput("method", method, "has no parameters that are known to converge to a point", cure)
-    instance_of(problem, Problem, "problem", "a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     if not problem.is_convex:
         raise InvalidInput("problem", problem, "has a client that is not convex", "give convex clients")
     require_minimizer(problem)

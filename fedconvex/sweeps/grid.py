@@ -16,6 +16,7 @@ from fedconvex.names import suggestion
 from fedconvex.optional import version_of
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem, require_problem
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.runs.simulation import simulate
 from fedconvex.validation import instance_of, integer_at_least
@@ -105,6 +106,8 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
     settings = {name: _setting(name, value) for name, value in _named(methods, "methods").items()}
     named_problems = _named(problems, "problems")
     for name, problem in named_problems.items():
+        if isinstance(problem, CompositeProblem):
+            require_problem(problem)
         if not isinstance(problem, Problem) or not is_dataclass(problem):
             cure = "give for example fedconvex.LeastSquares(A=…, b=…); problems of your own are frozen dataclasses"
             raise InvalidInput(f"problems[{name!r}]", problem, "is not a problem", cure)

@@ -18,6 +18,7 @@ from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.testing.failures import refuted, undecided
@@ -115,8 +116,7 @@ def assert_contracts(
 def _require(method: Any, problem: Any) -> None:
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
-    if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
 
 
 def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[LiftedVariable, flint.fmpq_mat]:

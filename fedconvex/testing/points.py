@@ -13,6 +13,7 @@ from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.testing.failures import decide, refuted, undecided
@@ -129,8 +130,7 @@ def _near(point: Array, target: Array, tolerance: Any, headline: str, **more: An
 
 def _checked(problem: Any, x: Any, tolerance: Any) -> Array:
     """The point as an array, after checking all arguments."""
-    if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    require_problem(problem)
     non_negative(tolerance, "tolerance")
     if tolerance == 0 and not isinstance(problem, QuadraticProblem):
         cure = "give tolerance > 0"

@@ -147,6 +147,8 @@ class RoundBoard:
                 return self.round.proximal(self.parameters.value(c), self.vector(at))
             case "gradient", (at,):
                 return self.round.gradient(self.vector(at))
+            case "objective gradient", (at,):
+                return self.round.objective_gradient(self.vector(at))
             case "mean", (u,):
                 return self.round.mean(self.vector(u))
             case "drawn", (u,):

@@ -92,6 +92,13 @@ def fact_of(board: RoundBoard, fact: Any, lines: Lines, known: Statements) -> Di
             point = board.vector(at)
             require(point.is_shared and not board.round.one_client, "the objective's value at points of the clients")
             return Difference(board.value(point) - board.infimum)
+        case proofs.ClientInfima(at):
+            gap = board.setting.objective_gap
+            require(gap is not None and not board.round.one_client, "no gap of the objective is assumed")
+            lowest = board.value(board.round.minimiser) if board.setting.minimiser else board.infimum
+            return Difference(board.value(board.vector(at)) - lowest + board.constant(board.parameters.value(gap)))
+        case proofs.Similar():
+            return _similar(board, fact)
         case proofs.Idle(u):
             return Difference(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
@@ -154,11 +161,19 @@ def _above_quadratic(board: RoundBoard, to: Vector, at: Vector, end: int, given:
 
 def _between(board: RoundBoard, fact: proofs.Between) -> Difference:
     b, a = board.vector(fact.b), board.vector(fact.a)
-    least, most = _curvature(board, 0, fact.least, a, b), _curvature(board, 1, fact.most, a, b)
-    g, d = board.round.gradient(b) - board.round.gradient(a), b - a
-    if None in board.setting.curvature:  # only the objective's gradient is of the class
-        g = board.round.mean(g)
+    least, most = _curvature(board, 0, fact.least), _curvature(board, 1, fact.most)
+    # Without both bounds of the clients, only the objective's gradient is of the class.
+    gradient = board.round.objective_gradient if None in board.setting.curvature else board.round.gradient
+    g, d = gradient(b) - gradient(a), b - a
     return Difference(board.inner(g - d * least, d * most - g))
+
+
+def _similar(board: RoundBoard, fact: proofs.Similar) -> Difference:
+    delta, b, a = board.setting.similarity, board.vector(fact.b), board.vector(fact.a)
+    require(delta is not None, "no similarity of the clients is assumed")
+    at_b, at_a = (board.round.gradient(x) - board.round.objective_gradient(x) for x in (b, a))
+    bound = board.parameters.value(delta) ** 2
+    return Difference(board.inner(b - a, b - a) * bound - board.inner(at_b - at_a, at_b - at_a))
 
 
 def _assumed(board: RoundBoard, what: str) -> Difference:
@@ -217,7 +232,7 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
     # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
     for name in ("method", "method_parameters", "answers", "inexactness", "gradient_steps", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
-    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap"):
+    for name in ("dissimilarity", "variance", "large_gradient", "initial_gap", "objective_gap", "similarity"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
     for name in ("minimiser", "bounded_below", "starts_at_own_minima", "single_client", "first_round"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")

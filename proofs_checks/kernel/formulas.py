@@ -21,7 +21,8 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
         yield from (left, right)
     found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
              *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
-             setting.large_gradient, setting.initial_gap, setting.draws.active, setting.draws.clients)  # fmt: skip
+             setting.large_gradient, setting.initial_gap, setting.objective_gap, setting.similarity,
+             setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 

@@ -52,7 +52,8 @@ def require_inhabited(setting: ClaimSetting) -> None:
     for name, bound, floor in (
         ("dissimilarity", setting.dissimilarity, Number("constant", (Fraction(1),))),
         ("variance", setting.variance, zero), ("inexactness", setting.inexactness, zero),
-        ("initial gap", setting.initial_gap, zero),
+        ("initial gap", setting.initial_gap, zero), ("objective's gap", setting.objective_gap, zero),
+        ("similarity", setting.similarity, zero),
     ):  # fmt: skip
         require(bound is None or _holds(bound, ">=", floor, example), f"the {name} of the example is too small")
     for large in (most, objective_most):  # concave functions may have no minimiser, flat ones no large gradient

@@ -104,6 +104,23 @@ class Infimum:
 
 @final
 @dataclass(frozen=True)
+class ClientInfima:
+    """The mean of F_k at any points of the clients is at least f_* − Γ, of the setting's `objective_gap`."""
+
+    at: Vector
+
+
+@final
+@dataclass(frozen=True)
+class Similar:
+    """‖h‖² ≤ δ²‖b − a‖² for h = (∇F_k − ∇f)(b) − (∇F_k − ∇f)(a), of the setting's `similarity`."""
+
+    b: Vector
+    a: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -179,6 +196,8 @@ Fact = (
     | MeanLength
     | Idle
     | Infimum
+    | ClientInfima
+    | Similar
     | Nonnegative
     | Earlier
     | Product

@@ -37,6 +37,7 @@ class Round:
         self.at_start, self.one_client = at_start, one_client
         self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
+        self.objective_gradients: dict[Any, Vec] = {}  # at points that differ between clients
         self.numbers = count()  # of unknown gradients
         self.proximals: dict[Any, Vec] = {}  # by centre and weight
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
@@ -249,6 +250,15 @@ class Round:
         if at.key not in self.gradients:
             self.gradients[at.key] = self.of_clients(f"∇{next(self.numbers)}")
         return self.gradients[at.key]
+
+    def objective_gradient(self, at: Vec) -> Vec:
+        """The objective's gradient at the clients' points: where these differ, unknown vectors."""
+        if at.is_shared:
+            return self.mean(self.gradient(at))
+        require(not at.is_random, "the objective's gradient at points that depend on the draw")
+        if at.key not in self.objective_gradients:
+            self.objective_gradients[at.key] = self.of_clients(f"∇f{next(self.numbers)}")
+        return self.objective_gradients[at.key]
 
     def both(self, at: Vec) -> tuple[Vec, Vec]:
         """The points of a client that is not drawn, and of one that is."""

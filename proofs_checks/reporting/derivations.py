@@ -156,6 +156,10 @@ def fact_in_words(fact: Any, display: Display) -> str:
             return f"the idle clients' ‖${show(u)}$‖² ≥ 0"
         case proofs.Infimum(at):
             return f"the infimum, at ${show(at)}$"
+        case proofs.ClientInfima(at):
+            return f"the clients' minima, at ${show(at)}$"
+        case proofs.Similar(b, a):
+            return f"the similarity of the Hessians between ${show(a)}$ and ${show(b)}$"
         case proofs.Nonnegative(of):
             return f"${show(of)} \\ge 0$"
         case proofs.Earlier(line):

@@ -58,6 +58,8 @@ class TheoremText:
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
                                 dict(derivation.invariants))  # fmt: skip
+        if setting.objective_gap is not None or setting.similarity is not None:
+            raise Missing("a bound of the clients' heterogeneity by Γ or δ")
         if setting.rests and self.one:
             raise Missing("a fixed point of which one client is looked at")
         self.left, self.right = self._side(claim.left), self._side(claim.right)

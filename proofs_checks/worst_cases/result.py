@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import float_at_least
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.composition import bound_after, shortened
@@ -17,6 +18,7 @@ from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasib
 from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, points_of_clients
 from fedconvex.proofs_checks.worst_cases.instances.replay import federation
+from fedconvex.proofs_checks.worst_cases.instances.resting_federations import representatives
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.shown import ShownResult, Summary
@@ -101,6 +103,8 @@ class WorstCase(ShownResult):
             return f"no finite bound exists: started {place}, the method leaves it; {missing}"
         if self.certificate is None:
             given = question.spec.dissimilarity is not None if descent else question.spec.heterogeneity or has_spread
+            if question.spec.rests:
+                given, missing = False, "the fixed points may be any points"
             needed = "" if given or question.spec.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
             return f"no bound was proved (solver status: {self.status}){needed}" + f"; {by}" * (
                 self.attained is not None
@@ -134,6 +138,24 @@ class WorstCase(ShownResult):
             return problem.of(which)
         return problem.of(self._copies_by_weight(problem)) if self.question.spec.method.plain else problem
 
+    @property
+    def local_steps(self) -> tuple[int, ...] | None:
+        """The numbers of local steps of `federation()`'s clients, where clients take unequal ones; else None.
+
+        Use `dataclasses.replace(method, local_steps=…)` to simulate the method on it. Raises ValueError as that does.
+        """
+        solver, board = self.question.spec.solver, self.question.board
+        if not isinstance(solver, UnequalSteps):
+            return None
+        if self.is_played and self.instance is not None:
+            which = representatives(self.question)
+        else:
+            problem = self.federation()
+            by_weight = self.question.spec.method.plain
+            everyone = list(range(problem.num_clients))
+            which = self._copies_by_weight(self._interpolating[0]) if by_weight else everyone
+        return tuple(solver.steps[board.representatives[k][0]] for k in which)
+
     def _copies_by_weight(self, problem: Interpolating) -> list[int]:
         """Copies of clients in proportion to their weights, for methods that average without weights."""
         total = lcm(*(weight.denominator for weight in problem.exact_weights))
@@ -147,7 +169,7 @@ class WorstCase(ShownResult):
 
     @property
     def start(self) -> Any:
-        """Where the server starts, (d,); for "lifted_distance" every client's z_k, (m, d)."""
+        """Where the server starts, (d,), for "bias" and stays; for "lifted_distance" every client's z_k, (m, d)."""
         if self.is_played and self.instance is not None:
             begun = self.instance.start
         elif self.interpolated is not None:

@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.worst_cases.instances.line_federations import (
 )
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import quadratics
 from fedconvex.proofs_checks.worst_cases.instances.replay import best_of
+from fedconvex.proofs_checks.worst_cases.instances.resting_federations import at_their_fixed_points
 from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
@@ -56,7 +57,10 @@ def worst_case(
     stands for all numbers.
 
     Args:
-        method: its numbers are exact, a float being the dyadic rational that it is.
+        method: its numbers are exact, a float being the dyadic rational that it is. Where `local_steps` has a number
+            for every client, clients with equal numbers are groups, of which the cost grows with the number: as many
+            numbers as `num_clients`; for "any" one for each of equally many clients; for `ClientGroups` one a group.
+            Of random communication (Scaffnew, FedPD's `skip`) every history of at most 6 rounds is followed.
         clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)`, `SimilarClients(mu, L,
             delta)`, `ClientGroups(…)` or, for "descent" and "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
@@ -67,10 +71,12 @@ def worst_case(
             "average_gap" f(Σ_t a_t γ^t) − f*, "mean_gap" Σ_t a_t (f(γ^t) − f*); each divided by
             ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖². "mean_gradient_norm" Σ_t a_t ‖∇f(γ^t)‖² is divided by
             f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖². "lifted_distance"
-            Σ‖z_k − z_k*‖² after and before the rounds (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a
-            round. Expectations where clients are drawn: for few clients and rounds all possible draws are enumerated,
-            and the answer is exact for that many; else "distance" is exact in one round, "gap" and "descent" of one
-            are bounded by the descent lemma, and others are not analysed.
+            Σ‖z_k − z_k*‖² after and before the rounds (FedSplit); "bias" ‖w − x*‖²/((1/m)Σ‖∇F_k(x*)‖²) where a round
+            leaves the server at w, of methods without memory, for num_clients >= 2; "gap_ratio"
+            (f(w_T) − f*)/(f(w_0) − f*); "descent" the least
+            (f(w) − f(w⁺))/‖∇f(w)‖² of a round. Expectations where clients are drawn: for few clients and rounds all
+            possible draws are enumerated, and the answer is exact for that many; else "distance" is exact in one round,
+            "gap" and "descent" of one are bounded by the descent lemma, and others are not analysed.
             Also a pair of numbers of the claim language, (numerator, denominator), as
             (square(server(1) - minimiser), square(server(0) - minimiser)) for "distance", or a numerator alone, then
             divided by ‖w_0 − x*‖². Time 0 is the start, from the method's own first state, and 1 is after the last
@@ -93,7 +99,8 @@ def worst_case(
         InvalidInput: a term that is not linear in inner products and function values (a length that is not squared, a
             product of such numbers), or of which the draws are too many; a metric, solver or scheme that is not
             analysed, rounds < 1, B < 1, a negative heterogeneity, subproblems without minimisers, a metric that needs a
-            minimiser which the class does not give.
+            minimiser which the class does not give; a bias of methods with memory, drawn clients or several rounds;
+            unequal local steps of drawn or similar clients, or not as many as clients.
     """
     specification = specify(
         method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,
@@ -130,6 +137,8 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     bound = None if certificate is None else bound_after(certificate, certified, question, power)
     if power == 1 and search.proposal is not None and not _are_close(best[0], bound, CLOSE):
         fitted = quadratics(question, search.proposal)
+        if question.spec.rests:
+            fitted = at_their_fixed_points(question, fitted)
         best = best_of(question, fitted, best)
         if question.exact and question.spec.clients.interpolable:
             point = feasible_point(question.program, search.proposal, search.refined)

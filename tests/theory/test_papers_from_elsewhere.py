@@ -1,6 +1,7 @@
 """Papers of users: in a file, and of installed packages; what clashes or cannot be run is refused."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -167,6 +168,29 @@ def test_an_installed_paper_is_one_of_all_papers(installed: Any, capsys: pytest.
     assert {entry["verdict"] for entry in recorded.values()} == {"proved"}
     assert run(app, ["bounds", "mypaper.theorem1", "--stepsize", "1/4", "--L", "2"]) == 0
     assert "3/16" in capsys.readouterr().out
+
+
+@pytest.mark.slow  # the page has plots
+def test_an_installed_paper_is_in_the_report(installed: Any, tmp_path: Path) -> None:
+    installed()
+    assert run(app, ["report", "mypaper", "--out", str(tmp_path / "report.html")]) == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Mine, Theorem 1" in page
+    assert all(f'id="mypaper.theorem{k}"' in page for k in (1, 2))
+
+
+def test_the_guides_examples_are_short_and_proved(
+    clean: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "verify.md").read_text("utf-8")
+    part = guide[guide.index("## A lemma of your own") : guide.index("## Checking proofs independently")]
+    examples = re.findall(r"```python\n(.*?)```", part, re.DOTALL)
+    assert [len(text.splitlines()) for text in examples] == [18, 9, 34]  # at most 60 each
+    for number, (text, said) in enumerate(zip(examples, ("descent", "suboptimality", "steps.theorem1"), strict=True)):
+        file = tmp_path / f"example{number}.py"
+        file.write_text(text, "utf-8")
+        run(app, ["verify", str(file), "--seconds", "0.2"])
+        assert f"{said} is PROVED: the kernel replayed its proof" in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_installed_statement_without_proof_fails_until_it_is_recorded(installed: Any) -> None:

@@ -164,6 +164,8 @@ class Display(Typesetting):
                 return Shown(rf"\arg\min_x\left\{{{objective} + {half}\right\}}")
             case "gradient", (at,):
                 return self._of(rf"\nabla {letters.function}", at)
+            case "objective gradient", (at,):
+                return self._shared_function(r"\nabla ", at)
             case "mean", (inside,):
                 return self._mean(inside)
             case "next round", (inside,):

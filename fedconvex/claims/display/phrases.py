@@ -42,6 +42,10 @@ def _phrases(setting: "ClaimSetting", display: Display) -> Iterator[str]:
             yield f"{phrase.replace('@', display.latex(bound))} {at}"
     if setting.initial_gap is not None:
         yield rf"the objective at the start is at most ${display.latex(setting.initial_gap)}$ above its infimum"
+    if setting.objective_gap is not None:
+        yield rf"the clients' infima have a mean at most ${display.latex(setting.objective_gap)}$ below the objective's"
+    if setting.similarity is not None:
+        yield rf"every client's Hessian is within ${display.latex(setting.similarity)}$ of the objective's"
     if setting.starts_at_own_minima:
         yield "each client's first model is a stationary point of its own function"
     if setting.single_client:

@@ -7,6 +7,7 @@ GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "varepsilon": "ε",
     "zeta": "ζ", "eta": "η",
     "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "tau": "τ", "xi": "ξ", "phi": "φ",
+    "Gamma": "Γ",
 }  # fmt: skip
 SIGNS = GREEK | {
     "le": " ≤ ", "leq": " ≤ ", "ge": " ≥ ", "geq": " ≥ ", "ne": " ≠ ", "lesssim": " ≲ ", "approx": " ≈ ", "in": " ∈ ",

@@ -12,7 +12,7 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, number_at
 from fedconvex.claims.on_runs.federations import ExactFederation
-from fedconvex.claims.on_runs.paths import everywhere, minimiser_of
+from fedconvex.claims.on_runs.paths import everywhere, minimiser_of, stationary_point
 from fedconvex.claims.terms import Number
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
@@ -114,6 +114,11 @@ def _functions(setting: ClaimSetting, federation: ExactFederation) -> Iterator[s
                 yield f"{name} {k} has a curvature below {low}"
             if high is not None and not is_positive_semidefinite(high * identity - H):
                 yield f"{name} {k} has a curvature above {high}"
+    if setting.similarity is not None:
+        room = rational(number_at(setting.similarity, values)) * identity
+        pairs = [(k, sign * (H - mean)) for k, H in enumerate(hessians) for sign in (1, -1)]
+        for k in dict.fromkeys(k for k, apart in pairs if not is_positive_semidefinite(room + apart)):
+            yield f"client {k}'s Hessian is farther from the objective's"
     if setting.has_minimum:
         if not is_positive_semidefinite(mean):
             yield "the objective is unbounded below"
@@ -140,10 +145,27 @@ def _points(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]
         gap = gap_of(rounds, federation.moments[0].state.server)
         if not holds(number_at(setting.initial_gap, values), ">=", gap):
             yield "the objective at the start is too far above its infimum"
+    if setting.objective_gap is not None:
+        gap = objective_gap_of(rounds)
+        if gap is None or not holds(number_at(setting.objective_gap, values), ">=", gap):
+            yield "the objective's infimum is farther above the mean of the clients'"
     if setting.dissimilarity is None and setting.variance is None and setting.large_gradient is None:
         return
     for server in _servers(federation):
         yield from _gradients(setting, federation, server)
+
+
+def objective_gap_of(rounds: Rounds) -> Any:
+    """f_* − mean_k inf F_k, exactly; None where a client's function is unbounded below."""
+    clients = rounds.clients
+    assert isinstance(clients, QuadraticClients)
+    if not all(is_positive_semidefinite(fractions_of(H)) for H in clients.H):
+        return None
+    found = (stationary_point(H.tolist(), c) for H, c in zip(clients.H, clients.c, strict=True))
+    own = [x for x in found if x is not None]
+    if len(own) < clients.num_clients:
+        return None
+    return np.dot(rounds.weights, clients.values(minimiser_of(rounds)) - clients.values(np.stack(own)))
 
 
 def gap_of(rounds: Rounds, point: Array) -> Any:

@@ -127,6 +127,10 @@ class Values:
             case "gradient", (at,):
                 point = self.of(at, path, time)
                 return self._functions(point).gradients(point)
+            case "objective gradient", (at,):
+                points = self.of(at, path, time)
+                found = [self._mean(self._functions(x).gradients(x)) for x in (points if points.ndim > 1 else [points])]
+                return self.arithmetic.rows(found) if points.ndim > 1 else found[0]
             case "mean", (of,):
                 return self._mean(self.of(of, path, time))
             case "next round", (of,):

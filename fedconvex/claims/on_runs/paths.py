@@ -1,7 +1,7 @@
 """The paths of a run: every sequence of draws, played by the method's own code."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -31,11 +31,12 @@ class Player:
     deviating: Deviating | None = None
 
     def __post_init__(self) -> None:
-        method = self.rounds.method
-        if method.gradients_from == "sample" or method.skip != 0:
-            raise InvalidInput(
-                "method", type(method).__name__, "draws more than the participants", "give a method that does not"
-            )
+        if self.rounds.method.gradients_from == "sample":
+            self._refuse()
+
+    def _refuse(self) -> None:
+        name = type(self.rounds.method).__name__
+        raise InvalidInput("method", name, "draws more than the participants", "give a method that does not")
 
     def paths(self, start: StateOnPath, outcomes: Callable[[int], Outcomes], first: int, number: int) -> list[Path]:
         """All paths of that many rounds from the moment before round `first`."""
@@ -46,6 +47,8 @@ class Player:
         return [Path(scalar(path.probability), path.moments, path.rounds) for path in found]
 
     def _longer(self, path: Path, outcomes: Outcomes, t: int) -> list[Path]:
+        if self.rounds.method.skip != 0 and any(draw.communicates is None for _, draw in outcomes):
+            self._refuse()
         before = path.moments[-1]
         everyone = Once(lambda: self._everyone(before.state, outcomes[0][1], t))
         longer = []
@@ -140,9 +143,7 @@ def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]
 
 def everywhere(outcomes: Sequence[tuple[Fraction, Draw]]) -> Callable[[int], Outcomes]:
     """The same draws in every round."""
-    return lambda t: [
-        (p, Draw(draw.members, draw.shares, draw.efforts, round=t, seed=draw.seed)) for p, draw in outcomes
-    ]
+    return lambda t: [(p, replace(draw, round=t)) for p, draw in outcomes]
 
 
 def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
@@ -156,8 +157,6 @@ def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
         raise NotOnThisRun(
             "minimiser", type(rounds.problem).__name__, "has no computed one", "give a quadratic problem"
         )
-    import flint
-
     from fedconvex import arithmetic as arithmetics
 
     matrix, right = rounds.problem.weighted_hessian("exact"), rounds.problem.weighted_linear_term("exact")
@@ -165,16 +164,27 @@ def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
     if type(weight).__name__ == "arb":
         raise NotOnThisRun("proximal", weight, "has an irrational weight", "give other parameters")
     pull = [to_fmpq(0)] * d if center is None else [to_fmpq(weight) * to_fmpq(x) for x in center]
-    rows = ([matrix[i, j] + (to_fmpq(weight) if i == j else 0) for j in range(d)] for i in range(d))
-    table = flint.fmpq_mat(d, d + 1, [x for i, row in enumerate(rows) for x in (*row, right[i] + pull[i])])
+    rows = [[matrix[i, j] + (to_fmpq(weight) if i == j else 0) for j in range(d)] for i in range(d)]
+    point = stationary_point(rows, [right[i] + pull[i] for i in range(d)])
+    if point is None:
+        raise NotOnThisRun("minimiser", None, "does not exist: the objective's gradient never vanishes",
+                           "give a problem with a minimiser")  # fmt: skip
+    if rounds.arithmetic is arithmetics.get("exact"):
+        return point
+    return rounds.arithmetic.array(arithmetics.get("exact").publish(point))
+
+
+def stationary_point(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> Array | None:
+    """An exact solution of Hx = c; of several, one; None where there is none."""
+    import flint
+
+    d = len(right)
+    table = flint.fmpq_mat(d, d + 1, [x for row, c in zip(matrix, right, strict=True) for x in (*row, c)])
     reduced, rank = table.rref()
     point = np.array([flint.fmpq(0)] * d, dtype=object)
     for i in range(rank):
         pivot = next(j for j in range(d + 1) if reduced[i, j] != 0)
         if pivot == d:
-            raise NotOnThisRun("minimiser", None, "does not exist: the objective's gradient never vanishes",
-                               "give a problem with a minimiser")  # fmt: skip
+            return None
         point[pivot] = reduced[i, d]
-    if rounds.arithmetic is arithmetics.get("exact"):
-        return point
-    return rounds.arithmetic.array(arithmetics.get("exact").publish(point))
+    return point

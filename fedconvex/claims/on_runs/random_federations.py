@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
-from fedconvex.arithmetic.rationals import Array
+from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.on_runs.admissibility import gap_of, offences, rational
+from fedconvex.claims.on_runs.admissibility import gap_of, objective_gap_of, offences, rational
 from fedconvex.claims.on_runs.choices import Choices
 from fedconvex.claims.on_runs.draws import MOST, every_draw
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
+from fedconvex.claims.on_runs.paths import minimiser_of
 from fedconvex.claims.on_runs.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput, NoFixedPoint
@@ -124,6 +125,7 @@ class _Builder:
             H = [H[0]] * self.m
         c, models = self._linear_terms(H, np.array(start, dtype=object), identical)
         c = self._closer(H, c, np.array(start, dtype=object))
+        c = self._less_apart(H, c)
         problem = Quadratic(H, c, self.weights)
         scheme = self._participation()
         outcomes = every_draw(scheme, problem)
@@ -153,9 +155,11 @@ class _Builder:
             low = -high if high is not None else -max(pull, Fraction(1)) * Fraction(9, 10)
         if high is None:
             high = max(low, Fraction(0)) + max(pull, Fraction(1)) * 3
+        if self.setting.objective_gap is not None:  # no client's function is unbounded below
+            low = max(low, Fraction(0))
         if pull and low <= -pull:  # subproblems must be strongly convex
             low = min(-pull * Fraction(99, 100), high)
-        H = [self._hessian(low, high) for _ in range(self.m)]
+        H = self._similar([self._hessian(low, high) for _ in range(self.m)])
         if not self.setting.has_minimum:
             return H
         top = high * identity(self.d)
@@ -210,6 +214,27 @@ class _Builder:
         gap = rational(gap_of(rounds, rounds.arithmetic.array(start)))
         share = root_below(most / gap) if gap > most else Fraction(1)
         return [h @ start + share * (linear - h @ start) for h, linear in zip(H, c, strict=True)]
+
+    def _less_apart(self, H: list[Array], c: list[Array]) -> list[Array]:
+        """The same with shorter gradients at the minimiser, where its value is farther than Γ above the minima."""
+        most = self.at(self.setting.objective_gap)
+        if most is None:
+            return c
+        rounds = rounds_of(self.method, Quadratic(H, c, self.weights), "exact", None)
+        found, point = objective_gap_of(rounds), np.array([to_fraction(x) for x in minimiser_of(rounds)], dtype=object)
+        gap = None if found is None else rational(found)
+        share = Fraction(0) if gap is None else Fraction(1) if gap <= most else root_below(most / gap)
+        return [h @ point + share * (linear - h @ point) for h, linear in zip(H, c, strict=True)]
+
+    def _similar(self, H: list[Array]) -> list[Array]:
+        """The Hessians as near to their mean as δ demands; where nothing else bounds them, at times farther apart."""
+        most, centre = self.at(self.setting.similarity), sum(w * h for w, h in zip(self.weights, H, strict=True))
+        farthest = max(np.abs(h - centre).sum(0).max() for h in H)  # no eigenvalue is larger
+        if most is None or not farthest:
+            return H
+        stretched = self.setting.curvature == (None, None) and self.choices.pick((True, False))
+        share = most / farthest if stretched else min(most / farthest, Fraction(1))
+        return [centre + share * (h - centre) for h in H]
 
     def _gradients(self, identical: bool) -> list[Array]:
         """The clients' gradients at the server's point, as dissimilar as the setting allows, or less."""

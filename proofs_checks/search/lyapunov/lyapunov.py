@@ -127,7 +127,7 @@ def specified(
     if clients.lowest < 0:
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation, skips=True)
+    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")

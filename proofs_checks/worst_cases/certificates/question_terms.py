@@ -236,7 +236,7 @@ class QuestionTerms:
             signs=dict.fromkeys(example, "positive"), curvature=(self.low, self.high), draws=draws,
             minimiser=self.board.minimiser, bounded_below=not self.board.minimiser and self._speaks_of_infimum,
             dissimilarity=None if spec.dissimilarity is None else written(spec.dissimilarity),
-            starts_at_own_minima=self._speaks_of_first_models, example=dict(example),
+            starts_at_own_minima=self._speaks_of_first_models, rests=spec.rests, example=dict(example),
             first_round=remembers or self._speaks_of_first_models, **self._answers(),
         )  # fmt: skip
 

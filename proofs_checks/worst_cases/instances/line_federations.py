@@ -22,6 +22,7 @@ from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.search import Target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divisor
+from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_federations
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
@@ -92,8 +93,8 @@ class LineFederation:
 
 
 def extreme_federations(question: Question) -> list[LineFederation]:
-    """Federations of extreme curvatures, the largest ratio first; none for client groups or enumerated draws."""
-    if isinstance(question.spec.clients, ClientGroups) or question.enumerated:
+    """Federations of extreme curvatures, the largest ratio first; none for groups, enumerated draws, and bias."""
+    if isinstance(question.spec.clients, ClientGroups) or question.enumerated or question.spec.rests:
         return []
     board, found = question.board, []
     inexact = any(residual.gamma for residual in board.residuals)
@@ -114,6 +115,8 @@ def trial_federations(
 
     `extreme` are those of `certified`, which is the question, or one round of it.
     """
+    if question.spec.rests:
+        yield from resting_federations(question)
     # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
     tried = extreme[:1] if question.spec.draws.everyone else extreme
     if certified is not question and question.spec.heterogeneity:

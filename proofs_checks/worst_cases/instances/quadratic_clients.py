@@ -13,7 +13,6 @@ import numpy as np
 
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, Form, Vectors, of_group
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
@@ -43,7 +42,7 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
     if isinstance(question.spec.clients, ClientGroups) or not all(np.isfinite(gram).all() for gram in proposal.grams):
         return
     board, functions = question.board, question.spec.clients
-    coordinates = _coordinates(question.program, proposal.grams)
+    coordinates = _coordinates(question, proposal.grams)
     clients = board.representatives
     low, high = float(functions.lowest), float(functions.highest)
     hessians, linear = [], []
@@ -73,7 +72,7 @@ def points_of_clients(
     question: Question, grams: Sequence[np.ndarray], values: Mapping[str, float]
 ) -> tuple[Any, Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
     """From Gram matrices and values: points and gradients (m, n, d), values (m, n), starts (m, d), residuals (m, d)."""
-    coordinates, board = _coordinates(question.program, grams), question.board
+    coordinates, board = _coordinates(question, grams), question.board
     clients, found = board.representatives, board.evaluations
     points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
     gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
@@ -88,11 +87,12 @@ def _number(form: Form, coordinates: dict[Any, np.ndarray], values: Mapping[str,
     return float(sum(products) + sum(float(c) * values.get(name, 0.0) for name, c in form.values.items()))
 
 
-def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.ndarray]:
+def _coordinates(question: Question, grams: Sequence[np.ndarray]) -> dict[Any, np.ndarray]:
     """Coordinates of every basic vector, by factoring the Gram matrices; vectors that occur in no form are 0.
 
     Each part has coordinates of its own, since parts are orthogonal.
     """
+    program = question.program
     sizes = [len(seen) for seen in program.seen]
     total, offset = sum(sizes), 0
     found: dict[Any, np.ndarray] = {}
@@ -105,6 +105,8 @@ def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.
             if place in seen:
                 found[key][offset : offset + len(seen)] = factor[seen.index(place)]
         offset += len(seen)
+    for key, u in question.eliminated:
+        found[key] = sum((float(c) * found.get(k, np.zeros(total)) for k, c in u.parts.items()), np.zeros(total))
     return found
 
 

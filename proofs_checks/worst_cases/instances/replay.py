@@ -24,10 +24,12 @@ from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
+from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_ratio
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import communications
 from fedconvex.runs.rounds import Rounds
 
 Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
@@ -58,6 +60,8 @@ def attained_ratio(question: Question, instance: AttainingFederation) -> Fractio
 
 def metric_and_divisor(question: Question, instance: AttainingFederation) -> tuple[Fraction, Fraction] | None:
     """The metric and what it is divided by, exactly. None: the instance is not admissible for the question."""
+    if question.spec.rests:
+        return resting_ratio(question, instance)
     problem = federation(question, instance)
     if problem is None or not _is_admissible(question, problem, instance):
         return None
@@ -91,6 +95,8 @@ def _played(
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
     ways = spec.draws.outcomes(question.enumerated)
+    if spec.method.skip != 0:
+        ways = [(chance, Draw(communicates=yes)) for chance, yes in communications(spec.method)]
     if spec.ratio is not None:
 
         def answered(clients: Clients, subproblem: Subproblem, t: int) -> Any:
@@ -113,6 +119,8 @@ def _played(
 def federation(question: Question, instance: AttainingFederation) -> Quadratic | None:
     """The instance's clients, as many of each as the question needs; None where that is not possible."""
     problem, which = instance.problem, question.copies
+    if question.spec.rests:
+        return problem
     if which is None:
         return None
     if which == list(range(problem.num_clients)):

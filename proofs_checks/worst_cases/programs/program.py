@@ -16,7 +16,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Form, Key
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family, Form, Key
 
 Matrix = list[list[Any]]  # of flint's rationals
 Sparse = Mapping[tuple[int, int], Any]  # the entries (i, j) with i <= j that are not 0
@@ -120,6 +120,11 @@ class Program:
             if multiplier:
                 total = total - form * multiplier
         return total
+
+    def put(self, key: Key, u: Family) -> "Program":
+        """The program with a vector in the place of a basic vector."""
+        rest = tuple((name, form.put(key, u)) for name, form in self.inequalities)
+        return Program(self.divisor.put(key, u), self.constant.put(key, u), rest)
 
     def only(self, names: Collection[str]) -> "Program":
         """The program with some of the inequalities."""

@@ -47,7 +47,9 @@ class Family:
     def __rmul__(self, factor: Any) -> "Family":
         return Family(self.parts).__mul__(factor)
 
-    def __truediv__(self, divisor: Any) -> "Family":
+    def __truediv__(self, divisor: Any) -> Any:
+        if isinstance(divisor, GroupNumbers):
+            return divisor.divide(self)
         return self * (1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
 
     @property
@@ -81,6 +83,8 @@ class Mixture:
         return self.__mul__(factor)
 
     def __truediv__(self, divisor: Any) -> "Mixture":
+        if isinstance(divisor, GroupNumbers):
+            return divisor.divide(self)
         return self.__mul__(1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
 
     @property
@@ -90,6 +94,24 @@ class Mixture:
 
 
 Vectors = Family | Mixture
+
+
+@final
+@dataclass(frozen=True)
+class GroupNumbers:
+    """One number for the clients of each group, such as the length of their local paths, and the groups' shares."""
+
+    shares: tuple[Any, ...]
+    numbers: tuple[Any, ...]
+
+    @property
+    def mean(self) -> Any:
+        """The mean over the clients."""
+        return sum((c * share for c, share in zip(self.numbers, self.shares, strict=True)), ZERO)
+
+    def divide(self, u: Vectors) -> Mixture:
+        """The clients' vectors, each divided by its group's number."""
+        return Mixture(self.shares, tuple(of_group(u, k) / c for k, c in enumerate(self.numbers)))
 
 
 def of_group(u: Vectors, group: int | None) -> Family:
@@ -182,6 +204,16 @@ class Form:
 
     def __rmul__(self, factor: Any) -> "Form":
         return self.__mul__(factor)
+
+    def put(self, key: Key, u: Family) -> "Form":
+        """The form with a vector of the same part in the place of a basic vector."""
+        products: dict[tuple[Key, Key], Any] = {}
+        for pair, c in self.products.items():
+            first, second = (u.parts if one == key else {one: ONE} for one in pair)
+            for a, x in first.items():
+                for b, y in second.items():
+                    _add(products, {((a, b) if a <= b else (b, a)): x * y}, c)
+        return Form(products, self.values)
 
     def __truediv__(self, divisor: Any) -> "Form":
         return self.__mul__(1 / to_fmpq(divisor))

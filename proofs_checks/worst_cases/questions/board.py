@@ -5,7 +5,8 @@ basic vectors and numbers. The interpolation conditions of the function class re
 the semidefinite program knows of the functions.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -43,10 +44,11 @@ class Evaluation:
     gradient: Any
     value: str  # empty at the minimiser, where values are 0
     base: Form | None = None  # the part of the value that is known, where the named number is only the rest
+    of_groups: tuple[str, ...] = ()  # the names of the mean values of each group's clients, where there are groups
 
     def value_of(self, group: int | None) -> str:
         """The name of the mean value of one group's clients; of all clients, where there are no groups."""
-        return self.value if group is None or not self.value else f"{self.value}.{group}"
+        return self.value if group is None else self.of_groups[group]
 
 
 @final
@@ -89,7 +91,8 @@ class Board:
 
     def __post_init__(self) -> None:
         if self.minimiser:
-            self.evaluations.append(Evaluation(Family(), self.minimiser_gradients, ""))
+            number = len(self.functions.groups) if type(self.functions) is ClientGroups else 0
+            self.evaluations.append(Evaluation(Family(), self.minimiser_gradients, "", of_groups=("",) * number))
 
     @property
     def minimiser_gradients(self) -> Vectors:
@@ -132,7 +135,7 @@ class Board:
         """The mean of the values there, of all clients or of one group's."""
         if evaluation.base is not None:
             return value(evaluation.value) + evaluation.base
-        if not evaluation.value or type(self.functions) is not ClientGroups:
+        if type(self.functions) is not ClientGroups:
             return value(evaluation.value)
         if group is not None:
             return value(evaluation.value_of(group))
@@ -152,13 +155,27 @@ class Board:
     def at(self, point: Vectors) -> Evaluation:
         """The evaluation at a point: the recorded one, or a new one with unknown gradients."""
         mean(point)  # refuses points that depend on the draw, of which only two moments are known
-        for known in self.evaluations:
-            if known.point.key == point.key:
-                return known
+        groups = range(len(self.functions.groups)) if type(self.functions) is ClientGroups else (None,)
+        keys = [of_group(point, k).key for k in groups]
+        before = [[of_group(e.point, k).key for k in groups] for e in self.evaluations]
+        if keys in before:
+            return self.evaluations[before.index(keys)]
+        if same := {k: n for n, known in enumerate(before) for k, key in enumerate(known) if key == keys[k]}:
+            return self._partly_known(point, same)
         if self.curvature is not None and self.evaluations:
             first = self.evaluations[0]
             return self.record(point, first.gradient + (point - first.point) * self.curvature)
         return self.record(point, self.new_gradients())
+
+    def _partly_known(self, point: Vectors, same: Mapping[int, int]) -> Evaluation:
+        """Records an evaluation at which some groups' clients have been before, in the evaluations of these numbers."""
+        made, new = self.record(point, self.new_gradients()), self.evaluations
+        rows, names = list(made.gradient.groups), list(made.of_groups)
+        for k, n in same.items():
+            rows[k], names[k] = of_group(new[n].gradient, k), new[n].of_groups[k]
+        gradient = Mixture(made.gradient.shares, tuple(rows))
+        self.evaluations[-1] = replace(made, gradient=gradient, of_groups=tuple(names))
+        return self.evaluations[-1]
 
     @property
     def reference(self) -> Evaluation | None:
@@ -178,7 +195,9 @@ class Board:
         if first is not None:
             base = inner(first.gradient, point - first.point)
             base = base + self.mean_value(first)
-        made = Evaluation(point, gradient, f"F{len(self.evaluations)}{self.label}", base)
+        number = len(self.functions.groups) if type(self.functions) is ClientGroups else 0
+        name = f"F{len(self.evaluations)}{self.label}"
+        made = Evaluation(point, gradient, name, base, tuple(f"{name}.{k}" for k in range(number)))
         self.evaluations.append(made)
         return made
 
@@ -236,8 +255,14 @@ class Board:
         return [
             (f"{j} from {i} of group {k + 1}", self.interpolation(i, j, group.functions, k))
             for k, group in groups
-            for i, j in pairs
+            for i, j in self._first(pairs, k)
         ] + [(f"inexactness {n} of group {k + 1}", r.inequality(k)) for k, _ in groups for n, r in residuals]
+
+    def _first(self, pairs: list[tuple[int, int]], group: int) -> list[tuple[int, int]]:
+        """The pairs of evaluations at which the group's clients were for the first time."""
+        names = [e.of_groups[group] for e in self.evaluations]
+        first = {n for n, name in enumerate(names) if names.index(name) == n}
+        return [pair for pair in pairs if first.issuperset(pair)]
 
     def interpolation(self, i: int, j: int, functions: FunctionClass, group: int | None = None) -> Form:
         """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.

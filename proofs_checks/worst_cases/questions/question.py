@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Form,
+    Key,
     mean,
     square,
     value,
@@ -44,7 +45,8 @@ class Question:
 
     `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
     `played`: the rounds in the program; only the first where a bound for one round holds in every round, and all
-    rounds would be too many. `terms`: what terms of the claim language mean on the board.
+    rounds would be too many. `terms`: what terms of the claim language mean on the board. `eliminated`: the basic
+    vector that the equation of a fixed point determines, with what it is; the program does not have it.
     """
 
     spec: Specification
@@ -54,6 +56,7 @@ class Question:
     exact: bool
     played: int
     terms: TermsOnBoard
+    eliminated: tuple[tuple[Key, Family], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles: the specification is posed again."""
@@ -107,7 +110,7 @@ def pose(spec: Specification) -> Question:
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, or use full participation"
+    cure = "give fewer clients or fewer rounds, use full participation, or take lyapunov(…) for a rate per round"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 
@@ -155,10 +158,23 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
     all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
+    at_rest = _at_rest(terms) if spec.rests else ()
+    for key, u in at_rest:
+        program = program.put(key, u)
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
     exact = all_pairs and no_loss and (board.minimiser or not spec.infimum)
-    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms)
+    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest)
+
+
+def _at_rest(terms: TermsOnBoard) -> tuple[tuple[Key, Family], ...]:
+    """The basic vector that w⁺ = w determines, as the others; none where every point is a fixed point."""
+    before, after = (state.server for state in terms.first.states)
+    moved = after - before
+    if not moved.parts:
+        return ()
+    key, c = max(moved.parts.items(), key=lambda part: (abs(part[1]), part[0]))
+    return ((key, Family({k: -x / c for k, x in moved.parts.items() if k != key})),)
 
 
 def _averaged(spec: Specification, terms: TermsOnBoard) -> Form:

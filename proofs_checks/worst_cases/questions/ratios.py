@@ -118,6 +118,8 @@ NAMED: Mapping[str, tuple[Number, Number]] = {
     "gap": (value(server(1)) - value(minimiser), START),
     "gradient_norm": (_slope(server(1)), START),
     "lifted_distance": (_lifted(1), _lifted(0)),
+    "gap_ratio": (value(server(1)) - value(minimiser), value(server(0)) - value(minimiser)),
+    "bias": (square(server(0) - minimiser), square(gradient(minimiser))),
     "descent": (value(server(1)) - value(server(0)), _slope(server(0))),
 }
 """The metrics that are names for ratios of terms, with parameters of the question. Means over the rounds with weights

@@ -31,7 +31,8 @@ from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed, wri
 def can_be_assumed(setting: ClaimSetting) -> bool:
     """Whether worst cases know what all parts of the setting mean."""
     at_one_moment = setting.rests or setting.first_round
-    return not at_one_moment and setting.objective == (None, None) and setting.initial_gap is None
+    heterogeneity = (setting.initial_gap, setting.objective_gap, setting.similarity)
+    return not at_one_moment and setting.objective == (None, None) and heterogeneity == (None,) * 3
 
 
 @final
@@ -52,6 +53,10 @@ class SettingAtNumbers:
         if setting.initial_gap is not None:
             raise NotPosed("setting", setting.initial_gap, "bounds the gap at the start, so that no ratio is "
                            "invariant under scaling", "put the gap at the start into the claim")  # fmt: skip
+        for what, bound in (("Γ", setting.objective_gap), ("δ", setting.similarity)):
+            if bound is not None:
+                raise NotPosed("setting", bound, f"is a bound {what} of the clients' heterogeneity, which is not posed",
+                               "give a claim without it")  # fmt: skip
         if setting.method and setting.method not in METHODS:
             raise NotPosed("setting", setting.method, "is no method", f"give one of {', '.join(sorted(METHODS))}")
 

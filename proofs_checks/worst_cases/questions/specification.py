@@ -1,6 +1,6 @@
 """The arguments of `worst_case`, checked once and with every default resolved and every number exact."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -10,7 +10,8 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.unequal_steps import require_equal_steps
+from fedconvex.local_solvers.random_steps import RandomSteps
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of
@@ -35,10 +36,12 @@ from fedconvex.proofs_checks.worst_cases.questions.ratios import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
+from fedconvex.proofs_checks.worst_cases.questions.step_groups import groups_by_steps
 from fedconvex.validation import instance_of, is_choice
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
-METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
+MOST_HISTORIES = 64  # of rounds that communicate or do not
+METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", "bias", "gap_ratio", *AVERAGES)
 
 
 @final
@@ -69,6 +72,11 @@ class Specification:
     def is_lifted(self) -> bool:
         """Whether FedSplit's z_k are measured, from any start."""
         return self.metric == "lifted_distance"
+
+    @property
+    def rests(self) -> bool:
+        """Whether the server's point is a fixed point of the round."""
+        return self.metric == "bias"
 
     @property
     def minimiser(self) -> bool:
@@ -118,6 +126,8 @@ class Specification:
         """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
         state = self.method.initial_state(Family(), lambda row: row)
         memoryless = not (state.shared or state.memory)
+        if self.method.skip != 0:  # rounds differ in whether they communicate
+            return False
         alike = not (is_scheduled(self.method) or is_scheduled(self.solver))
         return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless and alike)
 
@@ -134,14 +144,15 @@ def specify(
     participation: Any = None,
     weights: Any = None,
     spread: Any = None,
-    skips: bool = False,
 ) -> Specification:
-    """The checked specification; `skips`: rounds may be local at random. Raises InvalidInput; see `worst_case`."""
+    """The checked specification. Raises InvalidInput; see `worst_case`."""
     ratio = None
+    if is_choice(metric, ("gap_ratio",)):
+        metric = NAMED["gap_ratio"]
     if not isinstance(metric, str):
         ratio, metric = ratio_of(metric), "ratio"
         _check_ratio(ratio, clients, rounds, heterogeneity, spread)
-    _check_subject(method, clients, metric, skips)
+    _check_subject(method, clients, metric)
     count = _count(num_clients, rounds, metric)
     _check_divisor(metric, dissimilarity, heterogeneity)
     shares = _weights(metric, rounds, weights)
@@ -152,7 +163,9 @@ def specify(
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
     require_rounds(method, rounds)
     require_rounds(solver, rounds)
-    require_equal_steps(getattr(method, "local_steps", 1), solver, "is not analysed")
+    if isinstance(solver, RandomSteps):
+        raise InvalidInput("local_steps", solver.steps, "are drawn in every round, which is not analysed",
+                           "give one number for every client, or one for all")  # fmt: skip
     # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
@@ -160,17 +173,46 @@ def specify(
     if isinstance(clients, ClientGroups | SimilarClients) and not draws.everyone:
         which = "client groups" if isinstance(clients, ClientGroups) else "similar clients"
         raise InvalidInput("participation", participation, f"is not analysed for {which}", "leave it out")
+    if isinstance(solver, UnequalSteps) and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for unequal numbers of local steps",
+                           "leave it out, or give one number of steps for all clients")  # fmt: skip
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
+    if method.skip != 0 and (not draws.everyone or 2**rounds > MOST_HISTORIES):
+        raise InvalidInput("rounds", rounds, f"of random communication are analysed with everyone, and at most "
+                           f"{MOST_HISTORIES.bit_length() - 1}", "give fewer rounds, and no participation")  # fmt: skip
+    if metric == "bias":
+        _check_bias(method, solver, draws, rounds, count)
     if metric == "lifted_distance" and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for lifted_distance",
                            'give metric="distance"')  # fmt: skip
+    if isinstance(solver, UnequalSteps):
+        clients, steps = groups_by_steps(clients, solver.steps, num_clients)
+        solver = replace(solver, steps=steps)
     return Specification(
         in_rationals(method), solver, clients, count, rounds, metric if ratio is None else ratio.text,
         None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
         draws, shares, None if spread is None else to_fraction(spread), ratio,
     )  # fmt: skip
+
+
+def _check_bias(method: Method, solver: LocalSolver, draws: Draws, rounds: int, num_clients: int) -> None:
+    """Refuses what has no fixed point, or one that more than the server's point makes."""
+    if rounds != 1:
+        raise InvalidInput("rounds", rounds, "has no part in bias, which is of a fixed point", "leave it out")
+    if num_clients == 1:
+        raise InvalidInput("num_clients", 1, "leaves no heterogeneity, by which bias is divided", "give 2, 3, … or any")
+    if not draws.everyone:
+        raise InvalidInput("participation", f"{draws.K} clients", "are drawn, and the round has no fixed point",
+                           "leave it out")  # fmt: skip
+    if is_scheduled(method) or is_scheduled(solver):
+        raise InvalidInput("method", method, "has a schedule, and its rounds no common fixed point", "give numbers")
+    state = method.initial_state(Family(), lambda row: row)
+    if kept := [*state.shared, *state.memory]:
+        raise InvalidInput("method", method, f"keeps {', '.join(kept)} between rounds, and a worst-case bias is that "
+                           "of the server's point alone", "give a method without memory, or take "
+                           "fedconvex.fixed_point(method, problem)")  # fmt: skip
 
 
 def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneity: Any, spread: Any) -> None:
@@ -186,7 +228,7 @@ def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneit
             raise InvalidInput(name, given, "has no part in a ratio of terms", "write it into the denominator")
 
 
-def _check_subject(method: Method, clients: FunctionClass, metric: str, skips: bool) -> None:
+def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
     """Refuses methods and classes that are not analysed, alone or with this metric."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
@@ -196,9 +238,9 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str, skips: b
                            "delta)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    skipping = skips and method.skip != 0
-    if not (skipping or in_round(method, 0, arithmetics.get("exact")).linear):  # a schedule's numbers are known
-        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    # A schedule's numbers are known in every round; and of random communication both cases are played.
+    if not in_round(method, 0, arithmetics.get("exact")).linear and type(method).linear is not Method.linear:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"
         raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
@@ -232,7 +274,9 @@ def _check_divisor(metric: str, dissimilarity: Any, heterogeneity: Any) -> None:
         raise InvalidInput("dissimilarity", dissimilarity, "has no part in lifted_distance", "leave it out")
     if not to_fraction(heterogeneity, "heterogeneity") >= 0:
         raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
-    if heterogeneity and metric in ("lifted_distance", "descent"):
+    if dissimilarity is not None and metric == "bias":
+        raise InvalidInput("dissimilarity", dissimilarity, "has no part in bias", "leave it out")
+    if heterogeneity and metric in ("lifted_distance", "descent", "bias"):
         raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
 
 

@@ -12,12 +12,14 @@ from functools import partial
 from typing import Any, final
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.local_solvers.sgd import SGD
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
@@ -28,6 +30,7 @@ from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
+    GroupNumbers,
     Mixture,
     Vectors,
     drawn,
@@ -38,6 +41,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 
@@ -95,10 +99,17 @@ class Histories:
                 last = Once(partial(_latest, latest, members, everyones, board.clients))
                 yield self._with(history, history.chance * chance, after, last, everyones, draw, average)
             return
-        after, answers = answered(method, solver, self.board, before, self.draws)
-        everyone = self.draws.everyone
-        models = Once(lambda: answers if everyone else WhenDrawn.between(latest(), answers))
-        yield self._with(history, history.chance, after, models, lambda: answers, None, mean(answers))
+        for chance, communicates in communications(method):
+            after, answers = answered(method, solver, self.board, before, self.draws, communicates)
+            everyone = self.draws.everyone
+            models = Once(partial(_all_or_drawn, latest, answers, everyone))
+            chance, given = history.chance * chance, Once(partial(_itself, answers))
+            yield self._with(history, chance, after, models, given, None, mean(answers))
+
+    @property
+    def branches(self) -> bool:
+        """Whether there are several histories: of possible draws, or of rounds with and without communication."""
+        return isinstance(self.board, EnumeratedBoard) or len(communications(self.method)) > 1
 
     def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
         """Method and local solver, with the round's numbers in the place of schedules."""
@@ -109,11 +120,25 @@ class Histories:
         self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
     ) -> History:
         before, method = history.states[-1], self._of_round(len(history.draws))[0]
-        solutions = Once(lambda: answered(method, Exact(), self.board, before)[1])
+        solutions = Once(lambda: answered(method, Exact(), self.board, before, communicates=True)[1])
         return History(
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
             (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),
         )  # fmt: skip
+
+
+def communications(method: Method) -> list[tuple[Fraction, bool]]:
+    """Whether a round communicates, with the probabilities; most methods' rounds all do."""
+    skip = to_fraction(method.skip)
+    return [(1 - skip, True), (skip, False)] if skip else [(Fraction(1), True)]
+
+
+def _itself(answers: Any) -> Any:
+    return answers
+
+
+def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
+    return answers if everyone else WhenDrawn.between(latest(), answers)
 
 
 def _latest(latest: Callable[[], Any], members: Sequence[int], answers: Callable[[], Any], clients: int) -> Any:
@@ -147,6 +172,9 @@ def any_state(method: Method, board: Board | EnumeratedBoard) -> State:
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
     """The clients' answers to their subproblems: exact, after gradient steps, or any that are γ-inexact.
 
+    Numbers of steps that differ are those of the board's groups of clients.
+
+
     Raises InvalidInput for other local solvers, and for a start that the round does not know.
     """
     gamma = _gamma(solver)
@@ -158,12 +186,31 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
                            "give another start, or Exact()")  # fmt: skip
     if gamma is not None:
         return Answers(board.minimise_inexactly(subproblem, gamma))
+    if isinstance(solver, UnequalSteps):
+        return _after_unequal_steps(board, solver, subproblem)
     if isinstance(solver, GradientDescent):
         for _ in range(solver.steps):
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
     cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
+    if isinstance(solver, SGD):  # a class of functions knows no samples
+        cure += "; for steps along one random sample let every client have one, and give Weighted(1)"
     raise InvalidInput("local_solver", solver, "is not analysed", cure)
+
+
+def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
+    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points."""
+    functions = board.functions
+    if not isinstance(functions, ClientGroups):  # `worst_case` makes groups of the clients; other analyses do not
+        raise InvalidInput("local_steps", solver.steps, "differ between clients, which is not analysed here",
+                           "give one number for all clients")  # fmt: skip
+    shares = tuple(map(to_fmpq, functions.shares))
+    theta, size = subproblem.start, to_fmpq(solver.stepsize)
+    for done in range(max(solver.steps)):
+        moved = theta - subproblem.add_gradients(theta, board.gradient(theta)) * size
+        groups = (of_group(moved if done < n else theta, k) for k, n in enumerate(solver.steps))
+        theta = Mixture(shares, tuple(groups))
+    return Answers(theta, GroupNumbers(shares, tuple(size * n for n in solver.steps)))
 
 
 def _gamma(solver: LocalSolver) -> Any:
@@ -178,13 +225,17 @@ def _gamma(solver: LocalSolver) -> Any:
 
 
 def answered(
-    method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE
-) -> tuple[State, Any]:
+    method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE,
+    communicates: bool | None = None,
+) -> tuple[State, Any]:  # fmt: skip
     """The state after one round, and the answers of all clients.
 
-    With draws, averages over the drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
+    Of methods with random communication the caller says whether the round communicates. With draws, averages over the
+    drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
     """
-    cohort = _cohort(board, state.server, draws)
+    if communicates is None and method.skip != 0:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    cohort = _cohort(board, state.server, draws, communicates is not False)
     answers = solved(board, solver, method.subproblem(state, cohort))
     return method.update(state, cohort, answers), answers.points
 
@@ -197,7 +248,7 @@ def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> l
     skip = to_fmpq(method.skip)
     if not skip:
         return [(ONE, answered(method, solver, board, state)[0])]
-    cohorts = [replace(_cohort(board, state.server, EVERYONE), communicates=sends) for sends in (True, False)]
+    cohorts = [_cohort(board, state.server, EVERYONE, sends) for sends in (True, False)]
     posed = [method.subproblem(state, cohort) for cohort in cohorts]
     answers = [solved(board, solver, posed[0])]
     answers.append(answers[0] if _alike(*posed) else solved(board, solver, posed[1]))
@@ -216,10 +267,12 @@ def _alike(one: Subproblem, other: Subproblem) -> bool:
     )
 
 
-def _cohort(board: Any, points: Any, draws: Draws) -> Cohort:
+def _cohort(board: Any, points: Any, draws: Draws, communicates: bool) -> Cohort:
     """What a method can use in a round of everyone, or of drawn clients of whom two moments are known."""
 
     def average(stack: Any) -> Any:
+        if isinstance(stack, GroupNumbers):
+            return stack.mean
         if not isinstance(stack, Vectors):  # numbers are the same for all clients
             return stack
         return mean(stack) if draws.everyone or not isinstance(stack, Family) else drawn(stack)
@@ -228,7 +281,7 @@ def _cohort(board: Any, points: Any, draws: Draws) -> Cohort:
         points=points,
         population=1,  # `total` below is divided by the number of clients already
         everyone=draws.everyone,
-        communicates=True,
+        communicates=communicates,
         average=average,
         gradients=lambda: board.gradient(points),
         sampled_gradient=lambda: average(board.gradient(points)),

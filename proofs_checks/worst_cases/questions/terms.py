@@ -119,7 +119,7 @@ class TermsOnBoard:
     # ---- expectations over the draws
 
     def _expected(self, term: Term, t: int | None) -> Any:
-        if isinstance(self.board, EnumeratedBoard) and depends_on_draws(term, t):
+        if self.histories_of.branches and depends_on_draws(term, t):
             return self._over_draws(term, t)
         found = self._of(term, self.first, t)
         if isinstance(found, WhenDrawn):

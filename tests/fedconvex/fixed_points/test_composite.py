@@ -102,15 +102,56 @@ def test_a_memory_that_rests_makes_the_minimiser_a_fixed_state() -> None:
             assert (after.memory[name] == rows).all()
 
 
-def test_logistic_losses_of_splitting_methods_only() -> None:
+def logistic(ridge: Any = F(1, 10), term: Regularizer | None = None) -> Any:
     rng = np.random.default_rng(0)
     A, y = [rng.integers(-2, 3, (6, 3)).tolist() for _ in range(2)], [[1, -1, 1, 1, -1, -1]] * 2
-    composite = fc.CompositeProblem(fc.Logistic(A=A, y=y, ridge=F(1, 10)), L1(F(1, 20)))
-    found = fc.fixed_point(fc.FedDyn(alpha=1), composite, arithmetic="ball")
-    run = fc.simulate(fc.FedDyn(alpha=1), composite, 400, progress=False)
+    return fc.CompositeProblem(fc.Logistic(A=A, y=y, ridge=ridge), L1(F(1, 20)) if term is None else term)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [fc.FedDyn(alpha=1), fc.FedProx(mu=1), fc.FedGD(stepsize=F(1, 9), local_steps=3),
+     fc.FedGD(stepsize=F(1, 9), local_steps=(1, 3)), fc.FedNova(stepsize=F(1, 9), local_steps=2)],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("term", [L1(F(1, 20)), Box(F(-1, 10), F(1, 10)), GroupLasso(F(1, 20), [[0, 1], [2]])], ids=str)
+def test_runs_on_logistic_losses_end_at_the_enclosed_fixed_point(method: Any, term: Regularizer) -> None:
+    composite = logistic(term=term)
+    found = fc.fixed_point(method, composite, arithmetic="ball")
+    run = fc.simulate(method, composite, 400, progress=False)
     assert all(abs(float(b.mid()) - x) < 1e-10 for b, x in zip(found.point, run.points[-1], strict=True))
-    with pytest.raises(fc.InvalidInput, match="not known with this regulariser"):
-        fc.fixed_point(fc.FedProx(mu=1), composite)
+    assert max(float(b.rad()) for b in found.point) < 1e-11
+    assert found.unique is True
+
+
+def test_fedprox_on_logistic_losses_rests_where_its_optimality_condition_holds() -> None:
+    """0 ∈ Σ p_k ∇M_k(w) + λ∂‖w‖₁ with the Moreau envelopes' gradients μ(w − θ_k), by another minimiser of their own."""
+    from scipy.optimize import root
+
+    composite, mu = logistic(term=L1(F(1, 10))), 2.0
+    w = np.array(fc.fixed_point(fc.FedProx(mu=2), composite).point, dtype=float)
+    f = composite.problem
+
+    def answer(k: int) -> Any:
+        return root(lambda x: f.client_gradients(x)[k] + mu * (x - w), w, tol=1e-13).x
+
+    gradient = mu * (w - sum(p * answer(k) for k, p in enumerate(f.weights)))
+    assert (w == 0).any()
+    assert (w != 0).any()
+    assert gradient[w != 0] == pytest.approx(-np.sign(w[w != 0]) / 10, abs=1e-7)
+    assert (np.abs(gradient[w == 0]) <= 1 / 10 + 1e-7).all()
+
+
+@pytest.mark.parametrize("method", [fc.FedProx(mu=1), fc.FedGD(stepsize=F(1, 9), local_steps=2)], ids=str)
+def test_logistic_losses_without_strong_convexity_are_refused(method: Any) -> None:
+    with pytest.raises(fc.InvalidInput, match="not known with this regulariser; give strongly convex"):
+        fc.fixed_point(method, logistic(ridge=0))
+
+
+@pytest.mark.parametrize("method", [fc.FedSplit(stepsize=1), fc.FedProx(mu=1)], ids=str)
+def test_logistic_losses_have_no_exact_fixed_point(method: Any) -> None:
+    with pytest.raises(fc.InvalidInput, match="arithmetic = exact: is impossible for logistic losses"):
+        fc.fixed_point(method, logistic(), arithmetic="exact")
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,8 @@ def test_what_it_refuses() -> None:
         fc.simulate(tossed, PROBLEM, 1, fc.participation.Uniform(2))
     with pytest.raises(InvalidInput, match="communicates at random"):
         check(tossed, init=print, round=print, server_model=print)
-    with pytest.raises(InvalidInput, match="changes from round to round"):
-        worst_case(tossed, SmoothStronglyConvex(mu=1, L=4))
+    with pytest.raises(InvalidInput, match="rounds = 7"):
+        worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), rounds=7)
+    with pytest.raises(InvalidInput, match="random communication"):
+        worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), 3, participation=fc.participation.Uniform(2))
     assert read_method("scaffnew:probability=1/4")[1] == {"probability": F(1, 4)}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex.audit import audit
 from fedconvex.methods import METHODS
 from fedconvex.regularizers import L1, Box, GroupLasso
 
@@ -139,9 +140,12 @@ def test_every_method_takes_the_term_or_says_why_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda run: fc.recommend(LASSO), "is not a problem"),
+        (lambda run: fc.recommend(LASSO), "only f alone is analysed here; give its .problem"),
+        (lambda run: audit(LASSO, [fc.FedProx(mu=1)]), "only f alone is analysed here; give its .problem"),
+        (lambda run: fc.sweep([fc.FedProx(mu=1)], [LASSO], rounds=1), "only f alone is analysed here"),
+        (lambda run: fc.theory.bounds_for(fc.FedProx(mu=1), LASSO), "only f alone is analysed here; give its .problem"),
         (lambda run: fc.diagnose(run), "has a regulariser"),
-        (lambda run: fc.dissimilarity(LASSO, np.zeros(2)), "is not a problem"),
+        (lambda run: fc.dissimilarity(LASSO, np.zeros(2)), "only f alone is analysed here; give its .problem"),
         (lambda run: fc.theory.fedprox.theorem4.claim.on(run), "has a regulariser"),
         (lambda run: fc.simulate(fc.FedSplit(stepsize=1), LASSO, 1, participation=fc.participation.Uniform(1)),
          "needs all clients in every round for a composite objective"),

@@ -36,7 +36,7 @@ IDS = attrgetter("identifier")
 
 
 def test_these_have_claims() -> None:
-    assert len(ROUNDS) == 32
+    assert len(ROUNDS) == 34
     assert all(builder_of(s) is not None for s in ROUNDS)
 
 
@@ -104,10 +104,10 @@ def test_every_changed_multiplier_is_refused(statement: Statement) -> None:
 
 @pytest.mark.parametrize("statement", ROUNDS, ids=IDS)
 def test_it_needs_what_it_assumes(statement: Statement) -> None:
-    """Without the bounds of curvature, of the residuals and of the dissimilarity nothing of this holds."""
+    """Without the bounds of curvature, of the residuals and of the heterogeneity nothing of this holds."""
     if statement in (fedprox.equation4, fedprox.equation11, fedprox.equation12):  # of any vectors
         return
-    weaker = replace(statement.setting, curvature=(None, None), dissimilarity=None, variance=None)
+    weaker = replace(statement.setting, curvature=(None, None), dissimilarity=None, variance=None, similarity=None)
     if not weaker.method:
         weaker = replace(weaker, conditions=())
     if statement is fedprox.equation3:

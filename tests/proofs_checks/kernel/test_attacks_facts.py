@@ -105,7 +105,7 @@ CLASSES = {
         Upper(x, u)),
     "the objective's convexity at clients' points": by("at clients' points", OBJECTIVE,
         quadratic(mean(u), u, 0, False), Lower(mean(u), u)),
-    "the objective's Lipschitz gradient at clients' points": by("at clients' points", OBJECTIVE, lipschitz(u, x, L),
+    "the objective's Lipschitz gradient at clients' points": by("is not the claim", OBJECTIVE, lipschitz(u, x, L),
         Between(u, x, -L, L)),
     "the objective's Lipschitz gradient of the clients": by("is not the claim", OBJECTIVE, lipschitz(y, x, L),
         Between(y, x, -L, L)),

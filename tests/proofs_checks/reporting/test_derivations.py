@@ -181,6 +181,7 @@ def test_every_kind_of_fact_has_words() -> None:
         proofs.Lower(x, y), proofs.Upper(x, y), proofs.Between(x, y), proofs.Hypothesis("inexactness"),
         proofs.Hypothesis("scale"), proofs.CauchySchwarz(x, y), proofs.Idle(x), proofs.Infimum(x),
         proofs.Nonnegative(a), proofs.Earlier("first"), proofs.Proved("fedprox.equation3"), proofs.Jensen(x),
+        proofs.ClientInfima(x), proofs.Similar(x, y),
         proofs.Triangle(x, y, x), proofs.MeanLength(x), proofs.Product("first", "second"), proofs.BernoulliPower(a, 1),
     ]  # fmt: skip
     said = [fact_in_words(fact, display) for fact in kinds]

@@ -191,7 +191,7 @@ def test_two_moments_of_a_draw_are_those_of_all_draws(kept: Number, m: int, acti
         ((LAST_DISTANCE,), 1, "pair of such numbers"),
         (server(1), 1, "pair of such numbers"),
         (3, 1, "pair of such numbers"),
-        ("bias", 1, "is unknown"),
+        ("biased", 1, "is unknown"),
     ],
 )
 def test_what_no_program_can_contain_is_named(metric: Any, rounds: int, says: str) -> None:

@@ -193,7 +193,7 @@ def test_every_part_of_a_setting_has_a_meaning_or_is_refused() -> None:
         "gradient_steps", "draws", "minimiser", "bounded_below", "dissimilarity", "variance", "large_gradient",
         "starts_at_own_minima", "single_client", "example",
     }  # fmt: skip
-    refused = {"rests", "first_round", "objective", "initial_gap"}
+    refused = {"rests", "first_round", "objective", "initial_gap", "objective_gap", "similarity"}
     assert {f.name for f in fields(ClaimSetting)} == read | refused
 
 

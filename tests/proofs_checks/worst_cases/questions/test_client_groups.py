@@ -68,6 +68,24 @@ def test_a_block_for_every_kind(weights, curvatures, kinds, metric):
         assert float(found.lower) == pytest.approx(truth, abs=1e-6)
 
 
+@pytest.mark.beyond_core  # takes a second
+@pytest.mark.parametrize("numbers", [(1, 2), (2, 1, 2)])
+def test_unequal_local_steps(numbers):
+    def steps(c, k):
+        x = c.w
+        for _ in range(numbers[k]):
+            x = x - 0.4 * c.look(k, x)[0]
+        return x
+
+    m = len(numbers)
+    found = worst_case(
+        fc.FedGD(stepsize=F(2, 5), local_steps=numbers), SmoothStronglyConvex(1, 2), m, heterogeneity=F(1, 2)
+    )
+    truth = truth_of([1 / m] * m, [(1, 2)] * m, steps, "distance", 0.5)
+    assert float(found.upper) == pytest.approx(truth, abs=1e-6)
+    assert float(found.lower) == pytest.approx(truth, abs=1e-6)
+
+
 def test_equal_kinds_are_one_kind():
     clients, question = SmoothStronglyConvex(1, 3), {"heterogeneity": 1, "metric": "gap"}
     one = worst_case(fc.FedGD(stepsize=F(1, 4), local_steps=2), clients, "any", **question)

@@ -1,0 +1,102 @@
+"""The questions that readers of the field's other papers pose first, each with an answer and a second route to it."""
+
+from fractions import Fraction as F
+
+import pytest
+
+import fedconvex as fc
+from fedconvex import theory
+from fedconvex.claims.terms import gradient, memory, minimiser, server, square, value
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks import SimilarClients, SmoothStronglyConvex, lyapunov, verify, worst_case
+from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+MU, L = 1, 4
+CLASS = SmoothStronglyConvex(mu=MU, L=L)
+
+
+@pytest.mark.parametrize(("p", "s"), [(F(1, 2), F(1, 4)), (F(1, 2), F(1, 8)), (F(3, 4), F(1, 8)), (F(1), F(1, 4))])
+def test_scaffnew_with_random_communication(p, s):
+    """Mishchenko et al.: the potential's factor is max((1 − sμ)², 1 − p²), which a worst case attains."""
+
+    def potential(t):
+        return square(memory("model", t) - minimiser) + (s / p) ** 2 * square(
+            memory("control", t) - gradient(minimiser)
+        )
+
+    method = fc.Scaffnew(stepsize=s, probability=p)
+    found = worst_case(method, CLASS, metric=(potential(1), potential(0)))
+    assert found.lower == found.upper == max((1 - s * MU) ** 2, 1 - p**2)
+    twice = worst_case(method, CLASS, rounds=2, metric=(potential(1), potential(0)))
+    assert twice.upper <= found.upper**2
+    assert verify("scaffnew.onestep").verdict is Verdict.PROVED
+
+
+def test_rounds_that_may_be_local_are_simulated_on_their_worst_federation():
+    """The mean over many seeds of what `simulate` plays approaches the expectation, which is exact."""
+    method = fc.Scaffnew(stepsize=F(1, 8), probability=F(3, 4))
+    found = worst_case(method, CLASS, rounds=2, heterogeneity=1)
+    assert found.lower == found.upper
+    problem, start = found.federation(), found.start
+    ends = [fc.simulate(method, problem, 2, x0=start, seed=seed, progress=False).points[-1] for seed in range(400)]
+    gradients = problem.client_gradients(0.0 * start.astype(float))
+    divisor = float(start @ start) + (gradients**2).sum() / problem.num_clients
+    assert sum(end @ end for end in ends) / 400 / divisor == pytest.approx(float(found.lower), rel=0.05)
+
+
+def test_local_gradient_descent_over_eight_rounds():
+    """Khaled et al.: decided, by one round's certificate."""
+    found = worst_case(fc.FedGD(stepsize=F(1, 8), local_steps=2), CLASS, rounds=8, heterogeneity=1)
+    assert found.lower == found.upper
+    assert "exactly" in found.says
+
+
+@pytest.mark.parametrize("steps", [2, (1, 3)])
+def test_fedlins_gap_after_and_before(steps):
+    """Mitra et al.: also with a number of local steps for every client."""
+    found = worst_case(fc.FedLin(stepsize=F(1, 8), local_steps=steps), CLASS, 2, metric="gap_ratio")
+    gaps = [value(server(t)) - value(minimiser) for t in (1, 0)]
+    same = worst_case(fc.FedLin(stepsize=F(1, 8), local_steps=steps), CLASS, 2, metric=(gaps[0], gaps[1]))
+    assert found.upper == same.upper
+    if steps == 2:  # two steps of gradient descent on f
+        assert found.lower == found.upper == (1 - F(1, 8)) ** 4
+
+
+def test_fedavg_with_a_schedule_and_drawn_clients():
+    """Li et al.: a stepsize for every round; Γ, and G; steps along random samples are draws of clients."""
+    rounds = worst_case(fc.FedGD(stepsize=(F(1, 8), F(1, 9))), CLASS, rounds=2)
+    assert rounds.lower == rounds.upper == ((1 - F(1, 8)) * (1 - F(1, 9))) ** 2
+    for name in ("drawnclients", "onestepfromanypoints", "noiseofonestep"):
+        assert verify(f"li_fedavg.{name}").verdict is Verdict.PROVED
+    draws = fc.participation.Weighted(1)
+    found = worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, 4, heterogeneity=F(1, 64), participation=draws)
+    assert found.lower <= found.upper < 2
+    with pytest.raises(InvalidInput, match="let every client have one, and give Weighted"):
+        worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, local_solver=fc.SGD(epochs=1, batch_size=1, stepsize=F(1, 8)))
+
+
+def test_scaffold_with_three_of_ten_clients():
+    """Karimireddy et al.: a rate for any number of rounds; histories of all draws would be too many."""
+    method, draws = fc.Scaffold(stepsize=F(1, 16)), fc.participation.Uniform(3)
+    rate = lyapunov(method, CLASS, 10, participation=draws)
+    assert 0 < rate.lower <= rate.upper < 1
+    with pytest.raises(InvalidInput, match=r"too many ways to draw in 2 rounds for distance; .*lyapunov"):
+        worst_case(method, CLASS, 10, rounds=2, heterogeneity=1, participation=draws)
+
+
+def test_similar_clients():
+    """Shamir et al.: the proved contraction is no smaller than the worst case, which similarity makes small."""
+    mu, delta = F(1), F(1, 2)
+    bound = theory.dane.contraction(mu=mu, convexity=F(1), L_f=F(10), delta=delta, distance=F(1))
+    found = worst_case(fc.DANE(mu=mu), SimilarClients(mu=1, L=10, delta=delta))
+    assert found.lower <= found.upper <= bound < 1
+    assert verify("dane.similarclients").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("identifier", ["charles_konecny", "malinovskiy", "fednova"])
+def test_what_biased_methods_minimise(identifier):
+    paper = theory.papers()[identifier]
+    assert len(paper.statements) >= 2
+    assert all(verify(s).verdict is not Verdict.REFUTED for s in paper.statements.values())
