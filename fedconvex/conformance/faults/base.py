@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.rationals import Array
@@ -95,6 +96,12 @@ class FaultFamily:
             detail=detail,
         )
         return replace(one, **self.changes(Fraction(value)))
+
+    @property
+    def scanned(self) -> tuple[float, ...]:
+        """Numbers from small to large, between which those that people choose lie."""
+        neutral = (self.neutral,) if isfinite(self.neutral) else ()
+        return tuple(sorted({*self.starts, *neutral}))
 
     @property
     def unknown(self) -> str:
