@@ -175,7 +175,8 @@ def examine(
         cure = "look for float32 somewhere" if small else "compare the numbers of the first deviation step by step"
         found.append(ConformanceFinding(findings.UNKNOWN, cure, str(deviations[0])))
     first = explanations[0] if explanations else ()
-    others_alike = [one for one in explanations[1:] if suspects.indistinguishable(first, one)]
+    clients_known = any(clients for run in runs for clients in run.clients)
+    others_alike = [one for one in explanations[1:] if suspects.indistinguishable(first, one, clients_known)]
     diagnosis = [*(_finding(fault, first, others_alike) for fault in first if not fault.harmless), *found]
     named = {fault.name for fault in first}
     others = [_finding(fault) for one in explanations[1:] for fault in one if fault.name not in named]

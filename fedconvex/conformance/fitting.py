@@ -33,10 +33,19 @@ class Fit:
 
 
 def fit(
-    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
+    comparison: ComparedRuns,
+    known: Sequence[Fault],
+    unknown: Sequence[FaultFamily],
+    i: int,
+    cells: int,
+    thorough: bool = True,
 ) -> list[Fault] | None:
-    """The faults of the families with the numbers that fit the first cells of run i; None where none do."""
-    for starts in _starts(errors_of(comparison, known, unknown, i, cells), unknown):
+    """The faults of the families with the numbers that fit the first cells of run i; None where none do.
+
+    `thorough`: try many starts of two numbers, not only the first and last ones of both.
+    """
+    errors = errors_of(comparison, known, unknown, i, cells)
+    for starts in _best_starts(errors, unknown) if thorough and len(unknown) > 1 else _starts(unknown):
         found = refined(comparison, known, unknown, i, cells, np.array(starts))
         if found is not None:
             return found
@@ -208,10 +217,15 @@ def _damped(
     return None
 
 
-def _starts(errors: Errors, unknown: Sequence[FaultFamily]) -> list[tuple[float, ...]]:
-    """The starts of one family; of two, the pairs of their numbers with the smallest errors."""
+def _starts(unknown: Sequence[FaultFamily]) -> list[tuple[float, ...]]:
+    """The starts of one family, or the first and last starts of two."""
     if len(unknown) == 1:
         return [(start,) for start in unknown[0].starts]
+    return [tuple(family.starts[0] for family in unknown), tuple(family.starts[-1] for family in unknown)]
+
+
+def _best_starts(errors: Errors, unknown: Sequence[FaultFamily]) -> list[tuple[float, ...]]:
+    """Of all numbers of these families those with the smallest errors."""
     sizes = list[tuple[float, tuple[float, ...]]]()
     for values in product(*(family.scanned for family in unknown)):
         there = errors(np.array(values))

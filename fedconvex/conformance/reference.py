@@ -20,7 +20,7 @@ from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.batches import ChosenBatches, drawn
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.faulty_solvers import with_faults
-from fedconvex.conformance.faults.properties import AVERAGE, MEMORY
+from fedconvex.conformance.faults.properties import AVERAGE
 from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.rounding import error_growth
 from fedconvex.conformance.scenarios import Scenario
@@ -39,7 +39,6 @@ Part = Literal["both", "clients", "server"]  # what of an implementation is chec
 ROOM = 64  # factor for another order of operations: six bits
 MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
 MOST_EXACT_FAULTY_STEPS = 8  # the same limit for runs with a fault, of which a diagnosis needs many
-OUTSIDE = {MEMORY: 1, AVERAGE: 2}  # the order in which faults are planted, by the property that they violate
 ENCLOSING_BITS = 512  # precision of the balls that replace rationals beyond the limit
 
 
@@ -177,8 +176,9 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
         # the same batches, but no machine code: loading it takes longer than these runs
         solver = ChosenBatches(solver, partial(drawn, solver))
     solver = with_faults(solver) if faults else solver
-    # faults of the memory are outside the others, which read what is left of it, and so are those of the average
-    ordered = sorted(faults, key=lambda fault: OUTSIDE.get(fault.breaks, 0))
+    # a fault of the average is outermost: the others average as it says; and what is lost of the memory is lost before
+    # the others read it
+    ordered = sorted(faults, key=lambda fault: 2 * (fault.breaks == AVERAGE) + fault.loses_memory)
     for fault in ordered:
         method = FaultyMethod(method, fault, scenario, outermost=fault is ordered[-1])
         solver = fault.solver(solver)

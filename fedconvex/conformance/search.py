@@ -232,6 +232,8 @@ class FaultSearch:
 
     def _cells(self, parent: Explanation) -> tuple[int, ...]:
         """How many cells two numbers are fitted to: those of the whole run, for one cell fits many; then few."""
+        if parent.run > 0:  # long runs take long
+            return (parent.cell + 1,)
         run = self.comparison.runs[self.order[parent.run]]
         whole = len(run.points) + sum(bool(clients) for clients in run.clients)
         return (whole, parent.cell + 1) if whole > parent.cell + 1 else (whole,)
@@ -268,7 +270,7 @@ class FaultSearch:
         if self.comparison.spent > MOST_ROUNDS:
             return
         known = self._sorted((*parent.faults, *besides))
-        made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1)
+        made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1, parent.run == 0)
         if made is not None:
             yield from self._advance(parent, (*known, *made))
 

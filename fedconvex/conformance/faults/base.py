@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.conformance.faults.properties import MEMORY
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
@@ -59,6 +60,11 @@ class Fault:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def loses_memory(self) -> bool:
+        """Whether clients read another memory than the stored one."""
+        return self.breaks == MEMORY and self.subproblem is not _correct_subproblem
 
 
 @final
