@@ -189,7 +189,7 @@ class FaultSearch:
     def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 2):
-            yield list(self._variants(parent, some))
+            yield list(self._variants(parent, some, first_decides=False))
 
     def _by_silent(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with one that shows there and one that does so only beside it: a wrong divisor of what is unused."""
@@ -243,11 +243,17 @@ class FaultSearch:
         for some in combinations(self._effects(parent), 3):
             yield list(self._variants(parent, some))
 
-    def _variants(self, parent: Explanation, groups: Sequence[Sequence[Fault]]) -> Iterator[Explanation]:
-        """The sets with one fault more of each group; the first ones decide, the others have the same effect so far."""
+    def _variants(
+        self, parent: Explanation, groups: Sequence[Sequence[Fault]], first_decides: bool = True
+    ) -> Iterator[Explanation]:
+        """The sets with one fault more of each group.
+
+        `first_decides`: only if the first ones explain more, for the others have the same effect so far. Beside a fault
+        of another group they need not.
+        """
         first = list(self._advance(parent, (*parent.faults, *(group[0] for group in groups))))
         yield from first
-        if first:
+        if first or not first_decides:
             for chosen in list(product(*groups))[1:VARIANTS]:
                 yield from self._advance(parent, (*parent.faults, *chosen))
 
@@ -271,7 +277,7 @@ class FaultSearch:
             return
         known = self._sorted((*parent.faults, *besides))
         made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1, parent.run == 0)
-        if made is not None:
+        if made is not None and all(self._is_chosen(fault) for fault in made):
             yield from self._advance(parent, (*known, *made))
 
     def _settled(self, one: Explanation) -> Explanation:
@@ -319,11 +325,14 @@ class FaultSearch:
         for fault in one.faults:
             if fault.family is not None:
                 others = tuple(other for other in one.faults if other is not fault)
-                if abs(fault.value - fault.family.neutral) < LEAST_NUMBER:
-                    return False
-                if not self.comparison.largest_error(others) >= LEAST_EFFECT:
+                if not self._is_chosen(fault) or not self.comparison.largest_error(others) >= LEAST_EFFECT:
                     return False
         return True
+
+    @staticmethod
+    def _is_chosen(fault: Fault) -> bool:
+        """Whether a fitted number is one that people choose: not the number that changes nothing."""
+        return fault.family is None or not abs(fault.value - fault.family.neutral) < LEAST_NUMBER
 
     def _sorted(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
         """The faults in the catalogue's order, those with fitted numbers last."""
