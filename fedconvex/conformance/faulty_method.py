@@ -69,7 +69,6 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: memory[LAST_ANSWER],
             WEIGHT: memory[WEIGHT],
-            SAMPLES: memory[SAMPLES],
             LAST_MEMORY: 0 * state.server,
         }
         # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
@@ -92,7 +91,6 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
             WEIGHT: state.shared[WEIGHT],
-            SAMPLES: state.shared[SAMPLES],
             LAST_MEMORY: state.shared[LAST_MEMORY],
         }
         for name in correction_in(new):

@@ -2,7 +2,7 @@
 
 NUMBER = "history: client number"  # memory (m, 1)
 WEIGHT = "history: weight"  # memory (m, 1): the client's weight in the problem; also shared (m, 1): all weights
-SAMPLES = "history: samples"  # memory (m, 1), also shared: those of all clients
+SAMPLES = "history: samples"  # memory (m, 1)
 LAST_ROUND = "history: last round"  # memory (m, 1): the last round in which the client took part; −1 before the first
 LAST_ANSWER = "history: last answer"  # memory (m, d): before the first, the server's initial point
 ROUND = "history: round"  # shared (1,)

@@ -14,13 +14,12 @@ from fedconvex.conformance.faults.building_blocks import (
     original_method,
     takes_steps,
     with_client_memory,
-    with_memory,
     with_server,
     with_shared,
     with_subproblem,
 )
 from fedconvex.conformance.faults.properties import AVERAGE, CORRECTION, MEMORY, PULL, SERVER_MEMORY, SERVER_STEP, START
-from fedconvex.conformance.history import LAST_ROUND, SAMPLES
+from fedconvex.conformance.history import LAST_ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -87,31 +86,12 @@ def from_there(method: Method, state: State, cohort: Cohort, answers: Answers) -
     return method.update(with_server(state, there), replace(cohort, points=points, everyone=False), answers)
 
 
-def relative_sizes(state: State) -> Array:
-    """The clients' numbers of samples, over the mean of all clients, (K, 1)."""
-    everyone = state.shared[SAMPLES]
-    sizes: Array = state.memory[SAMPLES] * len(everyone) / everyone.sum(0)
-    return sizes
-
-
 def scaled_correction(method: Method, state: State, cohort: Cohort) -> Subproblem:
     """The subproblem with α times its linear term."""
     correct = method.subproblem(state, cohort)
     if correct.linear is None:  # another fault has left the term out
         return correct
     return replace(correct, linear=original_method(method).alpha * correct.linear)
-
-
-def with_own_alpha(subproblem: Subproblem, state: State) -> Subproblem:
-    """The subproblem with the weight α over the client's relative number of samples."""
-    own: Any = subproblem.weight / relative_sizes(state)
-    return replace(subproblem, weight=own)
-
-
-def stored_with_own_alpha(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """The memory grows by the same weights."""
-    change = after.memory["gradient"] - before.memory["gradient"]
-    return with_memory(after, gradient=before.memory["gradient"] + change / relative_sizes(before))
 
 
 def with_memory_added(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
@@ -128,14 +108,6 @@ FAULTS = (
         applies=both(of_method(Scaffold), takes_steps(1)),
         subproblem=in_first_round(later_clients_from_there),
         update=in_first_round(from_there),
-    ),
-    Fault(
-        name="alpha is divided by the client's relative number of samples",
-        cure="use the same alpha for all clients, or state that the objective is weighted",
-        breaks=PULL,
-        applies=is_feddyn,
-        subproblem=with_subproblem(with_own_alpha),
-        update=after_update(stored_with_own_alpha),
     ),
     Fault(
         name="the correction of the local gradient is multiplied by alpha",
