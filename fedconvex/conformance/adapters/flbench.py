@@ -61,7 +61,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> adapters.Im
         read |= {"train_clients": list(range(m)), "client_local_epoches": [steps.epochs] * m, "current_epoch": 0}
         read |= {"public_model_params": {name: p.data.clone() for name, p in model.named_parameters()}}
         read |= {name: {k: {} for k in range(m)} for name in STATES}
-        with patch.object(FedAvgServer, "__init__", lambda server, *_, **__: vars(server).update(read)):
+        with patch.object(FedAvgServer, "__init__", lambda server, *_, **__: server.__dict__.update(read)):
             server = server_class(arguments)
         pairs = two_modes((row, target) for A, b in data for row, target in zip(A, b, strict=True))
         ends = [sum(len(b) for _, b in data[:k]) for k in range(m + 1)]

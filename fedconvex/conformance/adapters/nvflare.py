@@ -33,7 +33,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
     from fedconvex.conformance.adapters import linear_model as linear
 
     names: dict[Any, Any] = {fc.FedGD: (fedavg.FedAvg, {}), fc.FedProx: (fedavg.FedAvg, {"fedprox_mu": "mu"})}
-    names |= {fc.FedAvgM: (fedopt_ctl.FedOpt, {"momentum": "momentum"}), fc.Scaffold: (scaffold.Scaffold, {})}
+    names[fc.FedAvgM], names[fc.Scaffold] = (fedopt_ctl.FedOpt, {"momentum": "momentum"}), (scaffold.Scaffold, {})
     class_, own = names_of(method, "FLARE", names, option=2, server_stepsize=1)
     steps, corrects, sends_changes = Steps.of(method, local_solver), class_ is scaffold.Scaffold, "momentum" in own
 
