@@ -76,7 +76,7 @@ def rows_of_planted(counts: dict[int, Counter[str]], seconds: Counter[str]) -> l
 
     return [
         of(total, "detected", "planted faults detected", 1),
-        of(total, "exactly", "named exactly", 0.97),
+        of(total, "exactly", "named exactly (faults with the same numbers in every run are one)", 0.97),
         *(of(counted, "exactly", f"named exactly, {size} at once", 0.97) for size, counted in counts.items()),
         of(total, "named", "named, or listed beside a set of faults with the same numbers", 0.97),
         of(total, "wrong", "something else named", 0, at_least=False),

@@ -175,7 +175,9 @@ def examine(
         cure = "look for float32 somewhere" if small else "compare the numbers of the first deviation step by step"
         found.append(ConformanceFinding(findings.UNKNOWN, cure, str(deviations[0])))
     first = explanations[0] if explanations else ()
-    diagnosis = [*(_finding(fault) for fault in first if not fault.harmless), *found]
+    clients_known = any(clients for run in runs for clients in run.clients)
+    others_alike = [one for one in explanations[1:] if suspects.indistinguishable(first, one, clients_known)]
+    diagnosis = [*(_finding(fault, first, others_alike) for fault in first if not fault.harmless), *found]
     named = {fault.name for fault in first}
     others = [_finding(fault) for one in explanations[1:] for fault in one if fault.name not in named]
     notes = {note for run in runs for note in run.notes} | {fault.name for fault in first if fault.harmless}
@@ -194,6 +196,7 @@ def examine(
         references=references,
         suspects=suspects,
         broken=frozenset(fault.breaks for fault in first if not fault.harmless),
+        doubtful=frozenset(fault.breaks for one in others_alike for fault in one),
         explained=not unexplained,
         explanations=tuple(tuple(fault.name for fault in one) for one in explanations),
     )
@@ -208,8 +211,13 @@ def in_single_precision(runs: Sequence[ObservedRun]) -> bool:
     return bool((single.astype(float) == entries).all() and (~few).sum() >= LEAST_LONG_NUMBERS)
 
 
-def _finding(fault: Fault) -> ConformanceFinding:
-    return ConformanceFinding(fault.name, fault.cure, fault.detail)
+def _finding(fault: Fault, among: Sequence[Fault] = (), alike: Sequence[Sequence[Fault]] = ()) -> ConformanceFinding:
+    """The finding of a fault, with those that stand in its place in sets of faults with the same numbers."""
+    rest = {one.name for one in among} - {fault.name}
+    same = [one for faults in alike if rest <= {f.name for f in faults} for one in faults if one.name not in rest]
+    same = [one for one in same if one.name != fault.name]
+    cures = dict.fromkeys((fault.cure, *(one.cure for one in same)))
+    return ConformanceFinding(fault.name, "; or: ".join(cures), fault.detail, tuple(one.name for one in same))
 
 
 def _work_varies_unseen(setup: Setup, references: Sequence[Reference]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,35 @@ class Suspects:
         # a stable sort: among equally good fits the search's order holds, conventions last
         ordered = sorted(found, key=lambda one: one.worst > closest)
         return [self._told(one, runs) for one in ordered]
+
+    def indistinguishable(self, one: Sequence[Fault], other: Sequence[Fault], clients_known: bool) -> bool:
+        """Whether two sets of faults differ in one, no convention, and compute the same models in every scenario.
+
+        `clients_known`: the clients' models count, too.
+        """
+        names = {fault.name for fault in one} ^ {fault.name for fault in other}
+        differing = [fault for fault in (*one, *other) if fault.name in names]
+        if len(differing) != 2 or len(one) != len(other) or any(fault.convention for fault in differing):
+            return False
+        return all(self._agree(one, other, reference, clients_known) for reference in self.references)
+
+    def _agree(self, one: Sequence[Fault], other: Sequence[Fault], reference: Reference, clients_known: bool) -> bool:
+        """Whether all models of the two faulty runs agree."""
+        pairs = zip_longest(*(moments(self.setup, reference, faults, self.part) for faults in (one, other)))
+        size = 0.0
+        for tolerance, (mine, theirs) in zip(reference.tolerances(self.bits), pairs, strict=False):
+            if mine is None or theirs is None:
+                return False
+            models = [(mine.server, theirs.server)]
+            if clients_known:
+                if mine.clients.keys() != theirs.clients.keys():
+                    return False
+                models += [(x, theirs.clients[k]) for k, x in mine.clients.items()]
+            size = max(size, *(float(np.abs(x).max()) for x, _ in models))
+            allowed = tolerance * max(1.0, size / float(np.abs(reference.points).max()))
+            if not all(np.abs(x - y).max() <= allowed for x, y in models):
+                return False
+        return True
 
     def _told(self, one: Explanation, runs: Sequence[ObservedRun]) -> tuple[Fault, ...]:
         """The faults, those with a fitted number with how well the runs agree with it."""

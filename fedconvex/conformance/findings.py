@@ -7,14 +7,24 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class ConformanceFinding:
-    """One thing that is wrong: `name` is a fixed sentence that tests can compare; `detail` has this run's numbers."""
+    """One thing that is wrong: `name` is a fixed sentence that tests can compare; `detail` has this run's numbers.
+
+    `same`: the names of other faults whose numbers are the same in every run; only the code tells which of them it is.
+    """
 
     name: str
     cure: str
     detail: str = ""
+    same: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.name}{f' ({self.detail})' if self.detail else ''}; {self.cure}"
+        return f"{self.title}; {self.cure}"
+
+    @property
+    def title(self) -> str:
+        """The names of what is wrong, with this run's numbers."""
+        names = ", or, with the same numbers, ".join((self.name, *self.same))
+        return f"{names}{f' ({self.detail})' if self.detail else ''}"
 
 
 RAISES = "the implementation raises an error"

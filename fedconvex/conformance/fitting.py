@@ -6,7 +6,7 @@ where the whole run then agrees: the fit itself proves nothing.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from fedconvex.errors import FedconvexError
 MOST_STEPS = 16
 STALLED = 0.5  # a step that leaves more than this part of the error leads nowhere …
 PATIENCE = 2  # … but for so many steps at first
+BEST = 2  # so many starts of two numbers
+NEAR = 0.25  # a path passes near 0 whose distance is at most so many lengths of one of its edges …
+BEYOND = 0.25  # … which is continued beyond its ends by so many lengths
 DIFFERENCE = 1e-7  # of the derivative's quotient, relative
 Errors = Callable[[np.ndarray], np.ndarray | None]
 
@@ -30,14 +33,57 @@ class Fit:
 
 
 def fit(
-    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
+    comparison: ComparedRuns,
+    known: Sequence[Fault],
+    unknown: Sequence[FaultFamily],
+    i: int,
+    cells: int,
+    thorough: bool = True,
 ) -> list[Fault] | None:
-    """The faults of the families with the numbers that fit the first cells of run i; None where none do."""
-    for starts in _starts(unknown):
+    """The faults of the families with the numbers that fit the first cells of run i; None where none do.
+
+    `thorough`: try many starts of two numbers, not only the first and last ones of both.
+    """
+    errors = errors_of(comparison, known, unknown, i, cells)
+    for starts in _best_starts(errors, unknown) if thorough and len(unknown) > 1 else _starts(unknown):
         found = refined(comparison, known, unknown, i, cells, np.array(starts))
         if found is not None:
             return found
     return None
+
+
+def nearby(
+    comparison: ComparedRuns, known: Sequence[Fault], family: FaultFamily, i: int, cells: int
+) -> list[Fault] | None:
+    """The same for one family at a fraction of the time, where the errors are smooth in the number."""
+    start = near_start(comparison, known, family, i, cells)
+    return None if start is None else refined(comparison, known, (family,), i, cells, np.array([start]))
+
+
+def near_start(
+    comparison: ComparedRuns, known: Sequence[Fault], family: FaultFamily, i: int, cells: int
+) -> float | None:
+    """A number where the errors are small; None where they never are.
+
+    The errors at some numbers are the corners of a path, and the fit begins where that passes near 0.
+    """
+    errors, before = errors_of(comparison, known, (family,), i, cells), None
+    begins = list[tuple[float, float]]()
+    for value in family.scanned:
+        there = errors(np.array([value]))
+        if there is not None and before is not None:
+            low, corner = before
+            along = there - corner
+            square = float(along @ along)
+            share = -float(corner @ along) / square if square > 0 else np.inf
+            if -BEYOND <= share <= 1 + BEYOND:
+                distance = float(np.linalg.norm(corner + share * along)) / square**0.5
+                begins += [(distance, low + share * (value - low))] if distance <= NEAR else []
+        before = None if there is None else (value, there)
+    if not begins:
+        return None
+    start = max(min(begins)[1], family.low)
+    return start if start < family.high else family.scanned[-1]
 
 
 def refined(
@@ -49,18 +95,7 @@ def refined(
     start: np.ndarray,
 ) -> list[Fault] | None:
     """The same from one start, with numbers as short as they fit."""
-
-    def errors(values: np.ndarray) -> np.ndarray | None:
-        faults = planted(comparison, known, unknown, values)
-        try:
-            parts = list(islice(comparison.errors(faults, i), cells))
-        except FedconvexError:
-            return None
-        if len(parts) < cells:
-            return None
-        found = np.concatenate(parts)
-        return found if np.isfinite(found).all() else None
-
+    errors = errors_of(comparison, known, unknown, i, cells)
     found = least_squares(errors, start, np.array([f.low for f in unknown]), np.array([f.high for f in unknown]))
     if found is None:
         return None
@@ -76,6 +111,25 @@ def refined(
             for family, value, fault in zip(unknown, found.values.tolist(), made, strict=True)
         ]
     return made
+
+
+def errors_of(
+    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
+) -> Errors:
+    """The errors of the first cells of run i, given the families' numbers; None where there are none."""
+
+    def errors(values: np.ndarray) -> np.ndarray | None:
+        faults = planted(comparison, known, unknown, values)
+        try:
+            parts = list(islice(comparison.errors(faults, i), cells))
+        except FedconvexError:
+            return None
+        if len(parts) < cells:
+            return None
+        found = np.concatenate(parts)
+        return found if np.isfinite(found).all() else None
+
+    return errors
 
 
 def planted(
@@ -164,7 +218,16 @@ def _damped(
 
 
 def _starts(unknown: Sequence[FaultFamily]) -> list[tuple[float, ...]]:
-    """The starts of one family, or the first starts of two."""
+    """The starts of one family, or the first and last starts of two."""
     if len(unknown) == 1:
         return [(start,) for start in unknown[0].starts]
     return [tuple(family.starts[0] for family in unknown), tuple(family.starts[-1] for family in unknown)]
+
+
+def _best_starts(errors: Errors, unknown: Sequence[FaultFamily]) -> list[tuple[float, ...]]:
+    """Of all numbers of these families those with the smallest errors."""
+    sizes = list[tuple[float, tuple[float, ...]]]()
+    for values in product(*(family.scanned for family in unknown)):
+        there = errors(np.array(values))
+        sizes += [] if there is None else [(float(np.linalg.norm(there)), values)]
+    return [values for _, values in sorted(sizes)[:BEST]]

@@ -176,8 +176,9 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
         # the same batches, but no machine code: loading it takes longer than these runs
         solver = ChosenBatches(solver, partial(drawn, solver))
     solver = with_faults(solver) if faults else solver
-    # a fault of the average is outermost: the others average as it says
-    ordered = sorted(faults, key=lambda fault: fault.breaks == AVERAGE)
+    # a fault of the average is outermost: the others average as it says; and what is lost of the memory is lost before
+    # the others read it
+    ordered = sorted(faults, key=lambda fault: 2 * (fault.breaks == AVERAGE) + fault.loses_memory)
     for fault in ordered:
         method = FaultyMethod(method, fault, scenario, outermost=fault is ordered[-1])
         solver = fault.solver(solver)

@@ -59,7 +59,8 @@ class Report(ShownResult):
 
     `passed`: every number that could be compared agrees, and there is no other finding. `diagnosis`: what is wrong,
     each a `ConformanceFinding` with `.name`, `.cure` and `.detail`; the known faults in it together reproduce every
-    number. `alternatives`: other known faults that reproduce them as well; `explanations` has the names of each set of
+    number, and `.same` has the names of faults that compute the same numbers in every run. `alternatives`: other known
+    faults that reproduce them as well; `explanations` has the names of each set of
     faults that does so, that of the diagnosis first. `deviations`: for each scenario that deviates from the exact
     trajectory, the first place.
 
@@ -78,6 +79,7 @@ class Report(ShownResult):
     suspects: Suspects
     broken: frozenset[str]  # the properties that the faults of the diagnosis violate
     explained: bool  # whether all numbers are correct, or reproduced by known faults
+    doubtful: frozenset[str] = frozenset()  # the properties that faults with the same numbers violate
     explanations: tuple[tuple[str, ...], ...] = ()  # which nothing but a look into the code can tell apart
 
     @cached_property
@@ -100,6 +102,8 @@ class Report(ShownResult):
             decisive = complete if self.explained else fine
             if name in self.broken:
                 status = "broken"
+            elif name in self.doubtful:
+                status = "undecided"
             elif not visible:
                 status = "not visible"
             elif all(fault in absent or seen_in[fault] & decisive for fault in visible):
@@ -117,11 +121,12 @@ class Report(ShownResult):
         scope = f"{len(self.runs)} problems, {rounds} rounds, {self.precision}"
         lines = [f"{self.method}: the implementation {verdict} ({scope})"]
         for finding in self.diagnosis:
-            lines.append(f"  * {finding.name}{f' ({finding.detail})' if finding.detail else ''}")
+            lines.append(f"  * {finding.title}")
             lines.append(f"    cure: {finding.cure}")
-        if self.alternatives:
+        others = [names for names in self.explanations[1:] if not covered(self.diagnosis, names)]
+        if others:
             lines.append("  these numbers would come just as well from:")
-            lines += [f"    - {'; and '.join(names)}" for names in self.explanations[1:]]
+            lines += [f"    - {'; and '.join(names)}" for names in others]
         if self.deviations:
             lines.append("  where runs deviate, the grossest first:")
             lines += [f"    {deviation}" for deviation in self.deviations[:3]]
@@ -200,6 +205,12 @@ class Report(ShownResult):
 
     def _tolerances(self, reference: Reference) -> np.ndarray:
         return reference.tolerances(self.suspects.bits)
+
+
+def covered(findings: Sequence[ConformanceFinding], names: Sequence[str]) -> bool:
+    """Whether each finding names one of these faults, itself or as one with the same numbers."""
+    counts = [sum(name in (finding.name, *finding.same) for name in names) for finding in findings]
+    return len(names) == len(findings) and all(count == 1 for count in counts)
 
 
 def gaps(run: ObservedRun, reference: Reference) -> np.ndarray:

@@ -9,17 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain, combinations, count, product
+from math import isfinite
 
 import numpy as np
 
 from fedconvex.conformance.comparison import ComparedRuns
 from fedconvex.conformance.explanations import Explanation
 from fedconvex.conformance.faults import Fault, FaultFamily
-from fedconvex.conformance.fitting import fit, refined
+from fedconvex.conformance.fitting import fit, near_start, nearby, refined
 
 MOST_FAULTS = 5
 MOST_ROUNDS = 60_000  # rounds that a search may play: some fifteen seconds
 DEAR = 2  # the ways to extend a set before this one try few others
+MOST_ROUNDS_OF_PAIRS = 40_000  # of these, what pairs of faults with a number beside them may take
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
 LEAST_EFFECT = 8.0  # a fault must explain errors of so many admissible ones, or make them so many times smaller
@@ -113,6 +115,8 @@ class FaultSearch:
             self._by_two_with_numbers(parent),
             self._by_silent(parent),
             self._by_three(parent),
+            self._by_two_and_number(parent),
+            self._by_one_and_two_numbers(parent),
         )
 
     def _complete(self, found: Sequence[Explanation]) -> list[Explanation]:
@@ -172,10 +176,20 @@ class FaultSearch:
         for family in self._families_at(parent):
             yield from self._fitted(parent, besides, (family,))
 
+    def _by_near_number(self, parent: Explanation, besides: Sequence[Fault]) -> Iterator[Explanation]:
+        """The same where there are many to try: only from where the errors are near 0 as the number varies."""
+        known = self._sorted((*parent.faults, *besides))
+        for family in self._families_at(parent):
+            if self.comparison.spent > MOST_ROUNDS or family.convention:
+                continue
+            made = nearby(self.comparison, known, family, self.order[parent.run], parent.cell + 1)
+            if made is not None:
+                yield from self._advance(parent, (*known, *made))
+
     def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 2):
-            yield list(self._variants(parent, some))
+            yield list(self._variants(parent, some, first_decides=False))
 
     def _by_silent(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with one that shows there and one that does so only beside it: a wrong divisor of what is unused."""
@@ -187,23 +201,59 @@ class FaultSearch:
     def _by_two_with_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The same, where one or both have an unknown number."""
         for group in self._effects(parent):
-            for one in self._by_number(parent, (group[0],)):
+            for one in self._by_near_number(parent, (group[0],)):
                 kept = [fault for fault in one.faults if fault is not group[0]]  # the others may differ later
                 others = [self._advance(parent, (*kept, other)) for other in group[1:VARIANTS]]
                 yield [one, *chain.from_iterable(others)]
         for two in combinations(self._families_at(parent), 2):
-            yield list(self._fitted(parent, (), two))
+            yield [one for cells in self._cells(parent) for one in self._fitted(parent, (), two, cells)]
+
+    def _by_two_and_number(self, parent: Explanation) -> Iterator[list[Explanation]]:
+        """The sets with two faults and a number more that show in the same cell for the first time."""
+        pairs = list(combinations([group[0] for group in self._effects(parent)], 2))
+        rounds = self.comparison.round_of(self.order[parent.run], parent.cell)
+        runs = sum(len(family.scanned) for family in self._families_at(parent))
+        if len(pairs) * runs * rounds <= MOST_ROUNDS_OF_PAIRS:
+            for two in pairs:
+                yield list(self._by_near_number(parent, two))
+
+    def _by_one_and_two_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
+        """The sets with one fault and two numbers more, the first of which nearly fits without the second."""
+        i, cells, families = self.order[parent.run], self._cells(parent)[0], self._families_at(parent)
+        for group in self._effects(parent):
+            known = self._sorted((*parent.faults, group[0]))
+            for one in families:
+                start = near_start(self.comparison, known, one, i, parent.cell + 1)
+                others = [other for other in families if other is not one and isfinite(other.neutral)]
+                for other in others if start is not None and self.comparison.spent <= MOST_ROUNDS else ():
+                    made = refined(self.comparison, known, (one, other), i, cells, np.array([start, other.neutral]))
+                    if made is not None:
+                        yield list(self._advance(parent, (*known, *made)))
+
+    def _cells(self, parent: Explanation) -> tuple[int, ...]:
+        """How many cells two numbers are fitted to: those of the whole run, for one cell fits many; then few."""
+        if parent.run > 0:  # long runs take long
+            return (parent.cell + 1,)
+        run = self.comparison.runs[self.order[parent.run]]
+        whole = len(run.points) + sum(bool(clients) for clients in run.clients)
+        return (whole, parent.cell + 1) if whole > parent.cell + 1 else (whole,)
 
     def _by_three(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with three faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 3):
             yield list(self._variants(parent, some))
 
-    def _variants(self, parent: Explanation, groups: Sequence[Sequence[Fault]]) -> Iterator[Explanation]:
-        """The sets with one fault more of each group; the first ones decide, the others have the same effect so far."""
+    def _variants(
+        self, parent: Explanation, groups: Sequence[Sequence[Fault]], first_decides: bool = True
+    ) -> Iterator[Explanation]:
+        """The sets with one fault more of each group.
+
+        `first_decides`: only if the first ones explain more, for the others have the same effect so far. Beside a fault
+        of another group they need not.
+        """
         first = list(self._advance(parent, (*parent.faults, *(group[0] for group in groups))))
         yield from first
-        if first:
+        if first or not first_decides:
             for chosen in list(product(*groups))[1:VARIANTS]:
                 yield from self._advance(parent, (*parent.faults, *chosen))
 
@@ -220,14 +270,14 @@ class FaultSearch:
             yield self._settled(one)
 
     def _fitted(
-        self, parent: Explanation, besides: Sequence[Fault], unknown: Sequence[FaultFamily]
+        self, parent: Explanation, besides: Sequence[Fault], unknown: Sequence[FaultFamily], cells: int | None = None
     ) -> Iterator[Explanation]:
-        """The set with faults of these families, fitted to the cell at the frontier."""
+        """The set with faults of these families, fitted to so many cells, by default up to the frontier."""
         if self.comparison.spent > MOST_ROUNDS:
             return
         known = self._sorted((*parent.faults, *besides))
-        made = fit(self.comparison, known, unknown, self.order[parent.run], parent.cell + 1)
-        if made is not None:
+        made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1, parent.run == 0)
+        if made is not None and all(self._is_chosen(fault) for fault in made):
             yield from self._advance(parent, (*known, *made))
 
     def _settled(self, one: Explanation) -> Explanation:
@@ -275,11 +325,14 @@ class FaultSearch:
         for fault in one.faults:
             if fault.family is not None:
                 others = tuple(other for other in one.faults if other is not fault)
-                if abs(fault.value - fault.family.neutral) < LEAST_NUMBER:
-                    return False
-                if not self.comparison.largest_error(others) >= LEAST_EFFECT:
+                if not self._is_chosen(fault) or not self.comparison.largest_error(others) >= LEAST_EFFECT:
                     return False
         return True
+
+    @staticmethod
+    def _is_chosen(fault: Fault) -> bool:
+        """Whether a fitted number is one that people choose: not the number that changes nothing."""
+        return fault.family is None or not abs(fault.value - fault.family.neutral) < LEAST_NUMBER
 
     def _sorted(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
         """The faults in the catalogue's order, those with fitted numbers last."""

@@ -11,13 +11,14 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, TypedDict
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import FedconvexError, InvalidInput
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import LocalSolver as LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.base import Method
+from fedconvex.methods.base import Method as Method
 
 
 class ImplementationFunctions(TypedDict):
@@ -85,6 +86,13 @@ def names_of(method: Method, framework: str, shipped: Mapping[type, tuple[Any, .
         listed = f"{', '.join(one.__name__ for one in shipped)}{f' with {where}' if where else ''}"
         raise not_shipped(method, framework, f"{listed}, and numbers for all parameters")
     return (*names, {theirs: float(value) for theirs, value in given.items()})
+
+
+def nested(settings: Any) -> Any:
+    """A dictionary of dictionaries as an object with attributes, in the way of configuration files."""
+    if not isinstance(settings, dict):
+        return settings
+    return SimpleNamespace(**{name: nested(value) for name, value in settings.items()})
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from typing import Any
 from unittest.mock import MagicMock, patch
 
 import fedconvex as fc
-from fedconvex.conformance.adapters import Steps, WholeRunFunctions, names_of, require
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
+from fedconvex.conformance.adapters import LocalSolver, Method, Steps, WholeRunFunctions, names_of, require
 
 TESTED = "0.9.6"
 # FedML's module and class, its name of the optimiser, and its names of the parameters

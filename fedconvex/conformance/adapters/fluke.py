@@ -5,9 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import fedconvex as fc
-from fedconvex.conformance.adapters import ImplementationFunctions, Steps, names_of, require
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
+from fedconvex.conformance.adapters import ImplementationFunctions, LocalSolver, Method, Steps, names_of, require
 
 TESTED = "0.8.1"
 # fluke's module and class of the algorithm, and its names of the parameters

@@ -5,9 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import fedconvex as fc
-from fedconvex.conformance.adapters import ImplementationFunctions, Steps, names_of, require_module
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
+from fedconvex.conformance.adapters import ImplementationFunctions, LocalSolver, Method, Steps, names_of, require_module
 
 TESTED = "d832e76"
 # the ending of PFLlib's modules, its classes of server and client, and its names of the parameters

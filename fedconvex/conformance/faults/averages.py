@@ -8,7 +8,6 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
-    after_update,
     both,
     in_first_round,
     takes_steps,
@@ -191,13 +190,6 @@ FAULTS = (
         cure="average over the clients' models only",
         breaks=AVERAGE,
         applies=of_models,
-        update=after_update(
-            lambda before, after, cohort, answers: with_server(
-                after,
-                after.server
-                - cohort.average(answers.points)
-                + np.concatenate([answers.points, before.server[None]]).sum(0) / (len(answers.points) + 1),
-            )
-        ),
+        update=with_average(lambda stack, state, cohort: (stack.sum(0) + state.server) / (len(stack) + 1)),
     ),
 )

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.conformance.faults.properties import MEMORY
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
@@ -59,6 +61,11 @@ class Fault:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def loses_memory(self) -> bool:
+        """Whether clients read another memory than the stored one."""
+        return self.breaks == MEMORY and self.subproblem is not _correct_subproblem
+
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,6 +102,12 @@ class FaultFamily:
             detail=detail,
         )
         return replace(one, **self.changes(Fraction(value)))
+
+    @property
+    def scanned(self) -> tuple[float, ...]:
+        """Numbers from small to large, between which those that people choose lie."""
+        neutral = (self.neutral,) if isfinite(self.neutral) else ()
+        return tuple(sorted({*self.starts, *neutral}))
 
     @property
     def unknown(self) -> str:

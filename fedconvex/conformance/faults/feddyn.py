@@ -38,8 +38,8 @@ def without_alpha(method: Method, state: State, cohort: Cohort, answers: Answers
 
 def undivided(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """The update with w ← mean θ_k − h."""
-    after = method.update(state, replace(cohort, everyone=False), answers)
-    return with_server(after, cohort.average(answers.points) - after.shared["h"])
+    after, mean = method.update(state, replace(cohort, everyone=False), answers), cohort.average(answers.points)
+    return with_server(after, mean + original_method(method).alpha * (after.server - mean))
 
 
 def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
@@ -63,6 +63,7 @@ def mean_of_participants(method: Method, state: State, cohort: Cohort, answers: 
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
+# what changes h comes before what applies it: where both are planted, the first is within the second
 FAULTS = (
     Fault(
         name="the server's memory is the mean of those who took part",
@@ -107,22 +108,11 @@ FAULTS = (
         update=around_last_model,
     ),
     Fault(
-        name="server memory is not applied",
-        cure=STEP,
-        breaks=SERVER_STEP,
+        name="the clients' memory is updated around the server's new model",
+        cure="g_k ← g_k − alpha(θ_k − w) with the w that the client started from",
+        breaks=MEMORY_RULE,
         applies=is_feddyn,
-        update=lambda method, state, cohort, answers: with_server(
-            method.update(state, cohort, answers), cohort.average(answers.points)
-        ),
-    ),
-    Fault(
-        name="server memory is applied with the wrong sign",
-        cure=STEP,
-        breaks=SERVER_STEP,
-        applies=is_feddyn,
-        update=after_update(
-            lambda before, after, cohort, answers: with_server(after, 2 * cohort.average(answers.points) - after.server)
-        ),
+        update=around_new_model,
     ),
     Fault(
         name="server memory is applied before it is updated",
@@ -142,10 +132,21 @@ FAULTS = (
         update=undivided,
     ),
     Fault(
-        name="the clients' memory is updated around the server's new model",
-        cure="g_k ← g_k − alpha(θ_k − w) with the w that the client started from",
-        breaks=MEMORY_RULE,
+        name="server memory is applied with the wrong sign",
+        cure=STEP,
+        breaks=SERVER_STEP,
         applies=is_feddyn,
-        update=around_new_model,
+        update=after_update(
+            lambda before, after, cohort, answers: with_server(after, 2 * cohort.average(answers.points) - after.server)
+        ),
+    ),
+    Fault(
+        name="server memory is not applied",
+        cure=STEP,
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=lambda method, state, cohort, answers: with_server(
+            method.update(state, cohort, answers), cohort.average(answers.points)
+        ),
     ),
 )

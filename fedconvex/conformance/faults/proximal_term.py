@@ -18,6 +18,7 @@ from fedconvex.conformance.faults.faulty_solvers import on_steps
 from fedconvex.conformance.faults.properties import PULL
 from fedconvex.conformance.history import LAST_ANSWER, PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup
+from fedconvex.methods.base import State
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
@@ -26,7 +27,13 @@ from fedconvex.problems.base import Subproblem
 
 def with_weight_times(factor: Fraction) -> SubproblemRule:
     """The subproblem with its proximal weight multiplied by the factor."""
-    return with_subproblem(lambda sub, state: replace(sub, weight=sub.weight * factor.numerator / factor.denominator))
+
+    def change(sub: Subproblem, state: State) -> Subproblem:
+        if sub.weight == 0:  # another fault has left the term out; an integer's half would be a float
+            return sub
+        return replace(sub, weight=sub.weight * factor.numerator / factor.denominator)
+
+    return with_subproblem(change)
 
 
 def around_server(setup: Setup) -> bool:

@@ -1,26 +1,31 @@
 """Faults that were found in published frameworks; docs/frameworks.md says where."""
 
 from dataclasses import replace
+from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
     after_update,
     always,
+    both,
+    in_first_round,
     of_method,
     original_method,
+    takes_steps,
     with_client_memory,
     with_server,
     with_shared,
     with_subproblem,
 )
-from fedconvex.conformance.faults.properties import AVERAGE, MEMORY, PULL, SERVER_MEMORY
+from fedconvex.conformance.faults.properties import AVERAGE, CORRECTION, MEMORY, PULL, SERVER_MEMORY, SERVER_STEP, START
 from fedconvex.conformance.history import LAST_ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.scaffold import Scaffold
+from fedconvex.problems.base import Subproblem
 
 is_feddyn = of_method(DynamicRegularization)
 
@@ -61,7 +66,63 @@ def without_their_change(before: State, after: State, cohort: Cohort, answers: A
     return with_shared(after, c=before.shared["c"] + cohort.population_mean(change))
 
 
+def first_step_of_first_client(state: State, cohort: Cohort, stepsize: Any) -> Array:
+    """The server's model after the first local step of the first client, before anything corrects that step."""
+    return state.server - stepsize * cohort.gradients()[0]
+
+
+def later_clients_from_there(method: Method, state: State, cohort: Cohort) -> Subproblem:
+    """The subproblems in which all but the first client start at the model that the first one's step left."""
+    correct = method.subproblem(state, cohort)
+    start = correct.start + 0
+    start[1:] = first_step_of_first_client(state, cohort, original_method(method).stepsize)
+    return replace(correct, start=start)
+
+
+def from_there(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update of that model, with the clients' changes from where they started."""
+    there, points = first_step_of_first_client(state, cohort, original_method(method).stepsize), cohort.points + 0
+    points[1:] = there
+    return method.update(with_server(state, there), replace(cohort, points=points, everyone=False), answers)
+
+
+def scaled_correction(method: Method, state: State, cohort: Cohort) -> Subproblem:
+    """The subproblem with α times its linear term."""
+    correct = method.subproblem(state, cohort)
+    if correct.linear is None:  # another fault has left the term out
+        return correct
+    return replace(correct, linear=original_method(method).alpha * correct.linear)
+
+
+def with_memory_added(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with w ← mean θ_k + mean g_k, both over those who take part."""
+    own = after.memory["gradient"]
+    return with_server(after, cohort.average(answers.points) + own.sum(0) / len(own))
+
+
 FAULTS = (
+    Fault(
+        name="the server's model keeps the first local step of the first client, in the first round",
+        cure="send copies of the server's model: `param.data = …` ends the sharing only after that step",
+        breaks=START,
+        applies=both(of_method(Scaffold), takes_steps(1)),
+        subproblem=in_first_round(later_clients_from_there),
+        update=in_first_round(from_there),
+    ),
+    Fault(
+        name="the correction of the local gradient is multiplied by alpha",
+        cure="the memory has the factor alpha already: the loss has −⟨g_k, θ⟩",
+        breaks=CORRECTION,
+        applies=is_feddyn,
+        subproblem=scaled_correction,
+    ),
+    Fault(
+        name="the server adds the mean memory of those who take part, instead of −h/alpha",
+        cure="w ← mean(θ_k) − h/alpha, with h ← h − (alpha/m)·Σ(θ_k − w), m counting all clients",
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=after_update(with_memory_added),
+    ),
     Fault(
         name="the server's step is multiplied by m/|P_t|",
         cure="the average is over those who take part already; m/|P_t| goes with weights 1/m, not with 1/|P_t|",

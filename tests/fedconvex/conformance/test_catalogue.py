@@ -55,6 +55,25 @@ def test_two_faults_can_be_planted_together(method: Method, solver: LocalSolver 
         assert sum(1 for _ in moments(suspects.setup, suspects.references[4], pairs[i], part="both")) > 0
 
 
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("method", "solver"), SETUPS)
+def test_several_faults_can_be_planted_together(method: Method, solver: LocalSolver | None) -> None:
+    suspects, draw = suspects_of(method, solver), np.random.default_rng(1)
+    for size in (3, 4, 5) * 20:
+        chosen = [suspects.faults[i] for i in sorted(draw.choice(len(suspects.faults), size=size, replace=False))]
+        assert sum(1 for _ in moments(suspects.setup, suspects.references[0], chosen, part="both")) > 0
+
+
+def test_a_proximal_term_that_is_gone_can_be_halved_and_centred_elsewhere() -> None:
+    """An integer's half is a float, which no rational number can be multiplied by: once the search stopped there."""
+    suspects = suspects_of(fc.FedDyn(alpha=0.5), fc.GradientDescent(steps=3, stepsize=0.1))
+    gone = ("the proximal term is always zero", "the proximal term is halved twice")
+    names = (*gone, "the proximal term pulls to the server's model of the round before")
+    chosen = [fault for fault in suspects.faults if fault.name in names]
+    assert len(chosen) == 3
+    assert sum(1 for _ in moments(suspects.setup, suspects.references[0], chosen, part="both")) > 1
+
+
 def test_every_fault_belongs_to_a_method_and_breaks_a_property() -> None:
     known = {value for name, value in vars(properties).items() if name.isupper()}
     for fault in catalogue():

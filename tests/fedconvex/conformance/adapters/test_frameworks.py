@@ -61,6 +61,7 @@ NEVER_STORED = "the clients' memory is never stored"
 LAST_MODEL = "only the last client's model counts"
 LAST_CHANGE = "only the last client's change reaches the server's memory"
 FROM_LAST = "server memory measures the changes from the last client's model, not from the server's"
+FIRST_STEP = "the server's model keeps the first local step of the first client, in the first round"
 UNDIVIDED = "server memory is not divided by alpha"
 BY_SAMPLES = "the average is weighted by samples"
 FROM_SERVER = "changes are measured from the server's model instead of the client's last answer"
@@ -109,7 +110,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fedml", "FedAvg"): {CHAINED, ORDER},
     ("fedml", "FedProx"): {CHAINED_WITH_PULL, ORDER},
     ("fedml", "FedNova"): set(),
-    ("fedml", "SCAFFOLD"): {ORDER, UNKNOWN},
+    ("fedml", "SCAFFOLD"): {LAST_MODEL, LAST_CHANGE, NEVER_STORED, FIRST_STEP, ORDER},
     ("fedml", "FedDyn"): {CHAINED, NO_GRADIENT, FROM_LAST, UNDIVIDED, ORDER},
     ("fedml", "FedAvg, first model copied"): set(),
     ("fedml", "FedProx, first model copied"): set(),
