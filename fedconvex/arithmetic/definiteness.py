@@ -178,7 +178,7 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
     for first in range(0, size, rows):
         part = factor[first : first + rows]
         # calls, since Python handles Ctrl-C after a call, but not between two operators
-        half = mul(flint.arb_mat(*part.shape, part.ravel().tolist()), ball_matrix)
+        half = mul(flint.arb_mat(len(part), size, part.ravel().tolist()), ball_matrix)
         defect = mul(half, transposed)
         for i in range(len(part)):
             for j in range(size):

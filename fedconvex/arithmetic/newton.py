@@ -69,9 +69,10 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
         best_norm = xp.where(norm < best_norm, norm, best_norm)
         moved, size = _norm(step), _norm(theta) + 1e-300  # 1e-300: a step of 0 at 0 is settled, too
         settled = moved <= SETTLED * size
-        reduced = norm / xp.where(previous > 0, previous, 1.0)
-        unseen = settled & (reduced * moved <= UNSEEN * EPSILON * size)  # steps shrink as gradients do
-        finished = finished | (settled & (norm > 0.5 * previous)) | unseen | (norm <= tolerance)
+        reduced = xp.where(norm < previous, norm, 1.0) / xp.where(norm < previous, previous, 1.0)  # at most 1
+        finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
+        if tolerance == 0:  # steps shrink as gradients do; a gradient to be reached may yet fall by small entries
+            finished = finished | (settled & (reduced * moved <= UNSEEN * EPSILON * size))
         forcing = xp.clip(reduced**2, LEAST_FORCING, FORCING)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
         if careful:  # far from quadratic convergence: a new Hessian, and a line search
