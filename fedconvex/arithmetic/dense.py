@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.problems.base import Clients
 from fedconvex.problems.subproblem import Subproblem
