@@ -26,9 +26,13 @@ def main() -> None:
         def kept() -> None:
             answers["kept"] = product(V)
 
+        def scores(matrices: np.ndarray) -> np.ndarray:
+            """Scores as they were laid out when curvatures were rebuilt: the classes of a sample side by side."""
+            return bucket.A @ matrices.swapaxes(1, 2)
+
         def rebuilt() -> None:
-            curvatures = clients.loss.curvatures(np, bucket.scores(W))
-            moved = (curvatures @ bucket.scores(directions)[..., None])[..., 0]
+            curvatures = clients.loss.curvatures(np, scores(W))
+            moved = (curvatures @ scores(directions)[..., None])[..., 0]
             answers["rebuilt"] = bucket.transposed(weights * moved).reshape(V.shape) + clients.ridge * V
 
         def matrices_alone() -> None:

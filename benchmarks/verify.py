@@ -7,9 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
-from run import record, row
+from run import record, row, seconds
 
 SLOWEST = "feddyn.theorem3sharper"
 PROGRAM = "import sys; sys.argv = ['fedconvex', 'verify', *{!r}]; from fedconvex.commands.main import main; main()"
@@ -18,12 +17,11 @@ REPETITIONS = 5
 
 
 def run(program: str, folder: str, compiled: str) -> float:
-    """Seconds of a whole process; its modules are compiled once, as installed packages are."""
+    """How long a whole process takes; its modules are compiled once, as installed packages are."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"FEDCONVEX_CACHE": folder, "PYTHONPYCACHEPREFIX": compiled}
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True)
-    return time.perf_counter() - start
+    command = [sys.executable, "-c", program]
+    return seconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))
 
 
 def alone(compiled: str) -> float:

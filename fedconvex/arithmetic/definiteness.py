@@ -6,6 +6,7 @@ certificate in balls is tried first, and slow rational arithmetic is used only w
 
 from collections.abc import Callable
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.interruptible import interruptible
 
 MatrixIn = Callable[[Arithmetic], Matrix]
+LONG_IN_BALLS = 3 * 10**8  # multiplications of balls in one product, more than half a second …
+FEWEST_ROWS = 100  # … but for fewer rows, FLINT would convert the other factor for longer than it multiplies
 COPIES_IN_BALLS = 8  # of a matrix, which FLINT makes in two products
 FEWER = "use arithmetic='float', or fewer features"
 
@@ -169,13 +172,18 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
         return False
     if not np.isfinite(factor).all():
         return False
-    X = flint.arb_mat(size, size, factor.ravel().tolist())
-    defect = X * ball_matrix * X.transpose()
+    transposed = flint.arb_mat(size, size, factor.T.ravel().tolist())
     total = flint.arb(0)
-    for i in range(size):
-        for j in range(size):
-            entry = defect[i, j] - 1 if i == j else defect[i, j]
-            total += entry * entry
+    rows = max(FEWEST_ROWS, LONG_IN_BALLS // size**2)  # at a time: Ctrl-C waits for the end of a product
+    for first in range(0, size, rows):
+        part = factor[first : first + rows]
+        # calls, since Python handles Ctrl-C after a call, but not between two operators
+        half = mul(flint.arb_mat(len(part), size, part.ravel().tolist()), ball_matrix)
+        defect = mul(half, transposed)
+        for i in range(len(part)):
+            for j in range(size):
+                entry = defect[i, j] - 1 if first + i == j else defect[i, j]
+                total += entry * entry
     return bool(total < 1)
 
 

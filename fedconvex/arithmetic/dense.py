@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
@@ -117,6 +118,9 @@ class NumpyArithmetic(DenseArithmetic):
         """One BLAS thread: on the small matrices of many clients, two threads were 20 times slower than one."""
         threads: AbstractContextManager[Any] = _blas_threads().limit(limits=1)
         return threads
+
+    def inverses(self, batch: Batch) -> Batch:
+        return one_by_one(self.inverse, batch)
 
     def array(self, values: Any) -> Array:
         return _in_range(values, float_array(values))

@@ -6,11 +6,14 @@ from typing import Any, Protocol
 from fedconvex.arithmetic.rationals import Array
 
 MAX_STEPS = 200
+EPSILON = 2.0**-52
 SLOW = 0.1  # a step after which some gradient is longer than this fraction of the previous one needs a new Hessian
 SINGULAR = 1e13  # beyond this condition number a Hessian counts as singular
 INVERSION_LIMIT = 500_000_000  # b · d³ up to which Hessians are inverted
 CONJUGATE_STEPS = 1000
-FORCING = 0.03  # conjugate gradients stop at this fraction of the gradient: Newton's next step corrects the rest
+FORCING = 0.03  # conjugate gradients stop at this fraction of the gradient: Newton's next step corrects the rest …
+LEAST_FORCING = 1e-4  # … or at a smaller one, where the last step reduced the gradient by more (Eisenstat and Walker)
+UNSEEN = 0.05  # a next step below this multiple of the point's rounding unit would change nothing
 SETTLED = 1e-8  # after a step this small, relative to the point, iterations go on only while gradients still halve
 
 
@@ -46,6 +49,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
     xp = functions.xp
     theta, gradients = start, functions.gradients(start)
     norm = best_norm = _norm(gradients)
+    forcing: Any = FORCING
     best, inverse, careful, finished = theta, None, True, norm <= tolerance
     invertible = len(theta) * theta.shape[-1] ** 3 <= INVERSION_LIMIT
     for _ in range(max_steps):
@@ -55,7 +59,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
             inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
             step = -(inverse @ gradients[..., None])[..., 0]
         else:
-            step = conjugate_gradients(xp, functions.hessian_map(theta), -gradients)
+            step = conjugate_gradients(xp, functions.hessian_map(theta), -gradients, forcing)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
         theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # finished functions stay where they are
@@ -63,16 +67,24 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
         previous, norm = norm, _norm(gradients)
         best = xp.where((norm < best_norm)[:, None], theta, best)
         best_norm = xp.where(norm < best_norm, norm, best_norm)
-        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)  # 1e-300: a step of 0 at 0 is settled, too
+        moved, size = _norm(step), _norm(theta) + 1e-300  # 1e-300: a step of 0 at 0 is settled, too
+        settled = moved <= SETTLED * size
+        reduced = xp.where(norm < previous, norm, 1.0) / xp.where(norm < previous, previous, 1.0)  # at most 1
         finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
+        if tolerance == 0:  # steps shrink as gradients do; a gradient to be reached may yet fall by small entries
+            finished = finished | (settled & (reduced * moved <= UNSEEN * EPSILON * size))
+        forcing = xp.clip(reduced**2, LEAST_FORCING, FORCING)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
         if careful:  # far from quadratic convergence: a new Hessian, and a line search
             inverse = None
     return best
 
 
-def conjugate_gradients(xp: Any, multiply: Callable[[Array], Array], right: Array, tolerance: float = FORCING) -> Array:
-    """H_k⁻¹ right_k for all k at once, with a residual of at most tolerance · ‖right_k‖; multiply: V ↦ H_k V_k."""
+def conjugate_gradients(xp: Any, multiply: Callable[[Array], Array], right: Array, tolerance: Any = FORCING) -> Array:
+    """H_k⁻¹ right_k for all k at once, with residuals of at most tolerance · ‖right_k‖; multiply: V ↦ H_k V_k.
+
+    tolerance: one for all k, or (b,).
+    """
     solution, residual, direction = 0 * right, right, right
     square = (residual * residual).sum(-1)
     enough = tolerance**2 * square

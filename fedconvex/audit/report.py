@@ -177,19 +177,20 @@ def trajectories(audit: "Audit") -> "pandas.DataFrame":
     """One row for each method and round: method, round, gap, relative_gap, distance (to the method's fixed point)."""
     import pandas
 
-    frames = [
-        pandas.DataFrame(
-            {
-                "method": method.name,
-                "round": np.arange(len(method.gaps)),
-                "gap": method.gaps,
-                "relative_gap": method.gaps / audit.first_gap,
-                "distance": method.distances,
-            }
-        )
-        for method in audit.methods
-    ]
-    return pandas.concat(frames, ignore_index=True)
+    return pandas.DataFrame(_trajectory_columns(audit))
+
+
+def _trajectory_columns(audit: "Audit") -> dict[str, Any]:
+    """The columns of `trajectories`: a list of names, then arrays."""
+    names = [name for method in audit.methods for name in [method.name] * len(method.gaps)]
+    gaps = np.concatenate([method.gaps for method in audit.methods])
+    return {
+        "method": names,
+        "round": np.concatenate([np.arange(len(method.gaps)) for method in audit.methods]),
+        "gap": gaps,
+        "relative_gap": gaps / audit.first_gap,
+        "distance": np.concatenate([method.distances for method in audit.methods]),
+    }
 
 
 def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
@@ -204,7 +205,9 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     picture, table, ending = io.BytesIO(), io.BytesIO(), "parquet" if is_installed("pyarrow") else "csv"
     draw_audit(audit).figure.savefig(picture, format="png", metadata={"Software": None})  # type: ignore[union-attr]
     if ending == "parquet":
-        trajectories(audit).to_parquet(table, index=False)
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(_arrow_table(_trajectory_columns(audit)), table)
     else:
         trajectories(audit).to_csv(table, index=False)
     contents = {
@@ -216,6 +219,26 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     for name, content in contents.items():
         write_atomically(folder / name, content)
     return replaced
+
+
+def _arrow_table(columns: dict[str, Any]) -> Any:
+    """An Arrow table of texts and NumPy arrays, from their memory.
+
+    `pyarrow.table` would import pandas to look at them, which takes longer than most audits of quadratics.
+    """
+    import pyarrow
+
+    def column(values: Any) -> Any:
+        if isinstance(values, np.ndarray):
+            kind = pyarrow.from_numpy_dtype(values.dtype)
+            buffer = pyarrow.py_buffer(np.ascontiguousarray(values))
+            return pyarrow.Array.from_buffers(kind, len(values), [None, buffer])
+        texts = [text.encode() for text in values]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        buffers = [pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(texts))]
+        return pyarrow.LargeStringArray.from_buffers(len(texts), *buffers)
+
+    return pyarrow.Table.from_arrays([column(values) for values in columns.values()], names=list(columns))
 
 
 def _row(method: "MethodAudit") -> tuple[str, ...]:

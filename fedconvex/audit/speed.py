@@ -43,7 +43,7 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
     elif settled:
         state = last
     else:
-        known = stop.analysis.state
+        known = stop.analysis.state_near(last)
         state, place = (last, "last round") if known is None else (known, "fixed point")
     if not np.isfinite(state.flat()).all():
         return None, None

@@ -38,12 +38,14 @@ from fedconvex.runs.rounds import Rounds, rounds_of
 NEWTON_STEPS = 50
 HALVINGS = 30
 FORMED_DIMENSION = 300  # up to here the derivative of a round is formed as a matrix; beyond, GMRES applies it
+INEXACT, TIGHT = 1e-6, 1e-9  # relative residuals of GMRES: that of the last Newton step, between these
 RESTART = 200  # vectors that GMRES keeps
 FEWER = "give fewer features or clients"
 STARTS = 25  # starts of Newton's method: the minimiser, then random points at growing distance
 SETTLING_ROUNDS = 50  # before Newton's method, so that the clients' memories come near their limits
 ARRIVED = 1e-11  # a Newton step this small, relative to the point, is the last: its square is below rounding
 GOOD = 1e-7  # a search succeeded if its last Newton step, relative to the point, is at most this
+NEARBY = 0.01  # a run's end this near the fixed point, relative to the point, is where Newton's method starts
 KRAWCZYK_DIMENSION = 150  # beyond, the d directional derivatives of a round in balls take minutes
 CONSERVED = 1e-12  # singular values below this fraction of the largest count as 0
 
@@ -80,19 +82,28 @@ class SmoothFixedPoints:
         """The fixed point, as accurately as floats determine it."""
         return np.asarray(ground_truth(self.problem).point if self._stationary else self._found[0].server)
 
-    @cached_property
-    def state(self) -> State | None:
-        """The whole state at `point`, clients' memories included; None where no fixed state was found there."""
+    def state_near(self, reached: State) -> State | None:
+        """The whole state at `point`, clients' memories included; None where no fixed state was found there.
+
+        reached: the state in which a run ended, from which the search starts if that is near `point`.
+        """
         if self.method.memoryless:
             return State(self._center)
         if not self._stationary:
             return self._found[0]
+
+        def distance(state: State) -> float:
+            return float(np.linalg.norm(state.server - self.point) / (1 + np.linalg.norm(self.point)))
+
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+            if distance(reached) <= NEARBY:
+                found, remaining, _ = self._newton(reached)
+                if remaining <= GOOD and distance(found) <= GOOD:
+                    return found
             found, remaining, _ = self._newton(
                 self._settling(0 * self.point if self.method.depends_on_start else self.point)
             )
-        away = float(np.linalg.norm(found.server - self.point) / (1 + np.linalg.norm(self.point)))
-        return found if remaining <= GOOD and away <= GOOD else None
+        return found if remaining <= GOOD and distance(found) <= GOOD else None
 
     @cached_property
     def _found(self) -> tuple[State, float]:
@@ -215,7 +226,7 @@ class SmoothFixedPoints:
             def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
                 return np.asarray(v - of(at.with_values(v)).flat())
 
-            step, magnified = _solve_linear(drift, residual)
+            step, magnified = _solve_linear(drift, residual, min(remaining, INEXACT))
             if not np.isfinite(step).all():
                 break
             length = np.linalg.norm(state.flat())
@@ -235,12 +246,15 @@ class SmoothFixedPoints:
         return state, remaining, lost
 
 
-def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> tuple[np.ndarray, float]:
+def _solve_linear(
+    apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, float]:
     """(x with apply(x) = right, the factor by which x magnifies rounding errors of `right`).
 
     Among many solutions, the one in the range of `apply`: quantities that rounds conserve (such as the anchor of
     `RegularizedFedSplit`) must keep their initial value. GMRES finds that one by itself, since its Krylov space lies in
-    the range. Where `apply` is not formed as a matrix, the factor is only a lower bound.
+    the range. Where `apply` is not formed as a matrix, the residual may be as large as tolerance · ‖right‖, and the
+    factor is only a lower bound.
     """
     size = len(right)
     if size <= FORMED_DIMENSION:
@@ -257,6 +271,6 @@ def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) 
 
     memory.require((RESTART + 10) * right.nbytes, "problem", f"states of {size} numbers", "Newton's method", FEWER)
     operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-    x = np.asarray(gmres(operator, right, rtol=1e-9, restart=RESTART, maxiter=5)[0])
+    x = np.asarray(gmres(operator, right, rtol=max(tolerance, TIGHT), restart=RESTART, maxiter=5)[0])
     length = float(np.linalg.norm(right))
     return x, float(np.linalg.norm(x)) / length if length > 0 else 0.0

@@ -49,7 +49,7 @@ class Loss(SampleLoss):
     def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
         """S ↦ share · (∂²loss/∂Z²)S for every sample, (…, n, C) to (…, n, C); what S does not change is computed once.
 
-        shares: (…, n).
+        The map may overwrite S. shares: (…, n).
         """
 
 
@@ -143,8 +143,14 @@ class SoftmaxLoss(Loss):
     def curvature_map(self, xp: Any, Z: Array, shares: Array) -> Callable[[Array], Array]:
         p = self.probabilities(xp, Z)
         weighted = shares[..., None] * p
-        # (diag p − ppᵀ)s without a C × C matrix; einsum, since sums along a short last axis are slow
-        return lambda S: weighted * (S - xp.einsum("...c,...c->...", p, S)[..., None])
+
+        def product(S: Array) -> Array:
+            # (diag p − ppᵀ)s without a C × C matrix; einsum, since sums along a short last axis are slow
+            S -= xp.einsum("...c,...c->...", p, S)[..., None]
+            S *= weighted
+            return S
+
+        return product
 
     def probabilities(self, xp: Any, Z: Array) -> Array:
         """exp(z_c) / Σ_e exp(z_e), shape (…, n, C)."""

@@ -1,5 +1,6 @@
 """A client of a linear model whose design is a SciPy CSR array, with the interface of `linear_models.Bucket`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -42,6 +43,10 @@ class SparseBucket:
     def scores(self, W: np.ndarray) -> np.ndarray:
         """The scores (1, n, C) of all samples, for weights (1, C, p)."""
         return np.asarray(self.A @ W[0].T)[None]
+
+    def repeated_scores(self, outputs: int) -> Callable[[np.ndarray], np.ndarray]:
+        """`scores`, for many weights."""
+        return self.scores
 
     def transposed(self, weighted: np.ndarray) -> np.ndarray:
         """Σ_i weighted_i ⊗ a_i, (1, C, p), for (1, n, C)."""

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.problems.base import Clients
 from fedconvex.problems.subproblem import Subproblem
@@ -38,7 +39,7 @@ class ModelClients(Clients):
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
         key = (0, 0.0, float(weight))
         if key not in self._matrices:
-            self._matrices[key] = np.linalg.inv(self.H + float(weight) * np.eye(self.H.shape[1]))
+            self._matrices[key] = one_by_one(np.linalg.inv, self.H + float(weight) * np.eye(self.H.shape[1]))
         return self._matrices[key]
 
     def hessians(self, X: Array) -> Batch:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.audit.designs.collapsed_steps import CollapsedSteps
 from fedconvex.audit.designs.model_clients import ModelClients
@@ -66,7 +67,7 @@ class QuadraticModel:
     @cached_property
     def spectra(self) -> tuple[np.ndarray, np.ndarray]:
         """The eigenvalues (m, d) and eigenvectors (m, d, d) of the clients' Hessians."""
-        eigenvalues, vectors = np.linalg.eigh(self.hessians)
+        eigenvalues, vectors = one_by_one(np.linalg.eigh, self.hessians)
         return eigenvalues, vectors
 
     def gap(self, u: np.ndarray) -> float:

@@ -79,10 +79,10 @@ class Trials:
 
     def floor(self, candidate: Candidate) -> float:
         """The error floor relative to the first gap; 0 for methods without bias."""
-        method, solver = candidate
-        if not has_floor(method):
-            return 0.0
-        floor = RoundMap(self.model, method, solver).floor / self.model.first_gap
+        return self._floor(RoundMap(self.model, *candidate))
+
+    def _floor(self, one: RoundMap) -> float:
+        floor = one.floor / self.model.first_gap if has_floor(one.method) else 0.0
         return 0.0 if floor < LEAST_FLOOR else floor
 
     def _reached(
@@ -90,8 +90,9 @@ class Trials:
     ) -> list[ReachedTarget]:
         found = {candidate: ReachedTarget(inf, inf) for candidate in range(len(candidates))}
         left: list[int] = []
+        maps = [RoundMap(self.model, *candidate) for candidate in candidates]
         for i, (method, solver) in enumerate(candidates):
-            floor = self.floor((method, solver)) if self.floor_counts else 0.0
+            floor = self._floor(maps[i]) if self.floor_counts else 0.0
             if floor > self.tolerance:  # a run may come near the minimiser only in passing
                 found[i] = ReachedTarget(inf, floor * self.model.first_gap)
             elif solver is not None or self._has_local_minimisers(method):
@@ -101,16 +102,16 @@ class Trials:
             if self.limits.participation is not None:
                 reached = self._by_draws(chosen, limit, seeds, every)
             elif chosen[0][0].memoryless:
-                reached = self._by_matrices(chosen, limit, every)
+                reached = self._by_matrices([maps[i] for i in left], limit, every)
             else:
                 reached = self._together(chosen, limit, every)
             found.update(zip(left, reached, strict=True))
         return list(found.values())
 
-    def _by_matrices(self, candidates: Sequence[Candidate], limit: int, every: bool) -> list[ReachedTarget]:
+    def _by_matrices(self, maps: Sequence[RoundMap], limit: int, every: bool) -> list[ReachedTarget]:
         found = []
-        for method, solver in candidates:
-            found.append(RoundMap(self.model, method, solver).reached(self.target, limit))
+        for one in maps:
+            found.append(one.reached(self.target, limit))
             if not every and isfinite(found[-1].rounds):
                 limit = min(limit, ceil(found[-1].rounds) + 1)  # poor parameters cost little
         return found
@@ -141,7 +142,7 @@ class Trials:
         maps = [RoundMap(self.model, *candidate) for candidate in candidates]
         if not every and maps[0].size > FORMED:  # late rounds take long: only the best candidate runs on
             return [maps[0].reached(self.target, limit), *(ReachedTarget(inf, inf) for _ in maps[1:])]
-        return self._by_matrices(candidates, limit, every)
+        return self._by_matrices(maps, limit, every)
 
     def _by_draws(
         self, candidates: Sequence[Candidate], limit: int, seeds: tuple[int, ...], every: bool

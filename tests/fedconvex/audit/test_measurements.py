@@ -1,5 +1,6 @@
 """The audit's numbers against exact arithmetic and against the limits of long runs."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -280,12 +281,43 @@ def test_the_predicted_contraction_is_what_two_rounds_beside_the_fixed_point_do(
     assert audit(labels, [method], rounds=3).methods[0].predicted_contraction == pytest.approx(radius, rel=1e-5)
 
 
+@pytest.mark.parametrize("played", [0, 3, 40])
+def test_the_state_at_the_fixed_point_does_not_depend_on_the_run_before(labels, played) -> None:
+    """From a run's far or near end, Newton's method ends in the state that one more round keeps."""
+    method = fc.FedSplit(stepsize=1)
+    rounds, stop = rounds_of(method, labels), fc.fixed_point(method, labels)
+    state = rounds.start(np.full(2, 7.0))
+    for _ in range(played):
+        state = rounds.advance(state)
+    found = stop.analysis.state_near(state)
+    assert abs(found.server - stop.point).max() < 1e-9
+    assert abs(rounds.advance(found).flat() - found.flat()).max() < 1e-9
+
+
 def test_without_the_memory_at_the_fixed_point_the_prediction_says_so(labels, monkeypatch) -> None:
     method = fc.FedSplit(stepsize=1)
     rounds = rounds_of(method, labels)
     first = rounds.advance(rounds.start(np.zeros(2)))
     at_stop = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
-    monkeypatch.setattr(SmoothFixedPoints, "state", None)
+    monkeypatch.setattr(SmoothFixedPoints, "state_near", lambda found, reached: None)
     elsewhere = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
     assert (at_stop[1], elsewhere[1]) == ("fixed point", "last round")
     assert elsewhere[0] != pytest.approx(at_stop[0], rel=1e-3)
+
+
+def test_the_saved_trajectories_are_those_of_the_frame(problem, tmp_path) -> None:
+    """Written from memory by Arrow, read back by pandas: names of other lengths and letters, infinite and missing."""
+    import pandas
+    import pyarrow.parquet
+
+    from fedconvex.audit.report import save, trajectories
+
+    found = audit(problem, ["fedprox:mu=1", "fedsplit"], rounds=4)
+    odd = np.array([np.nan, np.inf, 0.0, -0.0, 1e-320])[: len(found.methods[1].gaps)]
+    renamed = replace(found.methods[1], name="μ-Fed split", distances=odd)
+    result = replace(found, methods=(found.methods[0], renamed))
+    save(result, tmp_path)
+    saved = pandas.read_parquet(tmp_path / "trajectories.parquet")
+    pandas.testing.assert_frame_equal(saved, trajectories(result), check_exact=True)
+    assert list(saved.columns) == ["method", "round", "gap", "relative_gap", "distance"]
+    assert pyarrow.parquet.read_table(tmp_path / "trajectories.parquet").num_rows == len(saved)

@@ -59,4 +59,16 @@ def test_shares_weigh_the_samples() -> None:
     shares = np.arange(6.0)
     loss = losses.SoftmaxLoss()
     expected = shares[:, None] * np.einsum("ncd,nd->nc", loss.curvatures(np, Z), S)
-    assert abs(loss.curvature_map(np, Z, shares)(S) - expected).max() < 1e-14
+    assert abs(loss.curvature_map(np, Z, shares)(S.copy()) - expected).max() < 1e-14
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_a_product_survives_the_next_one(classes) -> None:
+    problem, rng = problem_of(classes), np.random.default_rng(4)
+    x, v, w = rng.standard_normal((3, problem.dim))
+    product = problem.clients("float").hessian_map(x)
+    first = product(v)
+    kept = first.copy()
+    product(w)
+    assert (first == kept).all()
+    assert (product(v) == kept).all()
