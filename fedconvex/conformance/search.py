@@ -189,7 +189,7 @@ class FaultSearch:
     def _by_two(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with two faults more that show in the same cell for the first time."""
         for some in combinations(self._effects(parent), 2):
-            yield list(self._variants(parent, some, first_decides=False))
+            yield list(self._variants(parent, some, first_decides=parent.run > 0))
 
     def _by_silent(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with one that shows there and one that does so only beside it: a wrong divisor of what is unused."""
