@@ -131,9 +131,6 @@ def specified(
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
-    if spec.method.skip != 0 and not spec.draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed where rounds are local at random",
-                           "leave it out")  # fmt: skip
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:

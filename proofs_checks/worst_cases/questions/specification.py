@@ -179,9 +179,12 @@ def specify(
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
-    if method.skip != 0 and (not draws.everyone or 2**rounds > MOST_HISTORIES):
-        raise InvalidInput("rounds", rounds, f"of random communication are analysed with everyone, and at most "
-                           f"{MOST_HISTORIES.bit_length() - 1}", "give fewer rounds, and no participation")  # fmt: skip
+    if method.skip != 0 and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed where rounds are local at random",
+                           "leave it out")  # fmt: skip
+    if method.skip != 0 and 2**rounds > MOST_HISTORIES:
+        most = MOST_HISTORIES.bit_length() - 1
+        raise InvalidInput("rounds", rounds, "leave too many ways to communicate at random", f"give at most {most}")
     if metric == "bias":
         _check_bias(method, solver, draws, rounds, count)
     if metric == "lifted_distance" and not draws.everyone:

@@ -177,7 +177,7 @@ def test_no_bound_is_no_number():
         ({"clients": WeaklyConvex(2, 2), "metric": "descent", "method": fc.FedDyn(alpha=1)}, "larger weight"),
         ({"method": fc.FedProx(mu=0), "clients": SmoothConvex(1)}, "weight 0"),
         ({"method": fc.AdaptiveFedProx(mu=1)}, "fixed parameters"),
-        ({"method": fc.FedPD(eta=1, skip=F(1, 2)), "rounds": 7}, "random communication"),
+        ({"method": fc.FedPD(eta=1, skip=F(1, 2)), "rounds": 7}, "communicate at random"),
         ({"method": fc.FedAvg(stepsize=F(1, 2))}, "not analysed"),
         ({"method": 3}, "not a method"),
         ({"clients": "convex"}, "no class of functions"),
