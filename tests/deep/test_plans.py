@@ -106,6 +106,7 @@ def test_nothing_is_copied_before_the_estimate(monkeypatch: pytest.MonkeyPatch) 
     assert told[0].state == 4 * dim * (1 + 20 + 1)  # the server's, every client's memory, and FedDyn's h
 
 
+@pytest.mark.slow
 def test_what_cannot_fit_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any sample is copied; what the error proposes runs in the memory that there is."""
     options: dict[str, Any] = {"rounds": 1, "local_solver": SGD, "participation": participation.Uniform(2)}

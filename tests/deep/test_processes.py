@@ -109,6 +109,7 @@ run = {rounds = 3, measure = "all"}
 """
 
 
+@pytest.mark.slow
 def test_the_command_in_two_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,25 +76,6 @@ def test_the_base_installation_audits(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.beyond_core  # starts a process
-def test_the_first_audit_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
-    """pandas would take a sixth of its time; only the CSV of the base installation, above, is written by it."""
-    program = """
-import sys
-from fedconvex.commands.errors import run
-from fedconvex.commands.main import command_line
-words = ["audit", "diabetes", "--rounds", "3", "--out", "found"]
-assert run(command_line(list(words)), list(words)) == 0
-assert "matplotlib" in sys.modules and "pyarrow" in sys.modules  # the list below could name what is never loaded
-assert not {"pandas", "sklearn", "cvxpy", "scipy.stats", "torch", "sympy", "z3", "numba"} & set(sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.slow
 def test_the_base_installation_names_the_extra_of_everything_else(tmp_path: Path) -> None:
     done = on_the_base(OTHER_WORK, tmp_path)

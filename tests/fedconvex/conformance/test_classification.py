@@ -87,8 +87,8 @@ def test_a_trainer_with_a_built_in_cross_entropy_passes(mu: float, dtype: Any) -
 @pytest.mark.parametrize(
     ("fault", "name"),
     [
-        ("sign", "the proximal gradient has the wrong sign"),
         ("not weighted", "the average is not weighted"),
+        ("sign", "the proximal gradient has the wrong sign"),
         ("sum", "the clients' functions are multiplied by the number of samples"),
         ("the bias is frozen", findings.UNKNOWN),
         ("the bias alone is near", "the proximal term covers only the model's last tensor"),

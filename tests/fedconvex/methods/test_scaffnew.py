@@ -116,6 +116,6 @@ def test_what_it_refuses() -> None:
         check(tossed, init=print, round=print, server_model=print)
     with pytest.raises(InvalidInput, match="rounds = 7"):
         worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), rounds=7)
-    with pytest.raises(InvalidInput, match="random communication"):
+    with pytest.raises(InvalidInput, match="local at random"):
         worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), 3, participation=fc.participation.Uniform(2))
     assert read_method("scaffnew:probability=1/4")[1] == {"probability": F(1, 4)}

@@ -71,6 +71,7 @@ def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_the_theorems_rest_on_the_axioms_of_the_real_numbers_alone(rocq: Rocq, folder: Path) -> None:
     """The standard library's axioms, and what its function spaces need; none of ours."""
     axioms = axioms_of(rocq, folder, [exported(statement(name)) for name in ("feddyn.equation4", "feddyn.equation5")])
