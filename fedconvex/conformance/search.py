@@ -19,9 +19,10 @@ from fedconvex.conformance.faults import Fault, FaultFamily
 from fedconvex.conformance.fitting import fit, near_start, nearby, refined
 
 MOST_FAULTS = 5
-MOST_ROUNDS = 60_000  # rounds that a search may play: some fifteen seconds
+MOST_ROUNDS = 60_000  # rounds that a search may play: some fifteen seconds …
+LAST = 6  # … and where these name nothing, one for so many of them more, for what had to wait
 DEAR = 2  # the ways to extend a set before this one try few others
-MOST_ROUNDS_OF_PAIRS = 40_000  # of these, what pairs of faults with a number beside them may take
+MOST_ROUNDS_OF_PAIRS = 40_000  # of MOST_ROUNDS, what pairs of faults with a number beside them may take
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
 LEAST_EFFECT = 8.0  # a fault must explain errors of so many admissible ones, or make them so many times smaller
@@ -35,11 +36,13 @@ class FaultSearch:
     faults: Sequence[Fault]
     families: Sequence[FaultFamily]
     order: Sequence[int] = field(init=False)
+    most_rounds: int = field(init=False)
 
     def __post_init__(self) -> None:
         runs = range(len(self.comparison.runs))
         # short runs first: most faults are excluded there, at a fraction of the time
         self.order = sorted(runs, key=lambda i: len(self.comparison.references[i].scenario.rounds))
+        self.most_rounds = MOST_ROUNDS
         self.places = {fault: place for place, fault in enumerate(self.faults)}
 
     def explanations(self, most: int = MOST_FAULTS) -> list[Explanation]:
@@ -68,15 +71,16 @@ class FaultSearch:
         often does what two faults do in one cell, and so may a fitted number that is not round: these come later.
         """
         agenda, numbers = list[tuple[tuple[int, ...], bool, Iterator[list[Explanation]]]](), count()
-        reached = dict[frozenset[str], tuple[int, int]]()
+        reached, extended = dict[frozenset[str], tuple[int, int]](), list[Explanation]()
 
         def extend(parent: Explanation) -> None:
+            extended.append(parent)
             for cost, way in enumerate(self._ways(parent)):
                 key = (cost + parent.doubt, -parent.run, -parent.cell, *parent.rank, next(numbers))
                 heappush(agenda, (key, cost < DEAR, way))
 
         extend(root)
-        while agenda and self.comparison.spent <= MOST_ROUNDS:
+        while agenda and self.comparison.spent <= self.most_rounds:
             key, cheap, way = heappop(agenda)
             complete = list[Explanation]()
             for some in way:
@@ -96,6 +100,21 @@ class FaultSearch:
             found = self._complete(complete)
             if found:
                 return self._with_others(self._minimal(found[0]), found[1:])
+        return self._at_last(extended, most) if self.comparison.spent > self.most_rounds else []
+
+    def _at_last(self, extended: Sequence[Explanation], most: int) -> list[Explanation]:
+        """What the search had no time for: the sets with the farthest frontier, few faults first, and two faults more.
+
+        One of the two shows there only beside the other. Larger sets that explain no more kept these waiting.
+        """
+        self.most_rounds = self.comparison.spent + MOST_ROUNDS // LAST
+        for parent in sorted(extended, key=lambda one: (-one.run, -one.cell, len(one.faults), one.rank)):
+            for some in self._by_silent(parent) if len(parent.faults) + 2 <= most else ():
+                found = self._complete(some)
+                if found:
+                    return self._with_others(self._minimal(found[0]), found[1:])
+                if self.comparison.spent > self.most_rounds:
+                    return []
         return []
 
     @staticmethod
@@ -138,7 +157,7 @@ class FaultSearch:
         for fault in best.faults:
             rest = [other for other in best.faults if other is not fault]
             for other in self.faults:
-                if other not in best.faults and self.comparison.spent <= MOST_ROUNDS:
+                if other not in best.faults and self.comparison.spent <= self.most_rounds:
                     for one in self._complete(list(self._refitted((*rest, other)))):
                         others.setdefault(one.names, one)
         return sorted(others.values(), key=lambda one: one.rank)
@@ -180,7 +199,7 @@ class FaultSearch:
         """The same where there are many to try: only from where the errors are near 0 as the number varies."""
         known = self._sorted((*parent.faults, *besides))
         for family in self._families_at(parent):
-            if self.comparison.spent > MOST_ROUNDS or family.convention:
+            if self.comparison.spent > self.most_rounds or family.convention:
                 continue
             made = nearby(self.comparison, known, family, self.order[parent.run], parent.cell + 1)
             if made is not None:
@@ -225,7 +244,7 @@ class FaultSearch:
             for one in families:
                 start = near_start(self.comparison, known, one, i, parent.cell + 1)
                 others = [other for other in families if other is not one and isfinite(other.neutral)]
-                for other in others if start is not None and self.comparison.spent <= MOST_ROUNDS else ():
+                for other in others if start is not None and self.comparison.spent <= self.most_rounds else ():
                     made = refined(self.comparison, known, (one, other), i, cells, np.array([start, other.neutral]))
                     if made is not None:
                         yield list(self._advance(parent, (*known, *made)))
@@ -259,7 +278,7 @@ class FaultSearch:
 
     def _advance(self, parent: Explanation, faults: Sequence[Fault]) -> Iterator[Explanation]:
         """The set, where it explains a cell more than its parent does."""
-        if self.comparison.spent > MOST_ROUNDS:
+        if self.comparison.spent > self.most_rounds:
             return
         ordered = self._sorted(faults)
         cells, all_agree, _ = self.comparison.agreement(ordered, self.order[parent.run])
@@ -273,7 +292,7 @@ class FaultSearch:
         self, parent: Explanation, besides: Sequence[Fault], unknown: Sequence[FaultFamily], cells: int | None = None
     ) -> Iterator[Explanation]:
         """The set with faults of these families, fitted to so many cells, by default up to the frontier."""
-        if self.comparison.spent > MOST_ROUNDS:
+        if self.comparison.spent > self.most_rounds:
             return
         known = self._sorted((*parent.faults, *besides))
         made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1, parent.run == 0)

@@ -111,7 +111,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fedml", "FedProx"): {CHAINED_WITH_PULL, ORDER},
     ("fedml", "FedNova"): set(),
     ("fedml", "SCAFFOLD"): {LAST_MODEL, LAST_CHANGE, NEVER_STORED, FIRST_STEP, ORDER},
-    ("fedml", "FedDyn"): {UNKNOWN, ORDER},
+    ("fedml", "FedDyn"): {CHAINED, NO_GRADIENT, FROM_LAST, UNDIVIDED, ORDER},
     ("fedml", "FedAvg, first model copied"): set(),
     ("fedml", "FedProx, first model copied"): set(),
     ("fedml", "SCAFFOLD, first model copied"): {LAST_MODEL, LAST_CHANGE, NEVER_STORED, ORDER},

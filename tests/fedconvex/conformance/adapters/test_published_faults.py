@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from classifying import softmax_gradient
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report, check, search
+from fedconvex.conformance.comparison import ComparedRuns
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -16,6 +18,7 @@ SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from eve
 OVERWRITTEN = "the stored control variates are overwritten before they are used"
 WRONG_SIGN = "the correction of the local gradient has the wrong sign"
 SCALED_UP = "the server's step is multiplied by m/|P_t|"
+ORDER = "the result depends on the order of the clients"
 
 
 def local_steps(problem: Any, k: int, w: np.ndarray, extra: Any) -> np.ndarray:
@@ -113,3 +116,56 @@ def test_fednova(scaled: bool) -> None:
     method = fc.FedNova(stepsize=STEPSIZE, local_steps=STEPS)
     report = check(method, init=init, round=play, server_model=lambda w: w, weights="equal")
     assert names(report) == ({SCALED_UP} if scaled else set())
+
+
+def chained_feddyn(problem: Any, state: Any, active: Any) -> Any:
+    """A round, in float32, of a FedDyn with four faults: those of FedML's, which trains the server's first model."""
+    w, h, t = state
+    start, answers = w, []
+    for k in active:
+        y = start
+        for _ in range(STEPS):
+            y = y - np.float32(STEPSIZE) * softmax_gradient(problem.A[k].astype(np.float32), problem.b[k], y)
+        answers.append(y)
+        start = y if t == 0 else w
+    h = h - np.float32(ALPHA / problem.num_clients) * sum(y - answers[-1] for y in answers)
+    return sum(answers) / np.float32(len(answers)) - h, h, t + 1
+
+
+FOUR = {
+    NO_GRADIENT,
+    "every client starts where the one before it ended, in the first round",
+    "server memory measures the changes from the last client's model, not from the server's",
+    "server memory is not divided by alpha",
+}
+
+
+def check_chained_feddyn() -> Report:
+    return check(
+        fc.FedDyn(alpha=ALPHA),
+        init=lambda problem, x0: (np.float32(x0), np.float32(0 * x0), 0),
+        round=chained_feddyn,
+        server_model=lambda state: state[0],
+        local_solver=fc.GradientDescent(steps=STEPS, stepsize=STEPSIZE),
+        loss="cross_entropy",
+    )
+
+
+def test_four_faults_in_single_precision_are_played_as_they_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_ROUNDS", 0)  # no search: the runs are compared with the four alone
+    report = check_chained_feddyn()
+    known = report.suspects
+    four = [fault for fault in known.faults if fault.name in FOUR]
+    runs = ComparedRuns(known.setup, known.references, report.runs, known.bits, known.part)
+    assert known.bits == 24
+    assert len(four) == len(FOUR)
+    assert runs.largest_error(four) < 0.01  # of the admissible error
+    for fault in four:
+        assert runs.largest_error([one for one in four if one is not fault]) > 100
+
+
+@pytest.mark.slow
+def test_a_fault_that_shows_only_beside_another_is_named_beside_two_more() -> None:
+    report = check_chained_feddyn()
+    assert names(report) - {ORDER} == FOUR
+    assert report.precision == "float32"
