@@ -335,7 +335,7 @@ def _shortened(vector: Array, by: Scalar, arithmetic: Arithmetic) -> Array:
 def _freeze(term: Any, name: str, infinity: float | None = None) -> None:
     """The parameter as one Fraction or a tuple of them; of bounds, one infinity stays as it is."""
     given = getattr(term, name)
-    is_list = isinstance(given, list | tuple | np.ndarray) and np.ndim(given) > 0
+    is_list = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
     entries = list(_listed(given, name)) if is_list else [given]
     found = tuple(_number(entry, name, infinity) for entry in entries)
     if not found:
