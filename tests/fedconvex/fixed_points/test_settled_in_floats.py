@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from problem_makers import ball_contains, few, least_squares
 
@@ -66,7 +66,13 @@ def test_a_wrong_pull_is_noticed() -> None:
     assert wrong.tolist() != right.tolist()
 
 
+CANCELLED = fc.LeastSquares(  # the fixed point is 0: two products of the same size cancel, up to rounding in floats
+    A=[[[Fraction(-1, 3)], [Fraction(2, 3)]]], b=[[Fraction(-4, 3), Fraction(-2, 3)]]
+)
+
+
 @few
+@example(problem=CANCELLED)
 @given(problem=least_squares())
 def test_floats_agree_with_the_exact_map(problem) -> None:
     settled = QuadraticFixedPoints(FROM_CENTER, problem, STEPS)._settled_in_floats()
@@ -74,7 +80,7 @@ def test_floats_agree_with_the_exact_map(problem) -> None:
     by_rounds = exact_map(FROM_CENTER, problem, STEPS)
     exact = np.array([float(v) for v in by_rounds.point])
     assert by_rounds.unique
-    assert abs(settled - exact).max() <= 1e-6 * (1e-300 + abs(exact).max())
+    assert abs(settled - exact).max() <= 1e-6 * (1e-6 + abs(exact).max())
 
 
 @pytest.mark.parametrize(
