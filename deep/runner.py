@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from inspect import Parameter, signature
 from math import isnan, nan
 from os import PathLike
 from pathlib import Path
@@ -42,6 +41,7 @@ from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.deep.torch_data import GivenSamples
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
+from fedconvex.deep.watching import watching_with
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -385,7 +385,7 @@ def run(
                 log_to(None if silent else log, records) as written,
                 started([] if silent else writers, settings, records) as writing,
             ):
-                watching = None if watch is None or silent else _watching(watch, task)
+                watching = None if watch is None or silent else watching_with(watch, task)
                 listeners = [
                     lambda record, state: written(record),
                     lambda record, state: writing.write(record),
@@ -427,36 +427,6 @@ def _warn_of_plain_average(simulator: Simulator) -> None:
         text = f"{scheme} averages the clients plainly, but the objective weights them: the rounds minimise another one"
         cure = f"take Weighted({scheme.K}) or UniformThenWeighted({scheme.K}), or equal weights"
         warnings.warn(f"{text}; {cure}", PlainAverage, stacklevel=3)
-
-
-def _watching(watch: Callable[..., None], task: Task, name: str = "watch") -> Callable[[dict[str, Any], State], None]:
-    """Calls `watch` with the record, and with a copy of the model if it takes two arguments.
-
-    Its StopIteration, which generators around a run would take for their own, becomes an InvalidInput.
-    """
-    with_model = _takes_two(watch)
-
-    def call(record: dict[str, Any], state: State) -> None:
-        try:
-            if with_model:
-                watch(record, restored(task.module_at(state)))
-            else:
-                watch(record)
-        except StopIteration as error:
-            problem = f"raised StopIteration in round {record['round']}, which does not end a run"
-            raise InvalidInput(name, watch, problem, "give until=…, a function of the record") from error
-
-    return call
-
-
-def _takes_two(function: Callable[..., Any]) -> bool:
-    """Whether it requires two arguments; one like `print`, which takes any number, gets the record alone."""
-    try:
-        parameters = signature(function).parameters.values()
-    except (TypeError, ValueError):  # built-in functions may have no signature
-        return False
-    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in positional and p.default is Parameter.empty for p in parameters) == 2
 
 
 def _run_rounds(

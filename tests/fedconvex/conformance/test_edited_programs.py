@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from edited_programs import PROGRAMS, Edit, edits, report_on
+from edited_programs import Edit, edits, report_on
+from plain_programs import PROGRAMS
 
 from fedconvex.conformance.report import covered
 
