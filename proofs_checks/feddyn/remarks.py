@@ -23,7 +23,8 @@ def _of_two_devices(where: str, numbers: str, divisor: str, right: str) -> Witne
     """One of two devices is drawn in each of T = 2 rounds from θ_k⁰ = θ⁰ = 0, where the objective is smallest."""
     program = f"""
 from fractions import Fraction
-T, minima, {numbers}  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+T, minima = 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+{numbers}
 gammas = [Fraction(a, {divisor}) for a in minima]  # γ¹ for each drawn device
 left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
 right = Fraction(0)  # {right}
@@ -33,13 +34,12 @@ right = Fraction(0)  # {right}
 
 ZERO = "any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0"
 ANY_MODEL = _of_two_devices(
-    "θ_k⁰ = θ⁰ = 0 with stored gradients 0", "alpha = 2, (1, -1), 40", "1 + alpha", "ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰"
+    "θ_k⁰ = θ⁰ = 0 with stored gradients 0", "alpha = 40", "1 + alpha", "ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰"
 )
 ANY_MODEL_IN_RATES = _of_two_devices(
-    "Theorem 1's third case: θ_k⁰ = θ⁰ = 0 with stored gradients 0", "m, P, L = 2, (1, -1), 2, 1, 1",
-    "1 + 30 * L * m // P", ZERO,
+    "Theorem 1's third case: θ_k⁰ = θ⁰ = 0 with stored gradients 0", "m, P, L = 2, 1, 1", "1 + 30 * L * m // P", ZERO,
 )  # fmt: skip
-ANY_MODEL_OF_ONE_STEP = _of_two_devices("θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0", "alpha = 2, (1, -1), 100", "alpha", ZERO)
+ANY_MODEL_OF_ONE_STEP = _of_two_devices("θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0", "alpha = 100", "alpha", ZERO)
 SAID: Mapping[str, Remarks] = {
     "equation1": Remarks(
         notes="Algorithm 1's input misses h⁰, which its first round uses; with h⁰ = 0 everything is as the proofs say. "
