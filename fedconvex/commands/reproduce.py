@@ -111,7 +111,7 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
 def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
     from rich.table import Table
 
-    from fedconvex.reproduce.summary import COLUMNS, agreement, shown
+    from fedconvex.reproduce.summary import agreement, columns
 
     if not summary["numbers"]:
         return
@@ -119,7 +119,7 @@ def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
     for name in ("", "published", "released code", "ours", "theory", ""):
         table.add_column(name, justify="left" if not name else "right")
     for row in summary["numbers"]:
-        table.add_row(row["what"], *(shown(row[name]) for name in COLUMNS), agreement(row))
+        table.add_row(row["what"], *columns(row), agreement(row))
     output.print(table)
 
 

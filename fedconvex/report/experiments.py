@@ -10,7 +10,7 @@ from typing import Any
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.reporting.markup import Html, mixed, table, tag
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import COLUMNS, agreement, last_results, read_summary, shown
+from fedconvex.reproduce.summary import agreement, columns, last_results, read_summary, shown
 
 PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
@@ -79,7 +79,7 @@ def _experiment(key: str, result: Mapping[str, Any], picture: str | None) -> Htm
 
 
 def _number(row: Mapping[str, Any]) -> Html:
-    numbers = (tag("td", shown(row[name]), class_="number") for name in COLUMNS)
+    numbers = (tag("td", text, class_="number") for text in columns(row))
     return tag("tr", tag("td", row["what"]), *numbers, tag("td", agreement(row), class_="small"))
 
 

@@ -30,7 +30,8 @@ NUMBER = (None, float, str)
 SHAPE = {
     "title": str, "source": str, "quick": bool, "note": str, "date": str,
     "numbers": [{
-        "what": str, "why": str, "agrees": (None, bool), "within?": (None, float), **dict.fromkeys(COLUMNS, NUMBER),
+        "what": str, "why": str, "agrees": (None, bool), "within?": (None, float), "range?": [NUMBER],
+        **dict.fromkeys(COLUMNS, NUMBER),
     }],
     "claims": [{
         "claim": str, "source": str, "note": str, "number": str,
@@ -76,6 +77,10 @@ def _number(row: Mapping[str, Any], measured: ExperimentMetrics) -> dict[str, An
     }
     for key in ("ours", "released", "theory"):
         found[key] = _finite(measured.number(row, key)) if key in row else None
+    if len(seeds(measured.experiment)) > 1:
+        of_seeds = [measured.of_seed(seed).number(row, "ours") for seed in seeds(measured.experiment)]
+        if min(of_seeds) < max(of_seeds):
+            found["range"] = [_finite(min(of_seeds)), _finite(max(of_seeds))]
     ours, published = found["ours"], found["published"]  # ours is a text if the level was not reached
     found["why"] = row.get("why", "")
     found["agrees"] = None
@@ -209,6 +214,14 @@ def shown(value: Any) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def columns(row: Mapping[str, Any]) -> list[str]:
+    """The numbers of a row for people, in the order of COLUMNS; ours with its range over the seeds where they differ."""
+    texts = {name: shown(row[name]) for name in COLUMNS}
+    if "range" in row:
+        texts["ours"] += f" ({' to '.join(map(shown, row['range']))})"
+    return list(texts.values())
+
+
 def agreement(row: Mapping[str, Any]) -> str:
     """Whether our number agrees with the published one, and the tolerance with its reason.
 
@@ -226,7 +239,7 @@ def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
     for key, result in results.items():
         kind = f"`{key}`" + (" (quick)" if result["quick"] else "")
         for row in result["numbers"]:
-            numbers.append((kind, row["what"], *(shown(row[name]) for name in COLUMNS), agreement(row)))
+            numbers.append((kind, row["what"], *columns(row), agreement(row)))
         claims += [
             (kind, f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
             for claim in result["claims"]

@@ -9,7 +9,7 @@ import pytest
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment, read
-from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, summarise
+from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, columns, summarise
 
 TABLE = """
 id = "test.table"
@@ -116,6 +116,21 @@ def test_every_entry_is_a_number(written: Any) -> None:
         ("far, 57 %: FedAvg", "more than 5", 2, None),
     ]
     assert {(row["source"], row["why"]) for row in numbers} == {("Table 1", "small")}
+
+
+def test_several_seeds_show_their_range(written: Any) -> None:
+    """Seed s is s rounds later: the level that takes FedAvg 3 models takes it 3 to 5, and one that none reaches stays."""
+    experiment = written(TABLE.replace("rounds = 5", "rounds = 5\nseeds = 3"))
+    rows = [
+        {"problem": data, "method": method, "seed": seed, "round": t, "test_accuracy": curve[max(t - seed, 0)]}
+        for data in experiment.data for method, curve in ACCURACIES.items() for seed in range(3) for t in range(6)
+    ]  # fmt: skip
+    numbers = summarise(ExperimentMetrics(experiment, pandas.DataFrame(rows)), experiment)["numbers"]
+    shown = {row["what"]: columns(row)[2] for row in numbers}
+    assert (shown["near, 98.2 %: FedAvg"], shown["near, 98.2 %: SCAFFOLD"]) == ("4 (3 to 5)", "not reached")
+    assert shown["near, 97.2 %: SCAFFOLD"] == "not reached (10 to not reached)"  # two of the three end too early
+    one = written(TABLE)
+    assert not any("range" in row for row in summarise(measured(one), one)["numbers"])
 
 
 def test_levels_are_those_that_are_printed(written: Any) -> None:
