@@ -215,7 +215,7 @@ def shown(value: Any) -> str:
 
 
 def columns(row: Mapping[str, Any]) -> list[str]:
-    """The numbers of a row for people, in the order of COLUMNS; ours with its range over the seeds where they differ."""
+    """The numbers of a row for people, in the order of COLUMNS; ours with the range over its seeds."""
     texts = {name: shown(row[name]) for name in COLUMNS}
     if "range" in row:
         texts["ours"] += f" ({' to '.join(map(shown, row['range']))})"

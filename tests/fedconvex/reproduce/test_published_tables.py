@@ -119,7 +119,7 @@ def test_every_entry_is_a_number(written: Any) -> None:
 
 
 def test_several_seeds_show_their_range(written: Any) -> None:
-    """Seed s is s rounds later: the level that takes FedAvg 3 models takes it 3 to 5, and one that none reaches stays."""
+    """Seed s is s rounds later: what takes FedAvg 3 models takes it 3 to 5; what no run reaches has no range."""
     experiment = written(TABLE.replace("rounds = 5", "rounds = 5\nseeds = 3"))
     rows = [
         {"problem": data, "method": method, "seed": seed, "round": t, "test_accuracy": curve[max(t - seed, 0)]}
