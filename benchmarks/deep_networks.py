@@ -2,7 +2,8 @@
 
 FedAvg, float32: a convolutional network with max-pooling, an LSTM on characters, and a transformer's encoder layer of
 two sizes: of the smaller one all clients of a round advance together, of the larger one each alone, as in the loop. The
-smallest of the ratios counts, each of one pair of runs that follow each other.
+smallest of the ratios counts, each of one pair of runs that follow each other. The last row says how many times faster
+than torch's LSTM anything can be that computes the same matrix products with torch.
 
 python benchmarks/deep_networks.py
 """
@@ -107,6 +108,32 @@ def measured(model: nn.Module, peer: nn.Module, clients: Samples, batch: int) ->
     return times
 
 
+def of_products(samples: int = 20, length: int = 80, width: int = 100) -> dict[str, list[float]]:
+    """Seconds of a gradient of a two-layer LSTM by its kernel, and of the matrix products in it alone, in pairs."""
+    lstm = nn.LSTM(8, width, 2, batch_first=True)
+    inputs, every = torch.randn(samples, length, 8), samples * length
+    state, gates = torch.randn(samples, width), torch.randn(samples, 4 * width)
+    states, all_gates = torch.randn(every, width), torch.randn(every, 4 * width)
+    forward, backward = torch.randn(width, 4 * width), torch.randn(4 * width, width)
+    to_gates, to_state, of_weights = torch.empty_like(gates), torch.empty_like(state), torch.empty_like(backward)
+    to_all_gates, to_states = torch.empty_like(all_gates), torch.empty_like(states)
+
+    def products() -> None:
+        for _ in range(2 * length):  # one after another in each layer: a step needs the state of the one before
+            torch.mm(state, forward, out=to_gates)
+            torch.mm(gates, backward, out=to_state)
+        torch.mm(states, forward, out=to_all_gates)  # the inputs of the second layer; those of the first are 8 wide
+        torch.mm(all_gates, backward, out=to_states)
+        for _ in range(3):
+            torch.mm(all_gates.t(), states, out=of_weights)
+
+    def kernel() -> None:
+        lstm.zero_grad()
+        lstm(inputs)[0][:, -1].sum().backward()
+
+    return interleaved({"kernel": kernel, "products": products}, 4 * REPETITIONS)
+
+
 def main() -> None:
     """Times, compares, records."""
     torch.set_num_threads(1)
@@ -122,6 +149,13 @@ def main() -> None:
                 peer="plain PyTorch loop", peer_value=loop, peer_unit="s", ratio=1 / min(ratios), at_least=True,
                 seconds=statistics.median(times["ours"]))
         )  # fmt: skip
+    times = of_products()
+    room = [kernel / products for kernel, products in zip(times["kernel"], times["products"], strict=True)]
+    rows.append(
+        row("LSTM: a gradient by torch's kernel over its matrix products alone", statistics.median(room), 1.2, "×",
+            peer="the products", peer_value=statistics.median(times["products"]), peer_unit="s",
+            ratio=statistics.median(room), at_least=True)
+    )  # fmt: skip
     record("deep_networks", rows)
 
 
