@@ -19,7 +19,8 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import graphs, models, run
+from fedconvex.deep import graphs, models, routes, run
+from fedconvex.deep.local_sgd import sample_numbers
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.memory import TensorMemory
 from fedconvex.deep.tasks import task_of
@@ -166,6 +167,58 @@ def rows_of_the_device(model: nn.Module) -> list[dict[str, Any]]:
     return [*found, memory]
 
 
+def row_of_orders() -> dict[str, Any]:
+    """The sample numbers of a round's batches, expanded on the device, against the same on the host and copied."""
+    steps, widest = 10 * SAMPLES // BATCH, BATCH
+    order = torch.randperm(SAMPLES * ACTIVE).repeat(10)
+    numbers = torch.arange(steps * ACTIVE).reshape(ACTIVE, steps).T.contiguous()
+    begins = torch.arange(steps * ACTIVE) * widest
+    width = torch.full_like(numbers, widest)
+
+    def on(place: torch.device) -> torch.Tensor:
+        return sample_numbers(order.to(place), begins.to(place), numbers.to(place), width.to(place), widest)
+
+    host = torch.device("cpu")
+    assert torch.equal(on(PLACE).cpu(), on(host))
+    times = interleaved(
+        {
+            "device": finished(lambda: on(PLACE)),
+            "host": finished(lambda: on(host).to(PLACE)),
+        },
+        REPETITIONS,
+    )
+    ratio = median_ratio(times["device"], times["host"])
+    return row("orders of 10 epochs' batches, expanded on the device", ratio, 0.5, "×", peer="on the host, then copied",
+               peer_value=statistics.median(times["host"]), peer_unit="s", ratio=ratio)  # fmt: skip
+
+
+def row_of_routes(model: nn.Module, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Steps of convolutions by the route that was measured to be the faster one, against the other."""
+    generator = torch.Generator().manual_seed(0)
+    clients = [
+        (torch.rand(SAMPLES, *shape, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
+        for _ in range(ACTIVE)
+    ]
+    solver = fc.SGD(epochs=1, batch_size=BATCH, stepsize=STEPSIZE)
+    calls: dict[bool, Callable[[], Any]] = {}
+    found = False
+    for together in (True, False):
+        task = task_of(model, clients, loss_of("cross_entropy"), None, 0, PLACE, torch.float32)
+        if together:
+            found = bool(routes.take_route(task, solver, None))
+        routes.take_route(task, solver, together)
+        rounds = rounds_of(
+            fc.FedAvg(epochs=1, batch_size=BATCH, stepsize=STEPSIZE), task.problem, task.arithmetic, solver
+        )
+        state, draw = rounds.start(task.start()), participation.Uniform(ACTIVE).draw(task.problem, 0, 0)
+        calls[together] = finished(partial(rounds.advance, state, draw))
+    times = interleaved({"chosen": calls[found], "other": calls[not found]}, REPETITIONS)
+    ratio = median_ratio(times["chosen"], times["other"])
+    name = "together" if found else "one by one"
+    return row(f"CNN: a round by the measured route ({name})", ratio, 1.1, "×", peer="the other route",
+               peer_value=statistics.median(times["other"]), peer_unit="s", ratio=ratio)  # fmt: skip
+
+
 def profile(case: Case, call: Callable[[], Any]) -> None:
     """Where a round's time goes, kernel by kernel, in results/deep_gpu_NAME.txt."""
     from torch.profiler import ProfilerActivity, profile
@@ -219,7 +272,7 @@ def main() -> None:
             0.4,
         ),
     ]
-    found += rows_of_the_device(dense)
+    found += [*rows_of_the_device(dense), row_of_orders(), row_of_routes(convolutions, (3, size, size))]
     if REHEARSED:
         print("rehearsed:", ", ".join(f"{line['what']} {line['value']:.3g}" for line in found))
         return

@@ -48,6 +48,8 @@ class DeepCheckpoint:
     exactly: bool = False  # whether other instruction sets are refused
     # The kinds of machines that computed the rounds so far: `load` adds those of the file, so that `save` keeps them.
     computed_with: list[dict[str, str]] = field(default_factory=list)
+    # What measurements chose at the start, on which the last digits depend: `load` adds the file's, `save` keeps it.
+    chosen: dict[str, bool | None] = field(default_factory=dict)
 
     @staticmethod
     def at(
@@ -108,6 +110,7 @@ class DeepCheckpoint:
             "run": json.dumps(self.identity.saved),
             "versions": json.dumps(_versions()),
             "computed_with": json.dumps(distinct(self.computed_with, self.here)),
+            "chosen": json.dumps(self.chosen),
             "records": json.dumps(records),
         }
         about["content"] = _content(stored, about)
@@ -119,8 +122,13 @@ class DeepCheckpoint:
         rounds: how many rounds the run is to have; a checkpoint of more is refused.
         Raises InvalidInput as `_load` does, on every process.
         """
-        saved = self._decoded(self._of_first(lambda: self._load(rounds)))
-        return saved if saved is None or self.processes is None else (self.processes.own(saved[0]), saved[1])
+        found = self._of_first(lambda: self._load(rounds))
+        if found is None:
+            return None
+        tensors, records, chosen = found
+        self.chosen.update(chosen)
+        state = self._decoded(tensors)
+        return (state if self.processes is None else self.processes.own(state)), records
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -145,8 +153,8 @@ class DeepCheckpoint:
         result: T = found
         return result
 
-    def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]]] | None:
-        """The saved tensors and records, or None if there is no file.
+    def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]], dict[str, bool | None]] | None:
+        """The saved tensors, records and choices, or None if there is no file.
 
         Raises InvalidInput for a damaged file, a file that is not a checkpoint, one of another run (naming what
         differs) or of other library versions, one computed with other instruction sets if `exactly` (otherwise a
@@ -163,6 +171,7 @@ class DeepCheckpoint:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
             differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
+            chosen = dict(json.loads(about.get("chosen", "{}")))
             there = dict(there)
             computed_with = json.loads(about.get("computed_with", "null"))
         except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
@@ -181,7 +190,7 @@ class DeepCheckpoint:
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
         require_same("checkpoint", self.path, computed_with, self.here, self.exactly)
         self.computed_with[:] = computed_with or []
-        return tensors, rows
+        return tensors, rows, chosen
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
         from safetensors import SafetensorError, safe_open
@@ -196,18 +205,14 @@ class DeepCheckpoint:
         except SafetensorError as error:
             raise self._refused("is no checkpoint of a run, or is damaged") from error
 
-    def _decoded(
-        self, saved: tuple[dict[str, Tensor], list[dict[str, Any]]] | None
-    ) -> tuple[State, list[dict[str, Any]]] | None:
-        if saved is None:
-            return None
-        arrays = {name: self._array(tensor) for name, tensor in saved[0].items()}
+    def _decoded(self, tensors: Mapping[str, Tensor]) -> State:
+        arrays = {name: self._array(tensor) for name, tensor in tensors.items()}
         parts: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}
         for name, value in arrays.items():
             group, _, part = name.partition("/")
             if part:
                 parts[group][part] = value
-        return State(arrays["server"], parts["shared"], parts["memory"]), saved[1]
+        return State(arrays["server"], parts["shared"], parts["memory"])
 
     def _array(self, tensor: Tensor) -> Array:
         # Other arithmetics than torch's compute on NumPy arrays; a copy is writable, which the library's view is not.

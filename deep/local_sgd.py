@@ -230,7 +230,7 @@ def _batches(
         # Numbers of batches, (T, K); those of finished clients are meaningless, and are cut off below.
         numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)
         width = size[numbers]
-        rows = _rows(
+        rows = sample_numbers(
             order, begins, torch.as_tensor(numbers, device=stored), torch.as_tensor(width, device=stored), widest
         )
         shares = _shares(torch.as_tensor(width, device=device), widest).to(shards.dtype)
@@ -244,7 +244,7 @@ def _batches(
             yield count, batch
 
 
-def _rows(order: Tensor, begins: Tensor, numbers: Tensor, width: Tensor, widest: int) -> Tensor:
+def sample_numbers(order: Tensor, begins: Tensor, numbers: Tensor, width: Tensor, widest: int) -> Tensor:
     """The samples of batches, (T, K, B): entries of the order from where each begins; padding repeats its last one."""
     columns = torch.arange(widest, device=order.device)
     places = begins[numbers][..., None] + torch.minimum(columns, width[..., None] - 1)

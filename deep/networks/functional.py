@@ -51,11 +51,15 @@ class FunctionalNetwork(Network):
         self._of_one: Callable[..., Any] = one if fast is None else alone
         self._of_clients: Callable[..., Any] = vmap(one)
         self._working: dict[int, int] = {}  # by the size of batches
-        self._together = True  # False once vmap has failed for this module
+        self._together = True  # False once vmap has failed for this module, or where it was measured to be slower
 
     @property
     def takes_several(self) -> bool:
         return self._together
+
+    def take_one_by_one(self) -> None:
+        """From now on, compute client after client."""
+        self._together = False
 
     def working_numbers(self, theta: Tensor, batch: Batch) -> int:
         size = batch.shares.shape[1]

@@ -20,7 +20,7 @@ from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import graphs, local_mode, models, run, runner
+from fedconvex.deep import graphs, local_mode, models, routes, run, runner
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
@@ -214,6 +214,31 @@ def test_steps_in_graphs_as_on_the_cpu(device: str, momentum: float, monkeypatch
         device, fc.FedProx(mu=1), NETWORK, fc.SGD(epochs=6, batch_size=4, stepsize=0.05, momentum=momentum), None
     )
     assert recorded
+
+
+@on_the_device
+@pytest.mark.parametrize("seconds", [0.5, 2.0])
+def test_convolutions_by_either_route_as_on_the_cpu(
+    device: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A measurement that finds steps together to take so many times as long."""
+    measured: list[Any] = []
+
+    def seconds_of(call: Any, place: torch.device) -> float:
+        measured.append(place)
+        return seconds if call() is None else 1.0
+
+    monkeypatch.setattr(routes, "seconds_of", seconds_of)
+    model = random(
+        nn.Sequential(
+            nn.Unflatten(1, (1, 1, FEATURES)),
+            nn.Conv2d(1, 2, (1, 3)),
+            nn.Flatten(),
+            nn.Linear(2 * (FEATURES - 2), CLASSES),
+        )
+    )
+    require_the_same_run(device, fc.FedProx(mu=1), model, SGD, None)
+    assert measured
 
 
 @on_the_device
