@@ -111,7 +111,10 @@ def faults(file: Path, root: Path = ROOT) -> list[Fault]:
 
 
 def touching(file: str, root: Path) -> list[str]:
-    """The files of tests that mention what a module defines, or go through all statements; the nearest first."""
+    """The files of tests that mention what a module defines, lie in its folder, or go through all statements.
+
+    The nearest come first.
+    """
     path = Path(file)
     formula = path.parts[0] == "theory"
     own = path.parent.name if formula and len(path.parts) > 2 else path.stem  # a paper is a folder, or one file
@@ -122,9 +125,10 @@ def touching(file: str, root: Path) -> list[str]:
     for test in (root / "tests").rglob("test_*.py"):
         text = test.read_text("utf-8")
         distinct, every = len(set(word.findall(text))), formula and EVERY_STATEMENT.search(text) is not None
-        if distinct or every:
+        beside = path.parent.name == test.parent.name  # may reach the module by what imports it
+        if distinct or every or beside:
             place = f"{test.parent.name} {test.stem}"
-            near = own in place or path.parent.name == test.parent.name
+            near = own in place or beside
             found[str(test.relative_to(root))] = (path.stem in place, near, distinct, every)
     return sorted(found, key=lambda name: found[name], reverse=True)[:MOST_FILES]
 
