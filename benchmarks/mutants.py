@@ -3,9 +3,9 @@
 python benchmarks/mutants.py --sample 60 --seed 0    # a sample, the same for the same seed
 python benchmarks/mutants.py                         # all of them: days; Ctrl-C records those that were tried
 
-Each fault is written into a copy of the checkout. The tests that mention its module run by default first, those of the
-module's own folder before the others, and then the slow and exhaustive ones, up to the first that fails. Some changes
-change nothing that can be observed; those survive, and are listed to be read.
+Each fault is written into a copy of the checkout. The tests that mention its module run by default first, the nearest
+files alone before the others are even imported, and then the slow and exhaustive ones, up to the first that fails. Some
+changes change nothing that can be observed; those survive, and are listed to be read.
 """
 
 import argparse
@@ -31,6 +31,7 @@ SUBJECTS = ("theory", "fedconvex/methods", "fedconvex/data")
 LAYERS = {"default": "not slow and not exhaustive", "slow": "slow or exhaustive"}
 EVERY_STATEMENT = re.compile(r"\bpapers\(\)|\bREFERENCES\b|\bCATALOGUE\b")  # tests of all need not name any
 MOST_FILES = 40  # of tests; more mention the common names, and what fails there only is counted as not noticed
+NEAREST = 4  # files of tests that run before the others: most faults fail there, and importing all takes longest
 TIMEOUT = 900  # seconds for the tests of one layer
 COUNTERPART: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt,
@@ -110,7 +111,10 @@ def faults(file: Path, root: Path = ROOT) -> list[Fault]:
 
 
 def touching(file: str, root: Path) -> list[str]:
-    """The files of tests that mention what a module defines, or go through all statements; the nearest first."""
+    """The files of tests that mention what a module defines, lie in its folder, or go through all statements.
+
+    The nearest come first.
+    """
     path = Path(file)
     formula = path.parts[0] == "theory"
     own = path.parent.name if formula and len(path.parts) > 2 else path.stem  # a paper is a folder, or one file
@@ -121,9 +125,10 @@ def touching(file: str, root: Path) -> list[str]:
     for test in (root / "tests").rglob("test_*.py"):
         text = test.read_text("utf-8")
         distinct, every = len(set(word.findall(text))), formula and EVERY_STATEMENT.search(text) is not None
-        if distinct or every:
+        beside = path.parent.name == test.parent.name  # may reach the module by what imports it
+        if distinct or every or beside:
             place = f"{test.parent.name} {test.stem}"
-            near = own in place or path.parent.name == test.parent.name
+            near = own in place or beside
             found[str(test.relative_to(root))] = (path.stem in place, near, distinct, every)
     return sorted(found, key=lambda name: found[name], reverse=True)[:MOST_FILES]
 
@@ -132,6 +137,7 @@ def outcome(tests: list[str], layer: str, root: Path) -> str:
     """The layer if one of its tests fails, "timeout" if they do not end, and nothing if they pass."""
     command = [sys.executable, "-m", "pytest", "-n0", "-xq", "-p", "no:cacheprovider", "-m", LAYERS[layer], *tests]
     environment = {**os.environ, "PYTHONPATH": str(root)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # all but the changed module are compiled once for all faults
     try:
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -144,9 +150,10 @@ def noticed(fault: Fault, root: Path) -> Fault:
     file = root / fault.file
     right = file.read_bytes()
     tests = touching(fault.file, root)
+    parts = [part for part in (tests[:NEAREST], tests[NEAREST:]) if part]
     write(file, right[: fault.begin] + fault.after.encode() + right[fault.end :])
     try:
-        outcomes = (outcome(tests, layer, root) for layer in LAYERS if tests)
+        outcomes = (outcome(part, layer, root) for layer in LAYERS for part in parts)
         return replace(fault, noticed_by=next(filter(None, outcomes), "none"))
     finally:
         write(file, right)

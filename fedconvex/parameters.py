@@ -1,6 +1,7 @@
 """Dataclass fields that hold real parameters (a stepsize, a weight), convertible to any arithmetic."""
 
 from dataclasses import field, fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from fedconvex import arithmetic as arithmetics
@@ -80,10 +81,19 @@ def in_round(parameters: T, t: int, arithmetic: Arithmetic) -> T:
 
 
 def _schedules(parameters: Any) -> dict[str, StepsizeSchedule]:
-    if not is_dataclass(parameters):  # a subclass of the user's that is none
-        return {}
-    values = ((f.name, getattr(parameters, f.name)) for f in fields(parameters))
-    return {name: value for name, value in values if isinstance(value, StepsizeSchedule)}
+    kind: Any = type(parameters)
+    found = {}
+    for name in _names(kind):
+        value = getattr(parameters, name)
+        if isinstance(value, StepsizeSchedule):
+            found[name] = value
+    return found
+
+
+@lru_cache(maxsize=256)  # asked in every round, and `fields` looks at all of a class
+def _names(kind: type) -> tuple[str, ...]:
+    """The names of a dataclass's fields; none of a subclass of the user's that is no dataclass."""
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else ()
 
 
 def in_rationals(parameters: T) -> T:

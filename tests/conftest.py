@@ -1,8 +1,12 @@
 """What all tests share: the modules beside them can be imported, processes run this checkout, tests have layers."""
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 HERE = Path(__file__).parent
 
@@ -25,3 +29,15 @@ for folder in sorted({str(module.parent) for module in helper_modules()}):
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
 
 pytest_plugins = ("core_layer", "slow_layer", "explore_layer", "pytester")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Without looking for cycles among a million objects that stay: that took a fifth of the time, in every process."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()  # nor later, whenever a test makes many objects
+        gc.enable()

@@ -40,15 +40,18 @@ class FlintArithmetic(Arithmetic):
 
     def array(self, values: Any) -> Array:
         values = np.asarray(values)
-        memory.require(values.size * memory.OBJECT, "data", _shown(values.shape), f"as {self.name} numbers, it", CURE)
+        self._require(values.size * memory.OBJECT, values.shape)
         result = np.empty(values.shape, dtype=object)
         result.ravel()[:] = [self.scalar(v) for v in values.ravel().tolist()]
         return result
 
     def require_room(self, rows: int, columns: int, copies: int = 1) -> None:
         """Raises TooLarge unless `copies` such matrices can be allocated, and the list of one's entries."""
-        needed = rows * columns * (copies * self.entry_bytes + memory.OBJECT)
-        memory.require(needed, "data", _shown((rows, columns)), f"as {self.name} numbers, it", CURE)
+        self._require(rows * columns * (copies * self.entry_bytes + memory.OBJECT), (rows, columns))
+
+    def _require(self, needed: int, shape: tuple[int, ...]) -> None:
+        if needed > memory.FREE:  # the usual few numbers need no words
+            memory.require(needed, "data", _shown(shape), f"as {self.name} numbers, it", CURE)
 
     def identity(self, size: int) -> Matrix:
         self.require_room(size, size)
@@ -131,7 +134,8 @@ class ExactArithmetic(FlintArithmetic):
             integers, _ = matrix.numer_denom()
             bits = max(abs(int(n)).bit_length() for n in integers.entries())
             entry = 2 * size * (bits + size.bit_length() // 2 + 1) // 8  # numerator and denominator
-        memory.require(2 * size**2 * entry, "data", _shown((size, size)), "the inverse in rational numbers", CURE)
+        if entry:
+            memory.require(2 * size**2 * entry, "data", _shown((size, size)), "the inverse in rational numbers", CURE)
         entries = interruptible(lambda: matrix.inv().entries(), [matrix])
         return flint.fmpq_mat(size, size, entries)
 

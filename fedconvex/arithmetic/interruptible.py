@@ -30,7 +30,7 @@ def interruptible(compute: Callable[[], T], matrices: Iterable[Any]) -> T:
 
     Raises NotConverged where the process ends without a result, as when the system ends it for lack of memory.
     """
-    if not _may_fork() or max(map(_work, matrices), default=0) < LONG:
+    if max(map(_work, matrices), default=0) < LONG or not _may_fork():
         return compute()
     context = multiprocessing.get_context("fork")  # the matrices are there without being sent
     receiver, sender = context.Pipe(duplex=False)

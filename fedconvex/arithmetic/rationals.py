@@ -61,15 +61,15 @@ def to_fmpq(value: Any, argument: str = "value") -> Any:
     fmpq = flint.fmpq
     if type(value) is fmpq:
         return value
+    if type(value) is Fraction:
+        return fmpq(value.numerator, value.denominator)
+    if type(value) is int:
+        return fmpq(value)
     if isinstance(value, float):  # much faster than by way of Fraction
         try:
             return fmpq(*value.as_integer_ratio())
         except (OverflowError, ValueError):
             raise InvalidInput(argument, value, "is not finite", "give a finite number") from None
-    if type(value) is int:
-        return fmpq(value)
-    if type(value) is Fraction:
-        return fmpq(value.numerator, value.denominator)
     exact = to_fraction(value, argument)
     return exact if isinstance(exact, ExactNumber) else fmpq(exact.numerator, exact.denominator)
 

@@ -224,8 +224,7 @@ class Quadratic(QuadraticProblem):
                 raise InvalidInput(
                     f"c[{k}]", f"an array of shape {c_k.shape}", f"must be ({dim},)", "give one entry per unknown"
                 )
-            unequal = H_k != H_k.T
-            if unequal.any():
+            if dim > 1 and (unequal := H_k != H_k.T).any():
                 i, j = (int(v) for v in np.argwhere(unequal)[0])
                 raise InvalidInput(
                     f"H[{k}][{i}, {j}]",

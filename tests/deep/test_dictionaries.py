@@ -254,7 +254,7 @@ def test_weights_of_samples_are_repeated_samples(model: nn.Module) -> None:
     clients = [(X, y, rng.integers(0, 4, len(y)) + (np.arange(len(y)) == 0)) for X, y in samples()]
     repeated = [(X.repeat(w, 0), y.repeat(w)) for X, y, w in clients]
     options: dict[str, Any] = {
-        "rounds": 3, "local_solver": fc.GradientDescent(steps=3, stepsize=0.3), "ridge": 0.1,
+        "rounds": 1, "local_solver": fc.GradientDescent(steps=3, stepsize=0.3), "ridge": 0.1,
         "measure": ("heterogeneity", "curvature"),
     }  # fmt: skip
     columns = ["value", "test_value", "gradient_norm", "dissimilarity", "smoothness"]

@@ -85,6 +85,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 200, "cuda": 0})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_run_is_that_in_memory(kind: str, tmp_path: Path) -> None:

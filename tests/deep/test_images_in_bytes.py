@@ -37,7 +37,7 @@ def image_models() -> list[nn.Module]:
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_images_in_bytes_are_scaled_and_stay_bytes(place: int, dtype: Any) -> None:
     model, kind = random(image_models()[place]), np.float64 if dtype == torch.float64 else np.float32
-    options = {"rounds": 2, "local_solver": SGD, "measure": ("heterogeneity", "curvature", "inexactness")}
+    options = {"rounds": 1, "local_solver": SGD, "measure": ("heterogeneity", "curvature", "inexactness")}
     scaled = [(X.astype(kind) / kind(255), y) for X, y in images()]
     expected = run(fc.FedProx(mu=1), model, scaled, dtype=dtype, test=scaled[0], **options)
     found = run(fc.FedProx(mu=1), model, images(), dtype=dtype, test=images()[0], **options)
@@ -93,6 +93,7 @@ def test_the_memory_is_estimated_before_the_samples_are_evaluated(monkeypatch: p
     assert estimate.samples == 30 * 32 + 30 * 8  # a byte a pixel, and class numbers
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("measure", [None, "heterogeneity"])
 def test_the_memory_is_that_of_the_bytes_and_half_as_much_and_it_is_predicted(measure: str | None) -> None:
     """With 6 MB of images; evaluations and gradients of whole clients take them part by part."""

@@ -155,6 +155,7 @@ def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.
         run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("measure", ["heterogeneity", "curvature", "decrease", "inexactness"])
 def test_measurements_take_fewer_clients_at_once(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     same_size = [CLIENTS[0]] * 4

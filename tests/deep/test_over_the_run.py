@@ -1,6 +1,7 @@
 """The papers' statements round by round: numbers from the calculators at measured constants, and correct reasons."""
 
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def once(method: Any = None, model: nn.Module = NETWORK, **options: Any) -> Any:
     method = fc.FedProx(mu=30) if method is None else method
     given = {"participation": WEIGHTED, "local_solver": STEPS, "measure": "all", "rounds": 3, "draws": 5} | options
     return run(method, model, CLIENTS, **given)
+
+
+@cache
+def usual() -> Any:
+    return once()
 
 
 def rows(found: Any, statement: str, **given: Any) -> Any:
@@ -133,7 +139,7 @@ def test_feddyns_theorems_ask_for_exact_solutions_and_a_large_alpha() -> None:
 
 
 def test_what_sharper_bounds_promise_is_compared_too() -> None:
-    found = once()
+    found = usual()
     happened = rows(found, "fedprox.theorem4")["happened"]
     for name in ("theorem4sharper", "theorem4byvariance", "theorem4bycurvature"):
         table = rows(found, f"fedprox.{name}")
@@ -145,7 +151,7 @@ def test_what_sharper_bounds_promise_is_compared_too() -> None:
 
 
 def test_rounds_that_nobody_looked_at_have_no_bounds() -> None:
-    sparse, dense = once(every=2).bounds(), once().bounds()
+    sparse, dense = once(every=2).bounds(), usual().bounds()
     assert sorted(set(dense["round"])) == [0, 1, 2]
     assert sorted(set(sparse["round"])) == [0, 2]
     assert when(sparse, "fedprox.theorem4") == ["rounds 0–2: applies"]
@@ -154,13 +160,13 @@ def test_rounds_that_nobody_looked_at_have_no_bounds() -> None:
 def test_statements_are_those_about_the_method() -> None:
     names = set(once(fc.FedNova(stepsize=0.1, local_steps=1)).bounds()["statement"])
     assert names == set()
-    found = set(once().bounds()["statement"])
+    found = set(usual().bounds()["statement"])
     assert {name.split(".")[0] for name in found} <= {"fedprox", "fedsplit", "rockafellar", "yuan_li", "exact_rates"}
     assert all(".fedprox" in name for name in found if name.startswith("exact_rates"))
 
 
 def test_a_given_constant_replaces_the_measured_one() -> None:
-    found = once()
+    found = usual()
     table = rows(found, "fedprox.theorem4", B=1.5)
     assert table["promised"][0] < rows(found, "fedprox.theorem4")["promised"][0]
     assert rows(found, "fedprox.theorem4", L=0.001)["assumption"].str.contains("smooth").all()
@@ -195,7 +201,7 @@ def test_pictures_are_written(ending: str, tmp_path: Path) -> None:
 
 
 def test_the_promise_is_drawn_where_it_applies() -> None:
-    found = once()
+    found = usual()
     axes = found.figure().axes
     lines = {line.get_label(): line for line in axes[1].lines}
     promise = next(line for label, line in lines.items() if str(label).startswith("promised"))

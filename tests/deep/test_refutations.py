@@ -155,6 +155,7 @@ def test_what_is_promised_up_to_constants_is_not_refuted() -> None:
     assert not (rows["verdict"] == REFUTED).any()
 
 
+@pytest.mark.slow
 def test_errors_of_lanczos_widen_the_constants() -> None:
     """A few steps find less than the largest eigenvalue: ρ with L and L₋ as found would promise too much."""
     from deep_makers import CLASSES, FEATURES, random, samples

@@ -38,8 +38,8 @@ def attacked(attack: str, names: tuple[str, ...], number: int, seed: int) -> lis
 
 
 def test_kills_lose_nothing_and_leave_nothing() -> None:
-    for found in attacked("kills", QUICK, 2, seed=0):
-        assert found["kills"] >= 2
+    for found in attacked("kills", QUICK, 1, seed=0):
+        assert found["kills"] >= 1
 
 
 @pytest.mark.slow

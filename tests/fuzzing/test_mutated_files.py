@@ -21,7 +21,7 @@ pytestmark = pytest.mark.beyond_core  # starts processes
 
 SECONDS = 20  # of CPU for one file
 READER = Path(__file__).with_name("reader_process.py")
-FEW, MANY = 12, 150  # files of each kind; the exhaustive test reads MANY more
+FEW, MANY = 8, 150  # files of each kind; the exhaustive test reads MANY more
 ALLOWED = ("read", "refused")
 LARGE = ("run.safetensors", "run.toml")  # torch beside pyarrow takes most of the address space: a process of their own
 # One thread of each library: every thread takes address space for its stack.

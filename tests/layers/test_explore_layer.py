@@ -41,6 +41,7 @@ def drawn(text: str) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_the_same_is_drawn_in_every_run_unless_one_explores(inner: pytest.Pytester) -> None:
     first, second = (output(inner) for _ in range(2))
     assert drawn(first) == drawn(second)

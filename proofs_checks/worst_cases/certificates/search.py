@@ -36,11 +36,17 @@ Candidate = tuple[Any, list[Any]]  # t and the multipliers
 class Target:
     """A value t that instances attain, as a flint rational, and their vectors: no proof of less than t exists.
 
-    On these vectors the form of a proof of just t vanishes (complementary slackness).
+    On these vectors the form of a proof of just t vanishes (complementary slackness). They are computed when they are
+    looked at: the first few determine most proofs.
     """
 
     t: Any
-    vectors: Sequence[Vectors]
+    vectors_of: Sequence[Callable[[], Vectors]]
+
+    @property
+    def vectors(self) -> Iterator[Vectors]:
+        """One instance's vectors after the other."""
+        return (of_one() for of_one in self.vectors_of)
 
 
 @final
@@ -234,14 +240,18 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], zeros: Iterab
     weights, width = [multipliers[i] for i in order], len(order) + 1
     places = (0, 1, *(i + 2 for i in order))
     table: list[Any] = []
-    reduced, rank = fmpq_mat(0, width), 0
-    for vectors in chain((None,), zeros):
+    # The first are the equations of the function values, which alone may be fewer than the unknowns.
+    rest = iter(zeros)
+    vectors: Vectors | None = None
+    while True:
         # One equation for each function value, and for each entry of (the form's matrix) · vector.
         for N, C, *row in zip(*(_images(program, place, vectors) for place in places), strict=True):
             table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
-        reduced, rank = fmpq_mat(len(table) // width, width, table).rref()
-        if rank >= len(order):  # all multipliers are determined
-            break
+        rows, vectors = len(table) // width, next(rest, None)
+        if rows >= len(order) or vectors is None:
+            reduced, rank = fmpq_mat(rows, width, table).rref()
+            if rank >= len(order) or vectors is None:  # all multipliers are determined, or nothing is left
+                break
     adjusted = list(multipliers)
     for place in range(rank):
         first = next(j for j in range(width) if reduced[place, j] != 0)

@@ -51,9 +51,10 @@ class LineFederation:
 
     def at(self, form: Form) -> Any:
         """The value of a form."""
-        total = ZERO
+        total, basic = ZERO, self.basic
         for (a, b), c in form.products.items():
-            total += c * self.basic[a] * self.basic[b]
+            if (first := basic[a]) and (second := basic[b]):  # most are 0
+                total += c * first * second
         for name, c in form.values.items():
             total += c * self.values[name]
         return total
@@ -86,7 +87,6 @@ class LineFederation:
             Quadratic(list(curvatures[:, None, None]), list(slopes[:, None])), starts[:, None], left
         )
 
-    @cached_property
     def vectors(self) -> list[list[Any]]:
         """The basic vectors of every block of the program, as coordinates on the line."""
         return self.question.program.coordinates(self.basic)
@@ -146,7 +146,7 @@ def _extreme_curvatures(question: Question) -> list[Fraction]:
     if isinstance(clients := question.spec.clients, SimilarClients):
         delta = to_fraction(clients.delta)
         middle |= {x for x in (low + delta, low + 2 * delta, high - delta, high - 2 * delta) if low < x < high}
-    return sorted({low, high} | middle)
+    return sorted({low, high} | middle) if middle else [low, high] if low < high else [low]
 
 
 def _is_possible(question: Question, curvatures: tuple[Any, ...]) -> bool:
@@ -276,11 +276,12 @@ def _of_clients(u: Family, basic: dict[Key, Any], clients: int) -> Numbers:
     """The known part of the clients' vectors; the second of two clients has the opposite deviation."""
     mean = deviation = ZERO
     for key, c in u.parts.items():
-        if key in basic:
+        known = basic.get(key)
+        if known:
             if key[0] == DEVIATION:
-                deviation += c * basic[key]
+                deviation += c * known
             else:
-                mean += c * basic[key]
+                mean += c * known
     return (mean + deviation, mean - deviation)[:clients]
 
 

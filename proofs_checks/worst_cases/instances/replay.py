@@ -3,7 +3,7 @@
 Whatever the search assumed, the result is a lower bound on the worst case: this module and `runs.rounds` decide.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -112,7 +112,7 @@ def _played(
     if spec.metric not in AVERAGES:
         chances = ((run.arithmetic.scalar(chance), last) for chance, _, last in histories)
         return [Path(chance, (start, StateOnPath(last)), ()) for chance, last in chances], None
-    averages = ((chance, [instance.start[0], *points]) for chance, points, _ in histories)
+    averages = ((chance, [instance.start[0], *(point() for point in points)]) for chance, points, _ in histories)
     return begun, sum((chance * _average(spec, run.problem, points) for chance, points in averages), Fraction(0))
 
 
@@ -179,19 +179,22 @@ def _with_residuals(question: Question, run: Rounds, instance: AttainingFederati
 
 def _histories(
     rounds: Sequence[Rounds], ways: Outcomes, number: int, state: State
-) -> Iterator[tuple[Fraction, list[np.ndarray], State]]:
+) -> Iterator[tuple[Fraction, list[Callable[[], np.ndarray]], State]]:
     """Every sequence of draws: its probability, the averages of the answers in its rounds, and its last state.
 
     Depth first. The stack is a list, since there may be more rounds than Python allows nested calls.
     """
-    pending: list[tuple[Fraction, list[np.ndarray], State, Draw | None]] = [(Fraction(1), [], state, None)]
+    pending: list[tuple[Fraction, list[Callable[[], np.ndarray]], State, Draw | None]] = [
+        (Fraction(1), [], state, None)
+    ]
     while pending:
         chance, averages, reached, draw = pending.pop()
         if draw is not None:
             # Without residuals there is one `Rounds` for all rounds.
             run = rounds[len(averages) % len(rounds)]
-            reached, average = _play(run, reached, replace(draw, round=len(averages)))
-            averages = [*averages, run.arithmetic.publish(average)]
+            round_ = len(averages)
+            reached, average = _play(run, reached, draw if draw.round == round_ else replace(draw, round=round_))
+            averages = [*averages, average]
         if len(averages) == number:
             yield chance, averages, reached
         else:
@@ -212,11 +215,11 @@ def _over_rounds(path: Path, rounds: int) -> Path:
     )  # fmt: skip
 
 
-def _play(run: Rounds, state: State, draw: Draw) -> tuple[State, Any]:
-    """The next state, and the average of the answers."""
+def _play(run: Rounds, state: State, draw: Draw) -> tuple[State, Callable[[], np.ndarray]]:
+    """The next state, and the average of the answers, of which few metrics want to know."""
     played = run.play(state, draw)
     assert played is not None
-    return played.state, played.average(played.answers.points)
+    return played.state, lambda: run.arithmetic.publish(played.average(played.answers.points))
 
 
 def _average(spec: Specification, problem: Problem, points: list[np.ndarray]) -> Fraction:

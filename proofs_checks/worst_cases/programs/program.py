@@ -109,7 +109,11 @@ class Program:
     def coordinates(self, basic: Mapping[Key, Any]) -> list[list[Any]]:
         """For basic vectors that are numbers (a one-dimensional instance), the reduced vector of every block."""
         return [
-            [sum((c * basic[block[i]] for i, c in row.items()), ZERO) for row in rows]
+            [
+                # a row of one entry is a basic vector, the usual case
+                sum((c * basic[block[i]] for i, c in row.items()), ZERO) if len(row) > 1 else basic[block[min(row)]]
+                for row in rows
+            ]
             for block, rows in zip(self.blocks, self.reduced, strict=True)
         ]
 
@@ -191,7 +195,8 @@ def _sparse(form: Form, places: Mapping[Key, tuple[int, int]], blocks: int) -> t
         block, i = places[a]
         _, j = places[b]
         if c:
-            found[block][min(i, j), max(i, j)] = c if i == j else c / 2  # ⟨a, b⟩ is two entries of the matrix
+            # ⟨a, b⟩ is two entries of the matrix
+            found[block][(i, j) if i <= j else (j, i)] = c if i == j else c / 2
     return found
 
 

@@ -5,7 +5,7 @@ basic vectors and numbers. The interpolation conditions of the function class re
 the semidefinite program knows of the functions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -156,8 +156,9 @@ class Board:
         """The evaluation at a point: the recorded one, or a new one with unknown gradients."""
         mean(point)  # refuses points that depend on the draw, of which only two moments are known
         groups = range(len(self.functions.groups)) if type(self.functions) is ClientGroups else (None,)
-        keys = [of_group(point, k).key for k in groups]
-        before = [[of_group(e.point, k).key for k in groups] for e in self.evaluations]
+        # Compared entry by entry: hashing rationals would take longer than all of that.
+        keys = [of_group(point, k).parts for k in groups]
+        before = [[of_group(e.point, k).parts for k in groups] for e in self.evaluations]
         if keys in before:
             return self.evaluations[before.index(keys)]
         if same := {k: n for n, known in enumerate(before) for k, key in enumerate(known) if key == keys[k]}:
@@ -249,7 +250,8 @@ class Board:
         if type(self.functions) is Differentiable:
             pairs = []
         if type(self.functions) is not ClientGroups:
-            interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
+            names = [f"{j} from {i}{self.label}" for i, j in pairs]
+            interpolated = list(zip(names, self.interpolations(pairs, self.functions), strict=True))
             return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in residuals]
         groups = list(enumerate(self.functions.groups))
         return [
@@ -270,20 +272,40 @@ class Board:
         a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square is 0, since
         `at` makes the gradients so; without an upper bound L on the curvature its factor is 0.
         """
-        a, b = self.evaluations[i], self.evaluations[j]
+        return self.interpolations([(i, j)], functions, group)[0]
+
+    def interpolations(
+        self, pairs: Sequence[tuple[int, int]], functions: FunctionClass, group: int | None = None
+    ) -> list[Form]:
+        """The interpolation conditions of all these pairs; the squares of (i, j) are those of (j, i)."""
+        if not pairs:  # of functions of any curvature nothing is known
+            return []
         low = to_fmpq(functions.lowest)
         high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
-        step, before = of_group(b.point - a.point, group), of_group(a.gradient, group)
-        change = of_group(b.gradient, group) - before
-        rise = combination((1, self.mean_value(b, group)), (-1, self.mean_value(a, group)))
-        return interpolation(step, before, change, rise, low, high)
+        squares: dict[tuple[int, int], Form] = {}
+        found = []
+        for i, j in pairs:
+            a, b = self.evaluations[i], self.evaluations[j]
+            step, before = of_group(b.point - a.point, group), of_group(a.gradient, group)
+            if (j, i) in squares:
+                of_pair = squares.pop((j, i))
+            else:
+                of_pair = squares[i, j] = interpolation_squares(step, of_group(b.gradient, group) - before, low, high)
+            rise = (1, self.mean_value(b, group)), (-1, self.mean_value(a, group))
+            found.append(combination(*rise, (-1, inner(before, step)), (-1, of_pair)))
+        return found
 
 
 def interpolation(step: Vectors, before: Vectors, change: Vectors, rise: Form, low: Any, high: Any) -> Form:
     """rise − ⟨before, step⟩ − ‖change − ℓ·step‖²/(2(L − ℓ)) − (ℓ/2)‖step‖² of a function of curvatures ℓ to L."""
-    terms = [(1, rise), (-1, inner(before, step))]
+    return combination((1, rise), (-1, inner(before, step)), (-1, interpolation_squares(step, change, low, high)))
+
+
+def interpolation_squares(step: Vectors, change: Vectors, low: Any, high: Any) -> Form:
+    """‖change − ℓ·step‖²/(2(L − ℓ)) + (ℓ/2)‖step‖², which is the same for −step and −change."""
+    terms = []
     if low:
-        terms.append((-low / 2, square(step)))
+        terms.append((low / 2, square(step)))
     if low != high:
-        terms.append((1 / (2 * (low - high)), square(change - step * low)))
+        terms.append((1 / (2 * (high - low)), square(change - step * low if low else change)))
     return combination(*terms)

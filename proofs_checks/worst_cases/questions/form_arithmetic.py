@@ -33,7 +33,10 @@ class Length:
 
 def is_zero(x: Any) -> bool:
     """Whether it is the number 0."""
-    return not isinstance(x, Form | Length | Family | WhenDrawn) and not hasattr(x, "groups") and x == 0
+    kind = type(x)
+    if kind is Form or kind is Family:
+        return False
+    return not isinstance(x, Length | WhenDrawn) and not hasattr(x, "groups") and x == 0
 
 
 def negative(x: Any) -> Any:

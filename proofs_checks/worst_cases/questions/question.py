@@ -5,10 +5,10 @@ all inequalities that hold, as quadratic forms.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
@@ -142,7 +142,7 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
             raise _TooLarge
 
     # what a client's model was before it first took part: where its own function's gradient vanishes
-    stationary = cache(lambda: board.record(board.vectors("x0"), Family()).point)
+    stationary = Once(lambda: board.record(board.vectors("x0"), Family()).point)
     # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
     bounded = spec.ratio is None and not enumerated and not spec.draws.everyone
     terms = TermsOnBoard(

@@ -95,9 +95,13 @@ def is_about_the_end(term: Any) -> bool:
     return any(type(a) is int and a == 1 for a in term.args) or any(map(is_about_the_end, term.args))
 
 
+AT_REST = minimiser - parameter("stepsize") * gradient(minimiser)
+"""FedSplit's z_k* = x* − s∇F_k(x*); one object, which is evaluated once for both sides of a ratio."""
+
+
 def _lifted(time: int) -> Number:
-    """FedSplit: mean_k‖z_k − z_k*‖² with z_k* = x* − s∇F_k(x*)."""
-    return square(memory("z", time) - (minimiser - parameter("stepsize") * gradient(minimiser)))
+    """FedSplit: mean_k‖z_k − z_k*‖²."""
+    return square(memory("z", time) - AT_REST)
 
 
 def _slope(at: Vector) -> Number:

@@ -124,12 +124,14 @@ class Specification:
     @property
     def composable(self) -> bool:
         """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
-        state = self.method.initial_state(Family(), lambda row: row)
-        memoryless = not (state.shared or state.memory)
         if self.method.skip != 0:  # rounds differ in whether they communicate
             return False
-        alike = not (is_scheduled(self.method) or is_scheduled(self.solver))
-        return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless and alike)
+        if self.is_lifted:
+            return True
+        if self.metric != "distance" or self.dissimilarity is not None:
+            return False
+        state = self.method.initial_state(Family(), lambda row: row)
+        return not (state.shared or state.memory or is_scheduled(self.method) or is_scheduled(self.solver))
 
 
 def specify(

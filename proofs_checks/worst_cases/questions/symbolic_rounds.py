@@ -97,14 +97,14 @@ class Histories:
                 after, average = drawn_round(method, solver, board, before, draw)
                 members = draw.members.tolist()
                 last = Once(partial(_latest, latest, members, everyones, board.clients))
-                yield self._with(history, history.chance * chance, after, last, everyones, draw, average)
+                yield self._with(history, history.chance * chance, after, last, everyones, draw, average, method)
             return
         for chance, communicates in communications(method):
             after, answers = answered(method, solver, self.board, before, self.draws, communicates)
             everyone = self.draws.everyone
             models = Once(partial(_all_or_drawn, latest, answers, everyone))
             chance, given = history.chance * chance, Once(partial(_itself, answers))
-            yield self._with(history, chance, after, models, given, None, mean(answers))
+            yield self._with(history, chance, after, models, given, None, mean(answers), method)
 
     @property
     def branches(self) -> bool:
@@ -117,9 +117,10 @@ class Histories:
         return in_round(self.method, t, exact), in_round(self.solver, t, exact)
 
     def _with(
-        self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any
-    ) -> History:
-        before, method = history.states[-1], self._of_round(len(history.draws))[0]
+        self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any,
+        method: Method,
+    ) -> History:  # fmt: skip
+        before = history.states[-1]
         solutions = Once(lambda: answered(method, Exact(), self.board, before, communicates=True)[1])
         return History(
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
@@ -129,8 +130,10 @@ class Histories:
 
 def communications(method: Method) -> list[tuple[Fraction, bool]]:
     """Whether a round communicates, with the probabilities; most methods' rounds all do."""
+    if method.skip == 0:
+        return [(Fraction(1), True)]
     skip = to_fraction(method.skip)
-    return [(1 - skip, True), (skip, False)] if skip else [(Fraction(1), True)]
+    return [(1 - skip, True), (skip, False)]
 
 
 def _itself(answers: Any) -> Any:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import fedconvex as fc
+from fedconvex.data.peculiarities import peculiarities
 from fedconvex.errors import UntidyTable
 
 
@@ -141,6 +142,13 @@ def test_a_comma_that_may_be_either_is_the_users_to_decide(tmp_path: Path) -> No
 def test_what_is_unusual_is_noted_and_nothing_else(columns: dict[str, Any], note: str) -> None:
     notes = fc.data.load(table(**columns)).notes
     assert any(note in each for each in notes) if note else notes == ()
+
+
+def test_nothing_of_a_single_sample_is_called_constant() -> None:
+    for rows, sentences in ((1, 0), (2, 2)):  # two equal samples: both features in one sentence, the target in another
+        features, targets = [np.array([[1.0, 2.0]] * rows)], [np.array([3.0] * rows)]
+        data = fc.data.FederatedData(features, targets, ["a"], ["u", "v"], "by hand")
+        assert sum("in every row" in note for note in peculiarities(data)) == sentences
 
 
 def test_five_hundred_clients_of_one_sample_make_a_problem() -> None:

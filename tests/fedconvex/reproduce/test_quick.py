@@ -23,6 +23,7 @@ def gaps(summary: dict[str, Any]) -> list[str]:
     return numbers + [claim["claim"] for claim in summary["claims"] if not claim["number"]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("key", CASES)
 def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Path, played: list[int]) -> None:
     experiment = QUICK[key]

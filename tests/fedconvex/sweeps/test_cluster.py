@@ -63,7 +63,7 @@ def waiting(turnstile: make.Turnstile, folder: Path) -> tuple[dict[str, Any], pa
     return make.grid(methods=methods, out=folder / "sweep.parquet"), expected
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [1, 2])
 def test_workers_killed_half_way_cost_nothing(
     client: Any, turnstile: make.Turnstile, tmp_path: Path, killed: int, monkeypatch: pytest.MonkeyPatch

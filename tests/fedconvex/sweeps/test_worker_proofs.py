@@ -87,7 +87,7 @@ def another_numpy() -> None:
     installation.version = lambda name: "1.26" if name == "numpy" else real(name)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [(another_seed, "its arithmetic differs: a small known run"), (another_numpy, "it has numpy 1.26")],

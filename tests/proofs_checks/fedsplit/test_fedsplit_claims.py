@@ -208,7 +208,7 @@ def says_the_same(claim: Claim, other: Claim) -> bool:
 @pytest.mark.sample(1)
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize(
-    "name", ["theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround", "equation22",
+    "name", ["equation22", "theorem1", "theorem1sharper", "corollary1", "corollary1sharper", "theorem2roundbyround",
              "equation3", "equation11", "equation17corrected", "equation19corrected"],
 )  # fmt: skip
 def test_another_claim_is_refused(name: str) -> None:

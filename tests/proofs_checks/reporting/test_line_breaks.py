@@ -84,6 +84,7 @@ def overfull(body: list[str], folder: Path) -> tuple[list[float], int]:
     return [float(x) for x in re.findall(r"^Overfull \\hbox \(([\d.]+)pt", log, re.M)], len(re.findall("^!", log, re.M))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here: no width was measured")
 def test_tex_sets_every_heading_and_display_within_the_margin(tmp_path: Path) -> None:
     statements = [s for paper in papers().values() for s in paper.everything]

@@ -13,7 +13,7 @@ from fedconvex.theory import statement
 from .rocq_mutants import KINDS, mutants_of
 
 pytestmark = [
-    pytest.mark.beyond_core,
+    pytest.mark.slow,  # compiling the library alone takes ten seconds
     pytest.mark.skipif(
         shutil.which("coqc") is None and shutil.which("rocq") is None,
         reason="neither coqc nor rocq is on the path (Debian: apt install coq)",
@@ -71,7 +71,6 @@ def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.slow
 def test_the_theorems_rest_on_the_axioms_of_the_real_numbers_alone(rocq: Rocq, folder: Path) -> None:
     """The standard library's axioms, and what its function spaces need; none of ours."""
     axioms = axioms_of(rocq, folder, [exported(statement(name)) for name in ("feddyn.equation4", "feddyn.equation5")])
@@ -122,7 +121,6 @@ def test_an_interrupted_check_goes_on_and_no_text_is_compiled_twice(
         assert not next(check_folder(rocq, tmp_path / "theories", [refused], kept=tmp_path / "kept")).accepted
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize(("identifier", "old", "new"), MUTANTS)
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
     name = identifier.replace(".", "_")
@@ -141,7 +139,6 @@ def further(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("identifier", "old", "new"), FURTHER_MUTANTS)
 def test_a_mutant_with_roots_or_of_a_fixed_point_is_refused(
     rocq: Rocq, further: Path, identifier: str, old: str, new: str
@@ -158,7 +155,6 @@ REFUTED_MUTANTS = (  # claims that hold, with the same instances: the instance b
 )
 
 
-@pytest.mark.slow
 def test_refutations_are_accepted_and_mutants_of_them_refused(rocq: Rocq, tmp_path: Path) -> None:
     place = tmp_path / "refuted"
     written = write_theories(place, [statement(name) for name in dict.fromkeys(m[0] for m in REFUTED_MUTANTS)])
@@ -172,7 +168,6 @@ def test_refutations_are_accepted_and_mutants_of_them_refused(rocq: Rocq, tmp_pa
         assert not rocq.compile(place, "Statements/mutant").accepted, (identifier, old)
 
 
-@pytest.mark.slow
 def test_mutants_of_every_kind_are_refused(rocq: Rocq, folder: Path, further: Path) -> None:
     """Two of each kind; `benchmarks/rocq_mutants.py` tries 300."""
     tried: dict[str, int] = dict.fromkeys(KINDS, 0)

@@ -87,7 +87,7 @@ def test_first_rounds_improve_short_predictions() -> None:
     assert not LinearisedRuns(its_model, its_truth, 1e-2).are_needed(short)  # the model is the problem
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("method", "tolerance", "on_model"),
     [

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.mark.sample(2)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "mu", "L", "parameters", "rate", "formula"),
     [
@@ -138,6 +139,7 @@ def found():
     return design(fc.FedSplit(stepsize=1), SmoothStronglyConvex(1, 4), per="byte")
 
 
+@pytest.mark.slow
 def test_the_result_shows_itself(found):
     frame = found.to_frame()
     assert list(frame.columns) == ["parameter", "value", "exact_value", "lower", "upper", "units", "cost_of_tenfold"]

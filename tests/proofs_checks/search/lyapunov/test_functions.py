@@ -78,6 +78,6 @@ def test_the_theorems_own_function_contracts_by_the_same_rate(kappa, e):
     posed = found.function.posed
     program = posed.program({pair: to_fmpq(1 if pair[0][0] == "mean" else F(e, kappa) ** 2) for pair in posed.pairs})
     vectors = [program.coordinates(zero) for zero in attained_vectors(posed, found.slowest)]
-    target = Target(to_fmpq((1 - F(1, kappa)) ** (2 * e)), vectors)
+    target = Target(to_fmpq((1 - F(1, kappa)) ** (2 * e)), [lambda one=one: one for one in vectors])
     certificate = certify(program, target, lambda _: True).certificate
     assert certificate.t == found.upper == (1 - F(1, kappa)) ** (2 * e)

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "rates.md"
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_code_computes():
     """The last digits of bounds that are not exact come from a solver in floating point."""
     made, kept = as_markdown().splitlines(), PAGE.read_text("utf-8").splitlines()
