@@ -8,7 +8,7 @@ three faults may show for the first time in the same cell, so pairs and triples 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, combinations, count
 from typing import final
 
 from fedconvex.conformance.comparison import ComparedRuns
@@ -124,9 +124,9 @@ class FaultSearch:
         return sorted(complete, key=lambda one: one.rank)
 
     def _minimal(self, one: Explanation) -> Explanation:
-        """The set without the faults that it does not need."""
-        for fault in one.faults:
-            less = self.extensions.explained([other for other in one.faults if other is not fault])
+        """The set without the faults that it does not need: one, or two of which each undoes the other."""
+        for left_out in chain(combinations(one.faults, 1), combinations(one.faults, 2)):
+            less = self.extensions.explained([fault for fault in one.faults if fault not in left_out])
             if self.extensions.is_complete(less):
                 return self._minimal(less)
         return one
