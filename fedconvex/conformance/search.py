@@ -20,6 +20,7 @@ MOST_FAULTS = 5
 MOST_ROUNDS = 60_000  # rounds that a search may play: some fifteen seconds …
 LAST = 6  # … and where these name nothing, one for so many of them more, for what had to wait
 DEAR = 2  # the ways to extend a set before this one try few others
+MANY = 4  # faults, in the place of two of which the search looks for one
 LEAST_EFFECT = 8.0  # a fault must explain errors of so many admissible ones, or make them so many times smaller
 
 
@@ -92,7 +93,7 @@ class FaultSearch:
                     break
             found = self._complete(complete)
             if found:
-                return self._with_others(self._minimal(found[0]), found[1:])
+                return self._with_others(self._plainest(found[0]), found[1:])
         return self._at_last(extended, most) if self.extensions.out_of_time else []
 
     def _at_last(self, extended: Sequence[Explanation], most: int) -> list[Explanation]:
@@ -105,7 +106,7 @@ class FaultSearch:
             for some in self.extensions.by_silent(parent) if len(parent.faults) + 2 <= most else ():
                 found = self._complete(some)
                 if found:
-                    return self._with_others(self._minimal(found[0]), found[1:])
+                    return self._with_others(self._plainest(found[0]), found[1:])
                 if self.extensions.out_of_time:
                     return []
         return []
@@ -122,6 +123,19 @@ class FaultSearch:
         """Those that explain every run, the plainest first."""
         complete = [one for one in found if self.extensions.is_complete(one) and self._has_effect(one)]
         return sorted(complete, key=lambda one: one.rank)
+
+    def _plainest(self, one: Explanation) -> Explanation:
+        """The set without the faults that it does not need; of four and more, with one in the place of two."""
+        least = self._minimal(one)
+        for two in combinations(least.faults, 2) if len(least.faults) >= MANY else ():
+            rest = [fault for fault in least.faults if fault not in two]
+            for other in self.faults:
+                if other.convention or other in least.faults or self.extensions.out_of_time:
+                    continue
+                less = self.extensions.explained((*rest, other))
+                if self.extensions.is_complete(less) and self._has_effect(less):
+                    return self._plainest(less)
+        return least
 
     def _minimal(self, one: Explanation) -> Explanation:
         """The set without the faults that it does not need: one, or two of which each undoes the other."""
