@@ -126,6 +126,8 @@ def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> N
         ("FedProx", ("pull norm", "unweighted")),
         ("FedAvg", ("integers", "step more", "after three rounds=0.5")),
         ("SCAFFOLD", ("c frozen", "path one more", "after ten rounds=0.1")),
+        ("FedSplit", ("frozen", "pull half", "weight decay=0.07")),  # not with two more that undo each other
+        ("FedDyn", ("pull sign", "memory at new model", "h unused")),  # around the model that an unused h leaves
     ],
 )
 def test_several_faults_at_once_are_all_named(kind: str, faults: tuple[str, ...]) -> None:
