@@ -2,10 +2,10 @@
 
     python benchmarks/conformance_faults.py [--planted 658] [--seed 0] [--least 1]
 
-With another seed the pairs, triples and numbers are others, on which nobody has worked; --least 2 leaves out single faults.
 Cases are those of planted_list.py in tests/fedconvex/conformance, in an order that is random and always the same: fewer
-than all are a sample. Prints a line a fault that is not named exactly. All cases take about half an hour on one core;
-results/conformance_faults.json is written again and again, and says how many it has counted so far.
+than all are a sample. With another seed the pairs, triples and numbers are others, on which nobody has worked;
+--least 2 leaves out the single faults. Prints a line a fault that is not named exactly. All cases take about half an
+hour on one core; results/conformance_faults.json is written again and again, and says how many it has counted so far.
 """
 
 import argparse

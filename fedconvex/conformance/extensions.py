@@ -206,22 +206,30 @@ class Extensions:
         return one
 
     def _effects(self, parent: Explanation) -> list[list[Fault]]:
-        """The faults that change the cell at the frontier, grouped by what they make of it."""
+        """The faults that change the cell at the frontier, grouped by what they make of it.
+
+        Those that also change a cell before it come last, and apart: alone they explain less.
+        """
         i = self.order[parent.run]
-        groups: dict[tuple[float, ...], list[Fault]] = {}
-        unchanged = self._cell(parent.faults, i, parent.cell)
+        groups: dict[tuple[bool, tuple[float, ...]], list[Fault]] = {}
+        _, unchanged = self._cell(parent.faults, i, parent.cell)
         for fault in self.faults:
             if fault in parent.faults:
                 continue
-            there = self._cell(self._sorted((*parent.faults, fault)), i, parent.cell)
+            agrees, there = self._cell(self._sorted((*parent.faults, fault)), i, parent.cell)
             if there is None or (unchanged is not None and np.array_equal(there, unchanged)):
                 continue
-            groups.setdefault(tuple(float(f"{x:.9g}") for x in there), []).append(fault)
-        return list(groups.values())
+            groups.setdefault((not agrees, tuple(float(f"{x:.9g}") for x in there)), []).append(fault)
+        return [groups[key] for key in sorted(groups, key=lambda key: key[0])]
 
-    def _cell(self, faults: Sequence[Fault], i: int, cell: int) -> np.ndarray | None:
-        found = next((error for at, error in enumerate(self.comparison.errors(faults, i)) if at == cell), None)
-        return found if found is not None and np.isfinite(found).all() else None
+    def _cell(self, faults: Sequence[Fault], i: int, cell: int) -> tuple[bool, np.ndarray | None]:
+        """Whether the cells of run i before this one agree, and its errors; None where there are none."""
+        agrees = True
+        for at, error in enumerate(self.comparison.errors(faults, i)):
+            if at == cell:
+                return agrees, error if np.isfinite(error).all() else None
+            agrees = agrees and bool(np.abs(error).max() <= 1)
+        return agrees, None
 
     def _families_at(self, parent: Explanation) -> list[FaultFamily]:
         """The families that are not in the set and can show first in the round of its frontier."""
