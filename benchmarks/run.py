@@ -138,9 +138,28 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def commit() -> str | None:
+    """The commit on which this process runs, with a plus where files have changed since; None outside a clone."""
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"],
+            cwd=FOLDER,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+COMMIT = commit()  # of the code as it is loaded: later commits are not what is measured
+
+
 def machine() -> dict[str, Any]:
     """Processor, versions, date, and how busy the machine was."""
     return {
+        "commit": COMMIT,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),

@@ -28,7 +28,7 @@ PLACES = {
     ("pfl", "SCAFFOLD, option I, stored copies"): "pfl/algorithm/scaffold.py:133",
     ("pfl", "SCAFFOLD, option I, sign mended"): "pfl/algorithm/scaffold.py:160",
     ("pfllib", "FedDyn"): "system/flcore/clients/clientdyn.py:45",
-    ("fluke", "FedDyn"): "fluke/algorithms/feddyn.py:158, 172, 249",
+    ("fluke", "FedDyn"): "fluke/algorithms/feddyn.py:106, 132, 158, 249",
     ("nvflare", "SCAFFOLD"): "nvflare/app_common/workflows/scaffold.py:168",
     ("fedml", "FedAvg"): "fedml/ml/trainer/my_model_trainer_classification.py:16",
     ("fedml", "FedProx"): "fedml/ml/trainer/fedprox_trainer.py:11",

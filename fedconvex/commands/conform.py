@@ -18,8 +18,9 @@ stepsize=0.1)"[/bold]
 
 The file is run. NAME is a class, object, dict or function in it with the functions that docs/conformance.md \
 describes: init, round and server_model, or run, client, server, local_update. Where an option is left out, the \
-attribute method, local_solver, loss, weights or precision of NAME counts. The kit runs it on small problems whose \
-exact trajectories are known. Exit status: 0 the implementation conforms, 1 it does not, 2 wrong input."""
+attribute method, local_solver, loss, weights, precision or time_limit of NAME counts. The kit runs it on small \
+problems whose exact trajectories are known. Exit status: 0 the implementation conforms, 1 it does not, 2 wrong \
+input."""
 
 
 def conform(
@@ -51,6 +52,10 @@ def conform(
     precision: Annotated[
         str | None, typer.Option(show_default=False, help="The implementation's arithmetic: float64 or float32.")
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", show_default=False, help="The most seconds on one problem, by default 60."),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - for the terminal.")
     ] = None,
@@ -60,16 +65,17 @@ def conform(
     """Loads the implementation, checks it, prints the report and writes what the options name."""
     from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.commands.output_files import require_files, saved
+    from fedconvex.conformance.guard import ending_the_process
     from fedconvex.conformance.implementation_files import check_file
     from fedconvex.conformance.report_files import badge_of, json_of, junit_of
 
     quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
     outputs = {"--json": None if quiet else json_file, "--junit": junit, "--badge": badge}
     require_files(outputs, Path(implementation.rpartition(":")[0]))
-    with redirect_stdout(sys.stderr), redirected_descriptor():  # what the implementation prints
-        report = check_file(
-            implementation, method, local_solver=local_solver, loss=loss, weights=weights, precision=precision
-        )
+    options = {"local_solver": local_solver, "loss": loss, "weights": weights, "precision": precision}
+    # what the implementation prints goes to standard error
+    with redirect_stdout(sys.stderr), redirected_descriptor(), ending_the_process():
+        report = check_file(implementation, method, **options, time_limit=time_limit)
     files = {}
     if json_file is not None and not quiet:
         files[json_file] = json_of(report, implementation)

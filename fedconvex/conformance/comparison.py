@@ -43,13 +43,17 @@ class ComparedRuns:
             if moment is None or not np.isfinite(moment.server).all():
                 yield np.array([np.nan])
                 return
-            largest, right = max(largest, float(np.abs(moment.server).max())), max(right, float(size[t]))
-            # rounding errors grow with the numbers, and a faulty run may grow larger than the correct one
-            allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
             theirs = run.clients[t - 1] if 0 < t <= len(run.clients) else {}
             pairs = [(x, moment.clients[k]) for k, x in theirs.items() if k in moment.clients]
             if pairs:
+                # before the server's new model: faults with the same effect on the clients have the same errors here
+                correct = list(reference.moments[t - 1].clients.values())
+                clients, known = largest_of([expected for _, expected in pairs]), largest_of(correct)
+                allowed = FARTHER * tolerances[t] * max(1.0, max(largest, clients) / max(right, known))
                 yield np.concatenate([found - expected for found, expected in pairs]) / allowed
+            largest, right = max(largest, largest_of([moment.server])), max(right, float(size[t]))
+            # rounding errors grow with the numbers, and a faulty run may grow larger than the correct one
+            allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
             yield (point - moment.server) / allowed
 
     def agreement(self, faults: Sequence[Fault], i: int) -> tuple[int, bool, float]:
@@ -77,6 +81,11 @@ class ComparedRuns:
             sizes = [float(np.abs(error).max()) for error in self.errors(faults, i)]
             found += [size if np.isfinite(size) else np.inf for size in sizes]
         return max(found)
+
+
+def largest_of(models: Sequence[np.ndarray]) -> float:
+    """The largest entry of any of the models, in size."""
+    return max(float(np.abs(model).max()) for model in models)
 
 
 def moments(setup: Setup, reference: Reference, faults: Sequence[Fault], part: Part) -> Iterator[Moment]:

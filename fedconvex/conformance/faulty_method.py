@@ -14,6 +14,7 @@ from fedconvex.conformance.history import (
     ALL_ANSWERS,
     ALL_Z,
     LAST_ANSWER,
+    LAST_MEAN,
     LAST_MEMORY,
     LAST_ROUND,
     NUMBER,
@@ -69,6 +70,8 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: memory[LAST_ANSWER],
             WEIGHT: memory[WEIGHT],
+            SAMPLES: memory[SAMPLES],
+            LAST_MEAN: state.server,
             LAST_MEMORY: 0 * state.server,
         }
         # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
@@ -91,6 +94,8 @@ class FaultyMethod(Method):
             PREVIOUS_POINT: state.server,
             ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
             WEIGHT: state.shared[WEIGHT],
+            SAMPLES: state.shared[SAMPLES],
+            LAST_MEAN: cohort.average(answers.points),
             LAST_MEMORY: state.shared[LAST_MEMORY],
         }
         for name in correction_in(new):

@@ -3,6 +3,7 @@ standard error, random draws are noticed.
 """
 
 import ctypes
+import faulthandler
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NoReturn
@@ -21,6 +23,8 @@ import numpy as np
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.validation import positive
 
+SECONDS = 60.0  # the time limit where none is given
+GRACE = 10.0  # seconds from the time limit to the end of a process that code which cannot be ended may not keep
 AGAIN = 0.1  # seconds after which code that swallowed the time limit's exception meets it again
 LONGEST_SECONDS = 1e6  # what the systems' timers take
 OURS = str(PurePath(__file__).parent / "x")[:-1]  # this folder, with the separator
@@ -28,6 +32,22 @@ OURS = str(PurePath(__file__).parent / "x")[:-1]  # this folder, with the separa
 
 class TimeIsUp(BaseException):
     """Raised in the code that hangs; no `Exception`, so that its own `except Exception` does not swallow it."""
+
+
+_ENDS_PROCESS: ContextVar[bool] = ContextVar("ends_process", default=False)
+
+
+@contextmanager
+def ending_the_process() -> Iterator[None]:
+    """Where code in the block cannot be ended at its time limit, ends the process with status 1 and a traceback.
+
+    For commands: no exception reaches code that waits in a native call, or that catches every exception for ever.
+    """
+    before = _ENDS_PROCESS.set(True)
+    try:
+        yield
+    finally:
+        _ENDS_PROCESS.reset(before)
 
 
 @dataclass(eq=False)
@@ -123,8 +143,22 @@ def _limited(seconds: float | None) -> Iterator[None]:
         yield
         return
     main = threading.current_thread() is threading.main_thread()
-    with (_by_signal if main and hasattr(signal, "setitimer") else _by_thread)(seconds):
+    with _at_last(seconds + GRACE), (_by_signal if main and hasattr(signal, "setitimer") else _by_thread)(seconds):
         yield
+
+
+@contextmanager
+def _at_last(seconds: float) -> Iterator[None]:
+    """Ends the process after so many seconds, where that is wanted: from outside of Python, which may be stuck."""
+    error = sys.__stderr__
+    if not _ENDS_PROCESS.get() or error is None:
+        yield
+        return
+    faulthandler.dump_traceback_later(seconds, exit=True, file=error)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @contextmanager

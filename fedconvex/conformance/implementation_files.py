@@ -15,7 +15,7 @@ from typing import Any
 
 from fedconvex.conformance.check import check
 from fedconvex.conformance.decorator import OPTIONS, functions_of
-from fedconvex.conformance.guard import no_exit
+from fedconvex.conformance.guard import SECONDS, Guard, TimeIsUp, no_exit, seconds_of
 from fedconvex.conformance.method_texts import method_from_text, solver_from_text
 from fedconvex.conformance.report import Report
 from fedconvex.conformance.shapes import FUNCTIONS
@@ -51,8 +51,10 @@ def check_file(target: str, method: Any = None, **options: Any) -> Report:
     path, name = _file_and_name(target)
     # the given texts are read first: the file may take long to run
     method, solver = _method(method), _solver(options.pop("local_solver", None))
+    limit = options.get("time_limit")
+    guard = Guard(seconds_of(SECONDS if limit is None else limit))
     with _importing_from(path.parent):
-        found = _implementation(_module(path), name, target)
+        found = _implementation(_module(path, guard), name, target, guard)
         functions = functions_of(found)
         chosen = {
             key: _of_kind(value, key) for key in OPTIONS if (value := _first(options.get(key), found, key)) is not None
@@ -124,7 +126,7 @@ def _importing_from(folder: Path) -> Iterator[None]:
                 del sys.modules[name]
 
 
-def _module(path: Path) -> ModuleType:
+def _module(path: Path, guard: Guard) -> ModuleType:
     """The file, run as a module. Raises InvalidInput with the last line of the file's traceback."""
     spec = spec_from_file_location(f"conform_{path.stem}", path)
     assert spec is not None
@@ -132,14 +134,15 @@ def _module(path: Path) -> ModuleType:
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses and pickle look their module up there
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever the user's file raises is wrong input
+        with guard.watching():
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit, TimeIsUp) as error:  # whatever the user's file raises is wrong input
         problem = f"cannot be run: {_last_line(error, path)}"
         raise InvalidInput("implementation", path, problem, "run it with Python alone first") from error
     return module
 
 
-def _implementation(module: ModuleType, name: str, target: str) -> Any:
+def _implementation(module: ModuleType, name: str, target: str, guard: Guard) -> Any:
     """The object of this name; of a class whose functions take `self`, an instance."""
     if not hasattr(module, name):
         known = [n for n, value in vars(module).items() if not n.startswith("_") and _can_be_checked(value, module)]
@@ -150,8 +153,9 @@ def _implementation(module: ModuleType, name: str, target: str) -> Any:
     if not isinstance(found, type) or not _takes_self(found):
         return found
     try:
-        return found()
-    except (Exception, SystemExit) as error:
+        with guard.watching():
+            return found()
+    except (Exception, SystemExit, TimeIsUp) as error:
         problem = f"{name}() fails: {_last_line(error, Path(str(module.__file__)))}"
         cure = "give it defaults, or assign an object to a name in the file and name that"
         raise InvalidInput("implementation", target, problem, cure) from error
@@ -176,4 +180,6 @@ def _last_line(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError) and error.filename == str(path):
         lines = [error.lineno]
     where = f" (line {lines[-1]})" if lines else ""
+    if isinstance(error, TimeIsUp):
+        return f"it takes longer than its time limit{where}"
     return f"{type(error).__name__}: {short_text(str(error), 160)}{where}"

@@ -15,8 +15,9 @@ class Subproblem:
     form: FedProx with weight μ and center w, SCAFFOLD with the correction c − c_k as linear term, FedAvg with neither.
 
     `start` has shape (m, d); `linear` and `center` have shape (m, d), or are None if the term is absent (`weight` is 0
-    without `center`). `guess` (m, d) is another starting point for solvers that iterate until the exact minimiser
-    (FedSplit gives the server's point): it saves time and does not change their result.
+    without `center`; for solvers that take steps also (m, 1), a weight for every client). `guess` (m, d) is another
+    starting point for solvers that iterate until the exact minimiser (FedSplit gives the server's point): it saves time
+    and does not change their result.
     """
 
     start: Array
@@ -30,7 +31,8 @@ class Subproblem:
         start, center, linear, guess = (
             None if part is None else part[members] for part in (self.start, self.center, self.linear, self.guess)
         )
-        return Subproblem(start, self.weight, center, linear, guess)
+        weight = self.weight[members] if isinstance(self.weight, np.ndarray) else self.weight
+        return Subproblem(start, weight, center, linear, guess)
 
     def add_gradients(self, theta: Array, gradients: Array) -> Array:
         """∇φ_k(θ_k), shape (m, d), given `gradients`, the ∇F_k(θ_k)."""

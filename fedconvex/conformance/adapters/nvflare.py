@@ -1,6 +1,5 @@
 """Adapter for NVIDIA FLARE's FedAvg, FedProx, FedOpt and SCAFFOLD: its controllers, and its helpers for clients."""
 
-from functools import partial
 from typing import Any
 
 import fedconvex as fc
@@ -25,7 +24,6 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
     """
     require("nvflare", TESTED)
     from nvflare.apis.fl_context import FLContext
-    from nvflare.app_common.abstract.fl_model import FLModel
     from nvflare.app_common.workflows import fedavg, scaffold
     from nvflare.app_opt.pt import fedopt_ctl, fedproxloss
     from nvflare.app_opt.pt.scaffold import PTScaffoldHelper
@@ -42,7 +40,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         "sample_clients": lambda self, num_clients=None: self.active,
         "send_model": lambda self, data, callback, **_: [callback(self.clients[k](data)) for k in self.active],
         "send_model_and_wait": lambda self, data, **_: [self.clients[k](data) for k in self.active],
-        "load_model": lambda self: FLModel(params={"weight": self.start}),
+        "load_model": lambda self: fedavg.FLModel(params={"weight": self.start}),
         "save_model": lambda self, model: setattr(self, "model", model),
         "build_component": lambda self, config: config["path"](**config["args"]),
         **dict.fromkeys(("info", "event", "fire_event_with_data", "get_num_standing_tasks"), lambda *_, **__: None),
@@ -56,19 +54,17 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
             start, mu = linear.LinearModule(sent.params["weight"][0]), own.get("fedprox_mu", 0)
             module.load_state_dict(start.state_dict())
             meta: dict[str, Any] = {"NUM_STEPS_CURRENT_ROUND": 1 if method.plain else len(b), "client_name": str(k)}
-            pull, correct = fedproxloss.PTFedProxLoss(mu) if mu else lambda *_: 0, lambda: None
+            pull = fedproxloss.PTFedProxLoss(mu) if mu else lambda *_: 0
             if corrects:
                 helper.load_global_controls(sent.meta["scaffold_c_global"])
-                controls = helper.get_params()
-                correct = partial(helper.model_update, module, steps.stepsize, *controls)
-            linear.gradient_steps(
-                module, lambda: linear.half_squares(module(A), b) + pull(module, start), steps, correct
-            )
+            controls = helper.get_params()
+            after = (lambda: helper.model_update(module, steps.stepsize, *controls)) if corrects else lambda: None
+            linear.gradient_steps(module, lambda: linear.half_squares(module(A), b) + pull(module, start), steps, after)
             if corrects:
                 helper.terms_update(module, steps.stepsize, *controls, start)
                 meta["scaffold_c_diff"] = helper.get_delta_controls()
             answer = (module.weight - start.weight if sends_changes else module.weight).detach().numpy().copy()
-            return FLModel(params_type="DIFF" if sends_changes else "FULL", params={"weight": answer}, meta=meta)
+            return fedavg.FLModel(params_type="DIFF" if sends_changes else "FULL", params={"weight": answer}, meta=meta)
 
         return train
 
@@ -90,7 +86,4 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         (fedavg.FedAvg if sends_changes else class_).run(server)
         return server
 
-    def server_model(server: Any) -> Any:
-        return linear.point(linear.LinearModule(server.model.params["weight"][0]))
-
-    return {"init": init, "round": round, "server_model": server_model}
+    return {"init": init, "round": round, "server_model": lambda server: server.model.params["weight"][0]}

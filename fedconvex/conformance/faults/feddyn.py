@@ -63,7 +63,8 @@ def mean_of_participants(method: Method, state: State, cohort: Cohort, answers: 
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
-# what changes h comes before what applies it: where both are planted, the first is within the second
+# what changes h comes before what applies it, and that before what reads the new model: of two that are planted, the
+# first is within the second
 FAULTS = (
     Fault(
         name="the server's memory is the mean of those who took part",
@@ -108,13 +109,6 @@ FAULTS = (
         update=around_last_model,
     ),
     Fault(
-        name="the clients' memory is updated around the server's new model",
-        cure="g_k ← g_k − alpha(θ_k − w) with the w that the client started from",
-        breaks=MEMORY_RULE,
-        applies=is_feddyn,
-        update=around_new_model,
-    ),
-    Fault(
         name="server memory is applied before it is updated",
         cure=STEP,
         breaks=SERVER_STEP,
@@ -148,5 +142,12 @@ FAULTS = (
         update=lambda method, state, cohort, answers: with_server(
             method.update(state, cohort, answers), cohort.average(answers.points)
         ),
+    ),
+    Fault(
+        name="the clients' memory is updated around the server's new model",
+        cure="g_k ← g_k − alpha(θ_k − w) with the w that the client started from",
+        breaks=MEMORY_RULE,
+        applies=is_feddyn,
+        update=around_new_model,
     ),
 )

@@ -29,7 +29,7 @@ def with_weight_times(factor: Fraction) -> SubproblemRule:
     """The subproblem with its proximal weight multiplied by the factor."""
 
     def change(sub: Subproblem, state: State) -> Subproblem:
-        if sub.weight == 0:  # another fault has left the term out; an integer's half would be a float
+        if sub.center is None:  # another fault has left the term out; half its integer weight 0 would be a float
             return sub
         return replace(sub, weight=sub.weight * factor.numerator / factor.denominator)
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
@@ -14,12 +16,13 @@ from fedconvex.conformance.faults.building_blocks import (
     original_method,
     takes_steps,
     with_client_memory,
+    with_cohort,
     with_server,
     with_shared,
     with_subproblem,
 )
 from fedconvex.conformance.faults.properties import AVERAGE, CORRECTION, MEMORY, PULL, SERVER_MEMORY, SERVER_STEP, START
-from fedconvex.conformance.history import LAST_ROUND
+from fedconvex.conformance.history import LAST_MEAN, LAST_ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -87,11 +90,21 @@ def from_there(method: Method, state: State, cohort: Cohort, answers: Answers) -
 
 
 def scaled_correction(method: Method, state: State, cohort: Cohort) -> Subproblem:
-    """The subproblem with α times its linear term."""
+    """The subproblem with α times its linear term; with the client's own α, where another fault makes it so."""
     correct = method.subproblem(state, cohort)
     if correct.linear is None:  # another fault has left the term out
         return correct
-    return replace(correct, linear=original_method(method).alpha * correct.linear)
+    alpha = correct.weight if isinstance(correct.weight, np.ndarray) else original_method(method).alpha
+    return replace(correct, linear=alpha * correct.linear)
+
+
+def where_newcomers_start(state: State, cohort: Cohort) -> Array:
+    """The server's point (K, d); for clients that take part for the first time, the mean of the last local models."""
+    rows = cohort.points + 0
+    for i, last in enumerate(state.memory[LAST_ROUND]):
+        if last[0] < 0:
+            rows[i] = state.shared[LAST_MEAN]
+    return rows
 
 
 def with_memory_added(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
@@ -101,6 +114,16 @@ def with_memory_added(before: State, after: State, cohort: Cohort, answers: Answ
 
 
 FAULTS = (
+    Fault(
+        name="clients that take part for the first time start at the mean of the local models, without −h/alpha",
+        cure="send the model from which all others start: mean(θ_k) − h/alpha",
+        breaks=START,
+        applies=is_feddyn,
+        subproblem=lambda method, state, cohort: method.subproblem(
+            state, replace(cohort, points=where_newcomers_start(state, cohort))
+        ),
+        update=with_cohort(lambda state, cohort: {"points": where_newcomers_start(state, cohort)}),
+    ),
     Fault(
         name="the server's model keeps the first local step of the first client, in the first round",
         cure="send copies of the server's model: `param.data = …` ends the sharing only after that step",

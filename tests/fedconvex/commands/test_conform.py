@@ -1,6 +1,8 @@
 """`fedconvex conform` as a user runs it: exit status, report, files, refusals."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -128,3 +130,54 @@ def test_a_misspelt_name_gets_the_nearest(words: tuple[str, ...], near: str, run
 
 def test_files_are_refused_before_the_implementation_runs(run: Run) -> None:
     assert run(f"{FILE}:FedProx", "--junit", "no/such/folder.xml")[2].count("\n") == 1
+
+
+HANGING = """
+import fedconvex as fc
+
+class Base:
+    method = fc.FedSGD(stepsize=0.1)
+    init = staticmethod(lambda problem, x0: x0)
+    server_model = staticmethod(lambda w: w)
+
+class Loops(Base):
+    def round(self, problem, w, active):
+        while True:
+            pass
+
+class Stuck(Base):
+    def round(self, problem, w, active):
+        return sum(range(10**13))  # one native call, which no exception interrupts
+"""
+
+
+def test_what_hangs_is_a_line_of_the_report(run: Run) -> None:
+    Path("hanging.py").write_text(HANGING, "utf-8")
+    status, out, err = run("hanging.py:Loops", "--time-limit", "0.05", "--junit", "a.xml")
+    assert status == 1
+    assert "* the implementation does not come back (round 1 of 'one client')" in out
+    assert "a run may take 0.05 s" in out
+    assert "Traceback" not in out + err
+    assert int(ElementTree.parse("a.xml").getroot().attrib["failures"]) > 0
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "1e9", "soon"])
+def test_what_is_no_time_limit_is_refused_before_the_file_runs(limit: str, run: Run) -> None:
+    Path("wrapper.py").write_text("open('ran', 'w')", "utf-8")
+    status, _, err = run("wrapper.py:A", "--time-limit", limit)
+    assert status == 2
+    assert len(err.strip().splitlines()) == 1
+    assert not Path("ran").exists()
+
+
+def test_what_no_exception_can_end_ends_the_command_without_success(tmp_path: Path) -> None:
+    (tmp_path / "hanging.py").write_text(HANGING, "utf-8")
+    program = (
+        "import sys; from fedconvex.conformance import guard; guard.GRACE = 0.1; sys.argv[0] = 'fedconvex';"
+        "from fedconvex.commands.main import main; main()"
+    )
+    command = [sys.executable, "-c", program, "conform", "hanging.py:Stuck", "--time-limit", "0.1"]
+    environment = os.environ | {"PYTHONPATH": str(Path(fedconvex.__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert re.search(r'Timeout.*\n.*\n +File ".*hanging.py", line 16 in round', done.stderr)

@@ -52,6 +52,20 @@ def edited(kind: str, old: str, new: str, *names: str) -> Edit:
 
 MEAN, ALL_ONES = "self.w = mean(list(sent.values()), [1] * len(sent))", "[1] * len(sent)"
 WEIGHTED = "[self.n[k] for k in active]"
+SHARES = (
+    ("/ self.n[k]", "divided by the client's number of samples"),
+    ("* self.n[k]", "multiplied by the client's number of samples"),
+    ("* sum(self.n) / self.m / self.n[k]", "divided by the client's relative number of samples, m·n_k/Σn"),
+    ("/ sum(self.n) * self.m * self.n[k]", "multiplied by the client's relative number of samples, m·n_k/Σn"),
+)
+NEWCOMERS = """
+    def newcomers(self, active):
+        seen = self.seen = getattr(self, "seen", set())
+        new = {k: self.average for k in active if k not in seen} if seen else {}
+        seen.update(active)
+        return new
+
+    def prepare(self):"""
 OWN_RULES = (
     edited("FedAvg", WEIGHTED, "[1] * len(sent)", "the average is not weighted"),
     edited(
@@ -216,6 +230,37 @@ OWN_RULES = (
         "times(-1.0, self.g[k]), 0.5, self.w",
         "times(-1.0, self.g[k]), 0.5, self.zero",
         "the proximal term pulls to zero: this is weight decay",
+    ),
+    *(
+        edited("FedProx", "0.5, self.w)", f"0.5 {how}, self.w)", f"the proximal term's weight is {name}")
+        for how, name in SHARES
+    ),
+    *(
+        Edit(
+            "FedDyn",
+            (
+                ("0.5, self.w)", f"0.5 {how}, self.w)"),
+                ("plus(self.g[k], away, -0.5)", f"plus(self.g[k], away, -0.5 {how})"),
+                ("plus(drift, away)", f"plus(drift, away, 1.0 {how})"),
+            ),
+            (f"alpha is {name}",),
+        )
+        for how, name in SHARES
+    ),
+    Edit(
+        "FedDyn",
+        (
+            (
+                "theta = descend(self.data[k], self.w,",
+                "start = starts.get(k, self.w); theta = descend(self.data[k], start,",
+            ),
+            ("0.5, self.w)", "0.5, start)"),
+            ("away = plus(theta, self.w,", "away = plus(theta, start,"),
+            ("sent, drift = {}, self.zero", "sent, drift, starts = {}, self.zero, self.newcomers(active)"),
+            ("average = mean(", "average = self.average = mean("),
+            ("    def prepare(self):", NEWCOMERS),
+        ),
+        ("clients that take part for the first time start at the mean of the local models, without −h/alpha",),
     ),
     edited(
         "Ditto",

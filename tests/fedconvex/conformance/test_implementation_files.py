@@ -87,6 +87,23 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_error(source: str, messa
         check_file(f"{tmp_path / 'wrapper.py'}:A")
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("while True:\n    pass", r"cannot be run: it takes longer than its time limit \(line [12]\)"),
+        (
+            "class A:\n    def __init__(self):\n        while True:\n            pass\n"
+            "    def round(self, problem, state, active):\n        return state",
+            r"A\(\) fails: it takes longer than its time limit \(line [34]\)",
+        ),
+    ],
+)
+def test_a_file_that_does_not_come_back_is_refused(source: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "wrapper.py").write_text(source, "utf-8")
+    with pytest.raises(InvalidInput, match=message):
+        check_file(f"{tmp_path / 'wrapper.py'}:A", time_limit=0.05)
+
+
 def test_files_of_two_folders_each_get_the_module_beside_them(tmp_path: Path) -> None:
     """The second of two namesakes would else be checked with the first one's code."""
     before = list(sys.path)

@@ -126,6 +126,9 @@ def test_faults_of_one_method_are_named(kind: str, faults: tuple[str, ...]) -> N
         ("FedProx", ("pull norm", "unweighted")),
         ("FedAvg", ("integers", "step more", "after three rounds=0.5")),
         ("SCAFFOLD", ("c frozen", "path one more", "after ten rounds=0.1")),
+        ("FedProx", ("decay=0.95", "stale")),  # stale beside faults that have its effect, and change earlier rounds
+        ("FedSplit", ("frozen", "pull half", "weight decay=0.07")),  # not with two more that undo each other
+        ("FedDyn", ("pull sign", "memory at new model", "h unused")),  # around the model that an unused h leaves
     ],
 )
 def test_several_faults_at_once_are_all_named(kind: str, faults: tuple[str, ...]) -> None:

@@ -51,7 +51,10 @@ SCALED_UP = "the server's step is multiplied by m/|P_t|"
 NO_GRADIENT = "the regulariser has no gradient"
 SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from every client's"
 
-UNKNOWN = "no known fault explains the deviation"
+BY_RELATIVE_SAMPLES = "alpha is divided by the client's relative number of samples, m·n_k/Σn"
+TIMES_ALPHA = "the correction of the local gradient is multiplied by alpha"
+MEMORY_ADDED = "the server adds the mean memory of those who take part, instead of −h/alpha"
+NEWCOMERS = "clients that take part for the first time start at the mean of the local models, without −h/alpha"
 ORDER = "the result depends on the order of the clients"
 CHAINED = "every client starts where the one before it ended, in the first round"
 CHAINED_WITH_PULL = (
@@ -100,7 +103,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fluke", "FedAvg"): set(),
     ("fluke", "FedProx"): set(),
     ("fluke", "SCAFFOLD"): set(),
-    ("fluke", "FedDyn"): {UNKNOWN},
+    ("fluke", "FedDyn"): {BY_RELATIVE_SAMPLES, WRONG_SIGN, TIMES_ALPHA, MEMORY_ADDED, NEWCOMERS},
     ("fluke", "FedNova"): set(),
     ("nvflare", "FedAvg"): set(),
     ("nvflare", "FedProx"): set(),

@@ -1,0 +1,94 @@
+"""A weight that is one number in the method, scaled by each client's number of samples."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fedconvex.arithmetic.rationals import Array
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.building_blocks import (
+    UpdateRule,
+    both,
+    is_proximal,
+    of_method,
+    original_method,
+    takes_steps,
+    with_memory,
+    with_server,
+    with_shared,
+    with_subproblem,
+)
+from fedconvex.conformance.faults.properties import PARAMETERS, PULL
+from fedconvex.conformance.history import SAMPLES
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.feddyn import FedDyn
+from fedconvex.problems.base import Subproblem
+
+Factors = Callable[[State], Array]  # one for each active client, (K, 1)
+
+
+def samples(state: State) -> Array:
+    """n_k."""
+    return state.memory[SAMPLES]
+
+
+def relative_samples(state: State) -> Array:
+    """m·n_k/Σn, which is 1 on average."""
+    everyones = state.shared[SAMPLES]
+    return len(everyones) * state.memory[SAMPLES] / everyones.sum(0)
+
+
+SCALINGS: tuple[tuple[str, Factors], ...] = (
+    ("divided by the client's number of samples", lambda state: 1 / samples(state)),
+    ("multiplied by the client's number of samples", samples),
+    ("divided by the client's relative number of samples, m·n_k/Σn", lambda state: 1 / relative_samples(state)),
+    ("multiplied by the client's relative number of samples, m·n_k/Σn", relative_samples),
+)
+CURE = "pass one {} on to all clients: their numbers of samples count in the average, and in sums over samples"
+
+
+def with_weights(factors: Factors) -> Callable[[Subproblem, State], Subproblem]:
+    """The subproblem with a proximal weight of its own for each client."""
+
+    def change(sub: Subproblem, state: State) -> Subproblem:
+        return sub if sub.center is None else replace(sub, weight=sub.weight * factors(state))
+
+    return change
+
+
+def with_own_alpha(factors: Factors) -> UpdateRule:
+    """The update with g_k ← g_k − α_k(θ_k − w), while the server divides by α."""
+
+    def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+        after, alpha = method.update(state, replace(cohort, everyone=False), answers), original_method(method).alpha
+        more = alpha * (1 - factors(state)) * (answers.points - cohort.points)
+        h, own = cohort.population_mean(more), after.memory["gradient"] + more
+        grown = with_shared(with_memory(after, gradient=own), h=after.shared["h"] + h)
+        return with_server(grown, after.server - h / alpha)
+
+    return update
+
+
+FAULTS = (
+    *(
+        Fault(
+            name=f"the proximal term's weight is {how}",
+            cure=CURE.format("weight"),
+            breaks=PULL,
+            applies=both(is_proximal, takes_steps(2)),
+            subproblem=with_subproblem(with_weights(factors)),
+        )
+        for how, factors in SCALINGS
+    ),
+    *(
+        Fault(
+            name=f"alpha is {how}",
+            cure=CURE.format("alpha"),
+            breaks=PARAMETERS,
+            applies=both(of_method(FedDyn), takes_steps(1)),
+            subproblem=with_subproblem(with_weights(factors)),
+            update=with_own_alpha(factors),
+        )
+        for how, factors in SCALINGS
+    ),
+)
