@@ -6,9 +6,10 @@ from typing import Any, final
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma
-from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, unclear_factors
+from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
@@ -47,6 +48,17 @@ class ParameterSigns:
         proof = self.sign(below, strictly=True) if positive else "sign"
         self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
         self.lines.append(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
+        if has_nested_divisions(1 / below):
+            self._divisors_inside(place, below)
+
+    def _divisors_inside(self, place: str, below: Number) -> None:
+        """The signs of what a quotient that divides has above: a divisor as well, once the fractions are cleared."""
+        value = self.board.parameters.value(below)
+        for which, factor in enumerate(unclear_factors(value.above, self.board.field), 1):
+            try:
+                self.divisor(f"{place}_{which}", number_of(Scalar(factor, self.board.field.one, self.board.field)))
+            except Missing:  # in symbols of the kernel's own
+                continue
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""

@@ -117,7 +117,7 @@ def rooted_sign_lemma(
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
         given.append(f"0 {'<' if strict else '<='} {text}")
-    given += [f"0 < {_text(factor, field, names)}" for factor in _positive_factors(value)]
+    given += [f"0 < {_text(factor, field, names)}" for factor in unclear_factors(value.below, value.field)]
     relation = "<" if strictly else "<="
     target = f"({_text(value.above, field, names)}) / ({_factors(value.below, field, names)})"
     head = _head(name, relation, target, names, given)
@@ -155,7 +155,7 @@ def _of_quotient(
         sign_lemma(f"{name}_above", field, texts[0], above, strictly, names, given),
         sign_lemma(f"{name}_below", field, texts[1], below, True, names, given),
     ]
-    factors = [Scalar(factor, field.one, field) for factor in _positive_factors(value)]
+    factors = [Scalar(factor, field.one, field) for factor in unclear_factors(value.below, value.field)]
     if len(factors) > 1 or any(factor.above != below.above for factor in factors):  # each is a divisor of its own
         of_parts += [
             sign_lemma(f"{name}_factor_{place}", field, number_of(factor), factor, True, names, given)
@@ -297,11 +297,11 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     return " * ".join([str(whole) if whole >= 0 else f"(- {-whole})", *texts])
 
 
-def _positive_factors(value: Scalar) -> list[Any]:
-    """The factors of the divisor that show no sign; their multiples by -1 where these are positive."""
+def unclear_factors(polynomial: Any, field: Field) -> list[Any]:
+    """The factors of a polynomial that show no sign; their multiples by -1 where these are positive."""
     found = []
-    for factor, _ in value.below.factor()[1]:
-        signed = factor if value.field.is_positive(Scalar(factor, value.field.one, value.field)) else -factor
+    for factor, _ in polynomial.factor()[1]:
+        signed = factor if field.is_positive(Scalar(factor, field.one, field)) else -factor
         if len({c > 0 for c in signed.coeffs()}) > 1:
             found.append(signed)
     return found
