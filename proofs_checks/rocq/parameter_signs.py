@@ -1,14 +1,16 @@
 """What a proof needs to know of its parameters: roots by name, positive divisors, and signs of multipliers."""
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
-from fedconvex.proofs_checks.kernel.scalars import Scalar
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, unclear_factors
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, substitutions, unclear_factors
 from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
@@ -71,8 +73,12 @@ class ParameterSigns:
             names["σ"] = "sg"
             given += ["0 <= sg", "sg <= 1"]
         given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
-        # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
-        own = SettingParameters(self.theorem.setting, [formula])
+        own = self._own(formula)
+        by = "assumption"
+        if own.setting is not self.theorem.setting:
+            chosen = {self.writer.number(x) for x, relation, _ in self.theorem.setting.conditions if relation == "="}
+            given = [re.sub(rf" = ({'|'.join(chosen)})$", r" <= \1", h) for h in given]
+            by = "first [assumption | lra]"
         below = [own.value(d) for d in divisors([formula])]
         try:
             self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
@@ -81,7 +87,25 @@ class ParameterSigns:
                 return self._rooted(name, formula, strictly)
             except Missing:
                 return f"({self.roots.rewrite}sign)"
-        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
+        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+    def _own(self, formula: Number) -> SettingParameters:
+        """The parameters, with no roots but the formula's: a parameter under a root is the square of another symbol.
+
+        What chooses a parameter bounds it from below as well: where that is enough, the parameter stays a symbol, and
+        with it every divisor as it is written.
+        """
+        setting = self.theorem.setting
+        own = SettingParameters(setting, [formula])
+        if own.field.chosen:
+            bounds = tuple((x, ">=" if relation == "=" else relation, y) for x, relation, y in setting.conditions)
+            try:
+                bounded = SettingParameters(replace(setting, conditions=bounds), [formula])
+                if substitutions(bounded.field, bounded.value(formula)) is not None:
+                    return bounded
+            except Refused:
+                return own
+        return own
 
     def _rooted(self, name: str, formula: Number, strictly: bool) -> str:
         """The tactic that shows a sign by a lemma about the roots in the formula."""

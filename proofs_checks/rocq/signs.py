@@ -91,6 +91,7 @@ def sign_lemma(
         raise Missing("the sign of a formula with roots")
     if any(map(_is_hard, below)):
         return _of_quotient(name, field, formula, value, strictly, names, hypotheses)
+    lines += [f"  subst {names[chosen]}." for chosen in field.chosen if chosen in names]
     found = substitutions(field, value)
     plain = not any(p.head in ("root", "max") for p in parts(formula))
     if found is None or not plain:
