@@ -1,17 +1,17 @@
 """What a proof needs to know of its parameters: roots by name, positive divisors, and signs of multipliers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
-from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
+from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, substitutions, unclear_factors
-from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, substitutions
+from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
@@ -54,13 +54,15 @@ class ParameterSigns:
             self._divisors_inside(place, below)
 
     def _divisors_inside(self, place: str, below: Number) -> None:
-        """The signs of what a quotient that divides has above: a divisor as well, once the fractions are cleared."""
-        value = self.board.parameters.value(below)
-        for which, factor in enumerate(unclear_factors(value.above, self.board.field), 1):
-            try:
-                self.divisor(f"{place}_{which}", number_of(Scalar(factor, self.board.field.one, self.board.field)))
-            except Missing:  # in symbols of the kernel's own
-                continue
+        """What a quotient that divides has above is not 0: a divisor as well, once the fractions are cleared."""
+        for which, above in enumerate(_above(below), 1):
+            text = self.writer.number(above)
+            if "-" in text and f"{text} <> 0" not in self.divisor_texts:
+                self.divisor_texts[f"{text} <> 0"] = ""
+                self.lines.append(
+                    f"assert (divisor_{place}_{which} : {text} <> 0) "
+                    f"by (apply (factor_of divisor_{place}); intro zero; rewrite zero; unfold Rdiv; ring)."
+                )
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
@@ -132,3 +134,12 @@ class ParameterSigns:
         )
         by = f"first [assumption | lra | {of_hypothesis} | nra]"
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+
+def _above(of: Number) -> Iterator[Number]:
+    """The factors of a product of quotients that stand above."""
+    if of.head in ("*", "/"):
+        for factor in of.args if of.head == "*" else of.args[:1]:
+            yield from _above(factor)
+    else:
+        yield of

@@ -101,6 +101,10 @@ Qed.
 Lemma root_is a r : 0 <= r -> r * r = a -> sqrt a = r.
 Proof. intros H <-. apply sqrt_square. exact H. Qed.
 
+(** What is not 0 has no factor that is. *)
+Lemma factor_of {a x : R} : 0 < a -> (x = 0 -> a = 0) -> x <> 0.
+Proof. intros H K Z. specialize (K Z). lra. Qed.
+
 (** Conditions as slacks: x >= b is x = b + s. *)
 Lemma slack_above x b c r : 0 < c -> 0 <= c * x - r -> b = r / c -> exists s, 0 <= s /\ x = b + s.
 Proof.
@@ -171,6 +175,8 @@ Ltac nonzero_one :=
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); rewrite <- Z; ring
   | H : 0 < ?d |- ?e <> 0 =>
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); replace d with (- e) by ring; rewrite Z; ring
+  | H : ?d <> 0 |- ?e <> 0 =>
+      let Z := fresh in intro Z; apply H; rewrite <- Z; ring
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero_one
   | |- ?e <> 0 => apply not_eq_sym, Rlt_not_eq; sign
   | |- ?e <> 0 => apply Rgt_not_eq; sign
