@@ -51,8 +51,18 @@ def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
     signs = made.steps[-1][3] if made.steps else field.signs
     for sign in (1, -1):
         if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
-            return Scalar(above * sign, below * sign, field)
+            return _reduced(Scalar(above * sign, below * sign, field), signs)
     return None
+
+
+def _reduced(left: Scalar, signs: Any) -> Scalar:
+    """Without what numerator and denominator share, where the signs stay visible."""
+    common = left.above.gcd(left.below)
+    above, below = left.above / common, left.below / common
+    for sign in (1, -1):
+        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
+            return Scalar(above * sign, below * sign, left.field)
+    return left
 
 
 def _put_in(field: Field, made: Substitutions, steps: Iterable[Any], value: Scalar) -> tuple[Any, Any]:
@@ -135,7 +145,10 @@ def _by_substitutions(
     for place, ((difference, strict), step) in enumerate(found[0], 1):
         script += _substituted(field, difference, strict, step, now, place, found[0][: place - 1])
     left = found[1]
-    quotient = f"({_text(left.above, field, now)}) / ({_factors(left.below, field, now)})"
+    constant, factors = left.above.factor()
+    visible = constant > 0 and all(c > 0 for factor, _ in factors for c in factor.coeffs())
+    above = _factors(left.above, field, now) if visible else _text(left.above, field, now)
+    quotient = f"({above}) / ({_factors(left.below, field, now)})"
     goal = (
         "match goal with |- 0 <= ?e => replace e with"
         if not strictly
