@@ -129,11 +129,17 @@ def rooted_sign_lemma(
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
         given.append(f"0 {'<' if strict else '<='} {text}")
     given += [f"0 < {_text(factor, field, names)}" for factor in unclear_factors(value.below, value.field)]
+    squares = [f"{names[x]} * {names[x]} = {x[1:]}" for x in names if x.startswith("√") and x[1:].isdigit()]
+    given += squares
     relation = "<" if strictly else "<="
     target = f"({_text(value.above, field, names)}) / ({_factors(value.below, field, names)})"
     head = _head(name, relation, target, names, given)
+    known = [f"  assert (square_{place} : {text}) by assumption." for place, text in enumerate(squares, 1)]
     script = _by_substitutions(field, found, strictly, names)
-    return "\n".join([head, "Proof.", "  intros.", *script, "Qed."]), target
+    if squares:
+        using = " ".join(f"square_{place}" for place in range(1, len(squares) + 1))
+        script = [line.replace("field; nonzero", f"field [{using}]; nonzero") for line in script]
+    return "\n".join([head, "Proof.", "  intros.", *known, *script, "Qed."]), target
 
 
 def _by_substitutions(
@@ -249,7 +255,9 @@ def _substituted(
         return _text(polynomial, field, names)
 
     above_now, below_now = _put_in(field, made, [earlier for _, earlier in before], difference)
-    times = field.made(condition * below_now, above_now)  # a hypothesis b <= a says that 0 <= (a − b) · times
+    common = condition.gcd(above_now)  # before `made`, which puts 2 for (√2)²
+    # a hypothesis b <= a says that 0 <= (a − b) · times
+    times = field.made((condition / common) * below_now, above_now / common)
     cleared = f"(({text_of(times.above)}) / ({text_of(times.below)}))"
     of_hypothesis = (
         f"match goal with H : ?b {relation} ?a |- 0 {relation} ?c => replace c with ((a - b) * {cleared}) by "
