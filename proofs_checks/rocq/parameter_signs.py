@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
-from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, substitutions
-from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, unclear_factors
+from fedconvex.proofs_checks.rocq.substitutions import substitutions
+from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
@@ -63,6 +64,10 @@ class ParameterSigns:
                     f"assert (divisor_{place}_{which} : {text} <> 0) "
                     f"by (apply (factor_of divisor_{place}); intro zero; rewrite zero; unfold Rdiv; ring)."
                 )
+            if any(p.head == "/" for p in parts(above)):  # cleared of its fractions it is another polynomial
+                field = self.board.field
+                for factor in unclear_factors(self.board.parameters.value(above).above, field):
+                    self.divisor(f"{place}_{which}_cleared", number_of(Scalar(factor, field.one, field)))
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""

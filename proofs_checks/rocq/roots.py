@@ -45,9 +45,7 @@ class Roots:
             equals = number_of(self.board.parameters.value(right))
             above, below = equals.args if equals.head == "/" else (equals, number(1))
             text = self.writer.number(left)
-            self.lines.append(
-                f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)})."
-            )
+            self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
             self.squares.append(f"chosen_{place}")
 

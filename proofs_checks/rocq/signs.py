@@ -5,80 +5,15 @@ x = b·s/(s + t) with t > 0 where x may be 0, or x ≤ b with s + t > 0; what is
 coefficients have one sign.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, permutations
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fedconvex.claims.terms import Number, parts
-from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.rocq.substitutions import Used, put_in, substitutions
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
 LONGEST = 400  # terms of a polynomial that is written out
-Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
-
-
-def substitutions(field: Field, value: Scalar) -> tuple[list[Used], Scalar] | None:
-    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any."""
-    for order in _orders(field):
-        made = Substitutions(field)
-        used: list[Used] = []
-        if (left := _left(field, made, value)) is not None:
-            return used, left
-        for difference, strictly in order:
-            before = len(made.steps)
-            made._use(difference, strictly)
-            if len(made.steps) > before:
-                used.append(((difference, strictly), made.steps[-1]))
-                if (left := _left(field, made, value)) is not None:
-                    return used, left
-    return None
-
-
-def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
-    symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in field.known]
-    several = [known for known, n in zip(field.known, symbols, strict=True) if n > 1]
-    single = [known for known, n in zip(field.known, symbols, strict=True) if n == 1]
-    yield from ((known,) for known in field.known)  # what needs few conditions is proved by few
-    yield from islice(permutations(field.known, 2), MOST_ORDERS)
-    orders = list(islice(permutations(several), MOST_ORDERS))
-    yield from orders
-    yield from ((*order, *single) for order in orders)
-    yield from ((*single[::-1], *order) for order in orders)
-
-
-def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
-    above, below = _put_in(field, made, made.steps, value)
-    signs = made.steps[-1][3] if made.steps else field.signs
-    for sign in (1, -1):
-        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
-            return _reduced(Scalar(above * sign, below * sign, field), signs)
-    return None
-
-
-def _reduced(left: Scalar, signs: Any) -> Scalar:
-    """Without what numerator and denominator share, where the signs stay visible."""
-    common = left.above.gcd(left.below)
-    above, below = left.above / common, left.below / common
-    for sign in (1, -1):
-        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
-            return Scalar(above * sign, below * sign, left.field)
-    return left
-
-
-def _put_in(field: Field, made: Substitutions, steps: Iterable[Any], value: Scalar) -> tuple[Any, Any]:
-    """Numerator and denominator of the value after the substitutions."""
-    above, below = value.above, value.below
-    for step in steps:
-        k, _, denominator = step[:3]
-        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
-        above, below = made._put_in(above, step), made._put_in(below, step)
-        above = field.reduced(above * denominator ** max(missing, 0))
-        below = field.reduced(below * denominator ** max(-missing, 0))
-    return above, below
-
-
-def _degree(polynomial: Any, k: int) -> int:
-    return int(polynomial.degrees()[k]) if polynomial else 0
 
 
 def sign_lemma(
@@ -254,7 +189,7 @@ def _substituted(
     def text_of(polynomial: Any) -> str:
         return _text(polynomial, field, names)
 
-    above_now, below_now = _put_in(field, made, [earlier for _, earlier in before], difference)
+    above_now, below_now = put_in(field, made, [earlier for _, earlier in before], difference)
     common = condition.gcd(above_now)  # before `made`, which puts 2 for (√2)²
     # a hypothesis b <= a says that 0 <= (a − b) · times
     times = field.made((condition / common) * below_now, above_now / common)
