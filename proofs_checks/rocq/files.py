@@ -37,11 +37,8 @@ LIBRARY = (
 REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
-        "feddyn.equation18",
-        "feddyn.equation18sharper",
         "feddyn.theorem1convex",
         "feddyn.theorem5convex",
-        "fedlin.twolocalstepsnonconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
         "fedprox.theorem4byvariance",

@@ -73,6 +73,8 @@ class ParameterSigns:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
         if "-" not in self.writer.number(formula):
             return f"({self.roots.rewrite}sign)"
+        if not self.roots.names and self._seen(formula) in ("positive", "positive" if strictly else "nonnegative"):
+            return "sign"
         name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
         given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
         names = dict(self.theorem.parameters)
@@ -95,6 +97,27 @@ class ParameterSigns:
             except Missing:
                 return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+    def _seen(self, formula: Number) -> str:
+        """The sign that the tactic `seen` sees, from the signs of the letters and of the divisors before; "" for none."""
+        if formula.head == "named":
+            return self._seen(formula.args[1])
+        if self.divisor_texts.get(text := self.writer.number(formula)) == f"0 < {text}":
+            return "positive"
+        match formula.head, formula.args:
+            case "constant", (c,):
+                return "positive" if c > 0 else "nonnegative" if c == 0 else ""
+            case "parameter", (name,):
+                return {"positive": "positive", "nonnegative": "nonnegative"}.get(self.board.field.signs[name], "")
+            case "^", (x, Number("constant", (n,))) if n >= 0:
+                return self._seen(x)
+            case ("+" | "*" | "/") as head, (x, y):
+                signs = {self._seen(x), self._seen(y)}
+                if "" in signs or (head == "/" and self._seen(y) != "positive"):
+                    return ""
+                enough = "positive" in signs if head == "+" else signs == {"positive"}
+                return "positive" if enough else "nonnegative"
+        return ""
 
     def _own(self, formula: Number) -> SettingParameters:
         """The parameters, with no roots but the formula's: a parameter under a root is the square of another symbol.
