@@ -58,7 +58,7 @@ def path_length(terms: "RoundTerms") -> Number | None:
     own = terms.board.round.method.local_solver
     if not isinstance(own, GradientDescent):
         return None
-    length: Number = number_of(own.stepsize) * _count(terms)  # type: ignore[arg-type]
+    length: Number = number_of(own.stepsize) * _count(terms)
     return length
 
 
