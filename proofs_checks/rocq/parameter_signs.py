@@ -99,7 +99,7 @@ class ParameterSigns:
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
 
     def _seen(self, formula: Number) -> str:
-        """The sign that the tactic `seen` sees, from the signs of the letters and of the divisors before; "" for none."""
+        """The sign that the tactic `seen` sees, from those of the letters and of earlier divisors; "" for none."""
         if formula.head == "named":
             return self._seen(formula.args[1])
         if self.divisor_texts.get(text := self.writer.number(formula)) == f"0 < {text}":
