@@ -37,7 +37,6 @@ LIBRARY = (
 REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
-        "feddyn.theorem1convex",
         "feddyn.theorem5convex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",

@@ -52,8 +52,6 @@ def rooted_sign_lemma(
 
     Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
     """
-    if any(map(_is_hard, (Scalar(value.below, field.one, field),))):
-        raise Missing("the sign of a formula with roots")
     found = substitutions(field, value)
     if found is None:
         raise Missing("the sign of a formula with roots")
