@@ -37,22 +37,10 @@ LIBRARY = (
 REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
-        "feddyn.equation18",
-        "feddyn.equation18sharper",
-        "feddyn.lemma10",
-        "feddyn.lemma10assummed",
-        "feddyn.theorem1convex",
-        "feddyn.theorem1nonconvex",
-        "feddyn.theorem3",
-        "feddyn.theorem3otherreading",
-        "feddyn.theorem4",
         "feddyn.theorem5convex",
-        "fedlin.twolocalstepsnonconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
         "fedprox.theorem4byvariance",
-        "fedprox.theorem4convex",
-        "fedprox.theorem4convexeveryone",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra.

@@ -1,14 +1,18 @@
 """What a proof needs to know of its parameters: roots by name, positive divisors, and signs of multipliers."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
 from fedconvex.proofs_checks.rocq.roots import Roots
-from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma
-from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, unclear_factors
+from fedconvex.proofs_checks.rocq.substitutions import substitutions
+from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
@@ -47,11 +51,30 @@ class ParameterSigns:
         proof = self.sign(below, strictly=True) if positive else "sign"
         self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
         self.lines.append(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
+        if has_nested_divisions(1 / below):
+            self._divisors_inside(place, below)
+
+    def _divisors_inside(self, place: str, below: Number) -> None:
+        """What a quotient that divides has above is not 0: a divisor as well, once the fractions are cleared."""
+        for which, above in enumerate(_above(below), 1):
+            text = self.writer.number(above)
+            if "-" in text and f"{text} <> 0" not in self.divisor_texts:
+                self.divisor_texts[f"{text} <> 0"] = ""
+                self.lines.append(
+                    f"assert (divisor_{place}_{which} : {text} <> 0) "
+                    f"by (apply (factor_of divisor_{place}); intro zero; rewrite zero; unfold Rdiv; ring)."
+                )
+            if any(p.head == "/" for p in parts(above)):  # cleared of its fractions it is another polynomial
+                field = self.board.field
+                for factor in unclear_factors(self.board.parameters.value(above).above, field):
+                    self.divisor(f"{place}_{which}_cleared", number_of(Scalar(factor, field.one, field)))
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
         if "-" not in self.writer.number(formula):
             return f"({self.roots.rewrite}sign)"
+        if not self.roots.names and self._seen(formula) in ("positive", "positive" if strictly else "nonnegative"):
+            return "sign"
         name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
         given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
         names = dict(self.theorem.parameters)
@@ -59,8 +82,12 @@ class ParameterSigns:
             names["σ"] = "sg"
             given += ["0 <= sg", "sg <= 1"]
         given += [self.divisor_texts[self.writer.number(d)] for d in divisors([formula])]
-        # of its own, with no roots but the formula's: a parameter under a root is the square of another symbol
-        own = SettingParameters(self.theorem.setting, [formula])
+        own = self._own(formula)
+        by = "assumption"
+        if own.setting is not self.theorem.setting:
+            chosen = {self.writer.number(x) for x, relation, _ in self.theorem.setting.conditions if relation == "="}
+            given = [re.sub(rf" = ({'|'.join(chosen)})$", r" <= \1", h) for h in given]
+            by = "first [assumption | lra]"
         below = [own.value(d) for d in divisors([formula])]
         try:
             self.lemmas.append(sign_lemma(name, own.field, formula, own.value(formula), strictly, names, given, below))
@@ -69,7 +96,46 @@ class ParameterSigns:
                 return self._rooted(name, formula, strictly)
             except Missing:
                 return f"({self.roots.rewrite}sign)"
-        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); assumption)"
+        return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+    def _seen(self, formula: Number) -> str:
+        """The sign that the tactic `seen` sees, from those of the letters and of earlier divisors; "" for none."""
+        if formula.head == "named":
+            return self._seen(formula.args[1])
+        if self.divisor_texts.get(text := self.writer.number(formula)) == f"0 < {text}":
+            return "positive"
+        match formula.head, formula.args:
+            case "constant", (c,):
+                return "positive" if c > 0 else "nonnegative" if c == 0 else ""
+            case "parameter", (name,):
+                return {"positive": "positive", "nonnegative": "nonnegative"}.get(self.board.field.signs[name], "")
+            case "^", (x, Number("constant", (n,))) if n >= 0:
+                return self._seen(x)
+            case ("+" | "*" | "/") as head, (x, y):
+                signs = {self._seen(x), self._seen(y)}
+                if "" in signs or (head == "/" and self._seen(y) != "positive"):
+                    return ""
+                enough = "positive" in signs if head == "+" else signs == {"positive"}
+                return "positive" if enough else "nonnegative"
+        return ""
+
+    def _own(self, formula: Number) -> SettingParameters:
+        """The parameters, with no roots but the formula's: a parameter under a root is the square of another symbol.
+
+        What chooses a parameter bounds it from below as well: where that is enough, the parameter stays a symbol, and
+        with it every divisor as it is written.
+        """
+        setting = self.theorem.setting
+        own = SettingParameters(setting, [formula])
+        if own.field.chosen:
+            bounds = tuple((x, ">=" if relation == "=" else relation, y) for x, relation, y in setting.conditions)
+            try:
+                bounded = SettingParameters(replace(setting, conditions=bounds), [formula])
+                if substitutions(bounded.field, bounded.value(formula)) is not None:
+                    return bounded
+            except Refused:
+                return own
+        return own
 
     def _rooted(self, name: str, formula: Number, strictly: bool) -> str:
         """The tactic that shows a sign by a lemma about the roots in the formula."""
@@ -96,3 +162,12 @@ class ParameterSigns:
         )
         by = f"first [assumption | lra | {of_hypothesis} | nra]"
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+
+def _above(of: Number) -> Iterator[Number]:
+    """The factors of a product of quotients that stand above."""
+    if of.head in ("*", "/"):
+        for factor in of.args if of.head == "*" else of.args[:1]:
+            yield from _above(factor)
+    else:
+        yield of

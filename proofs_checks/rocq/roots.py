@@ -20,7 +20,7 @@ class Roots:
     names: dict[Number, str] = field(default_factory=dict)
     equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
     parameters: list[str] = field(default_factory=list)  # of the parameters as squares
-    squares: list[str] = field(default_factory=list)  # of the names: monomial = polynomial
+    squares: list[str] = field(default_factory=list)  # of the names, and of what is chosen: monomial = polynomial
 
     @staticmethod
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
@@ -34,12 +34,28 @@ class Roots:
             found.lines.append(f"assert (root_{place}_is : {text} = {found.text(value)}).")
             found.lines.append(f"{{ apply root_is; [sign | {found.identity}]. }}")
             found.equations.append(f"root_{place}_is")
+        found._choose()
         return found
+
+    def _choose(self) -> None:
+        """What equals a parameter that a condition chooses, for identities in which the kernel has put it in."""
+        for place, (left, relation, right) in enumerate(self.board.parameters.setting.conditions, 1):
+            if relation != "=" or left.head != "parameter" or left.args[0] not in self.board.field.chosen:
+                continue
+            equals = number_of(self.board.parameters.value(right))
+            above, below = equals.args if equals.head == "/" else (equals, number(1))
+            text = self.writer.number(left)
+            self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
+            self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
+            self.squares.append(f"chosen_{place}")
+
+    def _factor(self, of: Number) -> str:
+        return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
 
     @property
     def identity(self) -> str:
         """The tactic that proves an equation of formulas."""
-        if not self.names:
+        if not (self.names or self.squares):
             return "identity"
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""

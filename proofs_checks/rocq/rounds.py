@@ -14,11 +14,17 @@ from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
-from fedconvex.methods.base import Cohort, State
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.kernel.parameters import integer
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
-from fedconvex.proofs_checks.rocq.terms import Missing, name_in_rocq, number_of
+from fedconvex.proofs_checks.rocq.round_methods import (
+    cohort_of,
+    descended,
+    local_step,
+    method_of,
+    path_length,
+    state_of,
+)
+from fedconvex.proofs_checks.rocq.terms import Missing, name_in_rocq
 
 LETTERS = {"minimiser": "xs", "answers": "theta", "solutions": "exact", "server": "w", "e": "e"}
 
@@ -153,7 +159,7 @@ class RoundTerms:
             case "solutions", ():
                 return self.solutions
             case "local step", (u,):
-                return self._local_step(self.vector(u))
+                return local_step(self, self.vector(u))
             case "gradient", (at,):
                 return gradient(self.vector(at))
             case "named", (_, u):
@@ -202,49 +208,10 @@ class RoundTerms:
     # ---- the round
 
     @property
-    def method(self) -> Any:
-        """The method, with formulas as parameters; the kernel has made it before, with its checks of them."""
-        checked = self.board.round.method
-        made = object.__new__(type(checked))
-        for name, value in vars(checked).items():
-            given = self.setting.method_parameters.get(name)
-            object.__setattr__(made, name, value if given is None else given)
-        return made
-
-    @property
-    def state(self) -> State:
-        first = self.board.round.first
-        return State(
-            self.vector(Vector("server", (0,))),
-            {n: self.vector(Vector("shared", (n, 0))) for n in first.shared},
-            {n: self.vector(Vector("memory", (n, 0))) for n in first.memory},
-        )
-
-    @property
-    def cohort(self) -> Cohort:
-        w = self.vector(Vector("server", (0,)))
-        draws = self.setting.draws
-        everyone = draws.scheme == "everyone"
-
-        def drawn(u: Vector) -> Vector:
-            return mean(u) if everyone else Vector("drawn", (u,))
-
-        def total(u: Vector) -> Vector:
-            if draws.scheme == "independent":
-                raise Missing("a sum over clients that are drawn independently")
-            return mean(u) if everyone else (draws.active / draws.clients) * drawn(u)  # type: ignore[operator]
-
-        return Cohort(
-            points=w, population=1, everyone=everyone, communicates=True, average=drawn, gradients=lambda: gradient(w),
-            sampled_gradient=lambda: mean(gradient(w)), full_gradient=lambda: mean(gradient(w)),
-            objective=lambda: None, total=total,
-        )  # fmt: skip
-
-    @property
     def subproblem(self) -> Any:
         if self.setting.method not in METHODS:
             raise Missing("a round without a method")
-        return self.method.subproblem(self.state, self.cohort)
+        return method_of(self).subproblem(state_of(self), cohort_of(self))
 
     @property
     def answers(self) -> Vector:
@@ -255,7 +222,7 @@ class RoundTerms:
         if self.setting.gradient_steps:
             raise Missing("gradient steps on the subproblem")
         if isinstance(own, GradientDescent):
-            return self._descended(own)
+            return descended(self, own)
         if not isinstance(own, Exact):
             raise Missing(f"the local solver {type(own).__name__}")
         if self.setting.answers == "error":
@@ -289,40 +256,10 @@ class RoundTerms:
                 self._minimised(self.variable("solutions", "exact", False, exact), None)
         return self.made["solutions"]
 
-    def _descended(self, own: Any) -> Vector:
-        """The answers after gradient steps on the subproblem."""
-        theta = self.subproblem.start
-        for _ in range(self._count):
-            theta = theta - number_of(own.stepsize) * self.subproblem.add_gradients(theta, gradient(theta))
-        return self.variable("answers", "theta", False, self.board.round.answers.points, theta)
-
-    @property
-    def path_length(self) -> Any:
-        """The sum of every client's local stepsizes; None where clients take no steps of known size."""
-        own = self.board.round.method.local_solver
-        if not isinstance(own, GradientDescent):
-            return None
-        return number_of(own.stepsize) * self._count
-
-    @property
-    def _count(self) -> int:
-        steps = self.setting.method_parameters.get("local_steps")
-        if steps is not None and steps.head != "constant":
-            raise Missing("any number of local steps")
-        return 1 if steps is None else integer(self.board.parameters.value(steps))
-
-    def _local_step(self, at: Vector) -> Vector:
-        given = self.setting.gradient_steps.get("stepsize")
-        _ = self.board.round.answers
-        own: Any = self.board.round.method.local_solver
-        stepsize = number_of(own.stepsize) if given is None else given
-        moved: Vector = at - stepsize * self.subproblem.add_gradients(at, gradient(at))
-        return moved
-
     @property
     def moves(self) -> list[tuple[Vector, Vector]]:
         """Every part of the state after the round and before it."""
-        state = self.state
+        state = state_of(self)
         kept = [(f"{sort} {n}", u) for sort in ("shared", "memory") for n, u in getattr(state, sort).items()]
         return [(self._next(name), old) for name, old in [("w", state.server), *kept]]
 
@@ -344,12 +281,13 @@ class RoundTerms:
         """A part of the state after the round."""
         if f"next {part}" not in self.made:
             answers = self.answers
-            new = self.method.update(self.state, self.cohort, Answers(answers, self.path_length))
+            state = state_of(self)
+            new = method_of(self).update(state, cohort_of(self), Answers(answers, path_length(self)))
             played = self.board.round.played
             sort, _, name = part.partition(" ")
             term = new.server if part == "w" else getattr(new, sort)[name]
             if sort == "memory" and self.setting.draws.scheme != "everyone":
-                old = self.state.memory[name]
+                old = state.memory[name]
                 term = old + Vector("named", ("selected", term - old))
             means = played.server if part == "w" else getattr(played, sort)[name]
             self.variable(f"next {part}", f"{name or 'w'}_next", part == "w" or sort == "shared", means, term)

@@ -64,8 +64,9 @@ class RunDisplay:
             else:
                 (name,) = known.sum.args
                 lemma = {0: "weights_power", 1: "power_more", -1: "power_less"}[more]
-                proof = f"rewrite {lemma}; [| lra | assumption]" if more == -1 else f"rewrite {lemma}"
-                proof += f"; rewrite {name}_is; reflexivity"
+                given = "; [| apply Rgt_not_eq; assumption | assumption]" if more == -1 else ""
+                proof = f"rewrite {lemma}{given}"
+                proof += f"; rewrite {name}_is, ?pow_1; reflexivity"
             lines.append(f"replace ({text}) with ({whole}) by (symmetry; {proof}).")
         lines.append(f"rewrite ?weights_ones; {script.named_sums()}.")
         return lines

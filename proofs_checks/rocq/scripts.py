@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prov
 from fedconvex.proofs_checks.rocq.script_points import name_gradients, name_lengths, name_values, selected_points
 from fedconvex.proofs_checks.rocq.steps import TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Writer
-from fedconvex.proofs_checks.rocq.theorems import TheoremText
+from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 
 @final
@@ -62,9 +62,10 @@ class Script:
         names = ["V", *self._sets, "f", "F", *self.theorem.parameters.values(), *self._draw,
                  *sorted(variables), *(h.name for h in hypotheses)]  # fmt: skip
         self.out = [f"  intros {' '.join(names)}."]
+        self._law()
+        self._parameters()
         self._citations()
         self._class()
-        self._parameters()
         self._basis()
         name_gradients(self)
         name_values(self)
@@ -100,6 +101,8 @@ class Script:
             arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
             relation = "=" if other.claim.relation == "=" else "<="
             claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
+            for place, line in enumerate(self._conditions_of(other), 1):
+                self.say(f"assert ({name}_{place} : {line}.")
             self.say(f"assert ({name}_here : {claim}).")
             weaker = (
                 "intros; eapply curvature_weaker_least; [eauto | order]",
@@ -107,6 +110,21 @@ class Script:
             )
             by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}{self._fixed_here()}]"
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
+
+    def _conditions_of(self, other: TheoremText) -> Iterator[str]:
+        """What a cited theorem asks of the parameters and this one does not say, with a tactic that shows it."""
+        mine = {(left, right) for left, _, right in self.theorem.setting.conditions}
+        for left, relation, right in other.setting.conditions:
+            if (left, right) in mine or relation == "=":
+                continue
+            strictly = relation == ">"
+            more = f"0 {'<' if strictly else '<='} {self.writer.number(left - right)}"
+            known = len(self.known.lines)
+            for below in divisors([left - right]):
+                self.known.divisor(f"of_citation_{len(self.known.divisor_texts)}", below)
+            self.out += [f"  {line}" for line in self.known.lines[known:]]
+            how = self.known.sign(left - right, strictly)
+            yield f"{more}) by first [lra | {how}]"
 
     def _fixed_here(self) -> str:
         """Another tactic for hypotheses of cited theorems: about memories that are gradients, and means of these."""
@@ -133,7 +151,6 @@ class Script:
             if any(selected_points(self, u.args[0]) for u in self.vectors() if u.head == "gradient"):
                 self.say("pose proof (fun u v => gradient_of_selected f d u v) as of_selected. fold F in of_selected.")
         self.say("clearbody F.")
-        self._law()
 
     def _law(self) -> None:
         """The laws of the draw."""

@@ -5,70 +5,15 @@ x = b·s/(s + t) with t > 0 where x may be 0, or x ≤ b with s + t > 0; what is
 coefficients have one sign.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, permutations
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fedconvex.claims.terms import Number, parts
-from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.rocq.substitutions import Used, put_in, substitutions
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
 LONGEST = 400  # terms of a polynomial that is written out
-Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
-
-
-def substitutions(field: Field, value: Scalar) -> tuple[list[Used], Scalar] | None:
-    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any."""
-    for order in _orders(field):
-        made = Substitutions(field)
-        used: list[Used] = []
-        if (left := _left(field, made, value)) is not None:
-            return used, left
-        for difference, strictly in order:
-            before = len(made.steps)
-            made._use(difference, strictly)
-            if len(made.steps) > before:
-                used.append(((difference, strictly), made.steps[-1]))
-                if (left := _left(field, made, value)) is not None:
-                    return used, left
-    return None
-
-
-def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
-    symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in field.known]
-    several = [known for known, n in zip(field.known, symbols, strict=True) if n > 1]
-    single = [known for known, n in zip(field.known, symbols, strict=True) if n == 1]
-    yield from ((known,) for known in field.known)  # what needs few conditions is proved by few
-    yield from islice(permutations(field.known, 2), MOST_ORDERS)
-    orders = list(islice(permutations(several), MOST_ORDERS))
-    yield from orders
-    yield from ((*order, *single) for order in orders)
-    yield from ((*single[::-1], *order) for order in orders)
-
-
-def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
-    above, below = _put_in(field, made, made.steps, value)
-    signs = made.steps[-1][3] if made.steps else field.signs
-    for sign in (1, -1):
-        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
-            return Scalar(above * sign, below * sign, field)
-    return None
-
-
-def _put_in(field: Field, made: Substitutions, steps: Iterable[Any], value: Scalar) -> tuple[Any, Any]:
-    """Numerator and denominator of the value after the substitutions."""
-    above, below = value.above, value.below
-    for step in steps:
-        k, _, denominator = step[:3]
-        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
-        above, below = made._put_in(above, step), made._put_in(below, step)
-        above = field.reduced(above * denominator ** max(missing, 0))
-        below = field.reduced(below * denominator ** max(-missing, 0))
-    return above, below
-
-
-def _degree(polynomial: Any, k: int) -> int:
-    return int(polynomial.degrees()[k]) if polynomial else 0
 
 
 def sign_lemma(
@@ -91,6 +36,7 @@ def sign_lemma(
         raise Missing("the sign of a formula with roots")
     if any(map(_is_hard, below)):
         return _of_quotient(name, field, formula, value, strictly, names, hypotheses)
+    lines += [f"  subst {names[chosen]}." for chosen in field.chosen if chosen in names]
     found = substitutions(field, value)
     plain = not any(p.head in ("root", "max") for p in parts(formula))
     if found is None or not plain:
@@ -106,8 +52,6 @@ def rooted_sign_lemma(
 
     Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
     """
-    if any(map(_is_hard, (Scalar(value.below, field.one, field),))):
-        raise Missing("the sign of a formula with roots")
     found = substitutions(field, value)
     if found is None:
         raise Missing("the sign of a formula with roots")
@@ -117,12 +61,18 @@ def rooted_sign_lemma(
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
         given.append(f"0 {'<' if strict else '<='} {text}")
-    given += [f"0 < {_text(factor, field, names)}" for factor in _positive_factors(value)]
+    given += [f"0 < {_text(factor, field, names)}" for factor in unclear_factors(value.below, value.field)]
+    squares = [f"{names[x]} * {names[x]} = {x[1:]}" for x in names if x.startswith("√") and x[1:].isdigit()]
+    given += squares
     relation = "<" if strictly else "<="
     target = f"({_text(value.above, field, names)}) / ({_factors(value.below, field, names)})"
     head = _head(name, relation, target, names, given)
+    known = [f"  assert (square_{place} : {text}) by assumption." for place, text in enumerate(squares, 1)]
     script = _by_substitutions(field, found, strictly, names)
-    return "\n".join([head, "Proof.", "  intros.", *script, "Qed."]), target
+    if squares:
+        using = " ".join(f"square_{place}" for place in range(1, len(squares) + 1))
+        script = [line.replace("field; nonzero", f"field [{using}]; nonzero") for line in script]
+    return "\n".join([head, "Proof.", "  intros.", *known, *script, "Qed."]), target
 
 
 def _by_substitutions(
@@ -134,7 +84,10 @@ def _by_substitutions(
     for place, ((difference, strict), step) in enumerate(found[0], 1):
         script += _substituted(field, difference, strict, step, now, place, found[0][: place - 1])
     left = found[1]
-    quotient = f"({_text(left.above, field, now)}) / ({_factors(left.below, field, now)})"
+    constant, factors = left.above.factor()
+    visible = constant > 0 and all(c > 0 for factor, _ in factors for c in factor.coeffs())
+    above = _factors(left.above, field, now) if visible else _text(left.above, field, now)
+    quotient = f"({above}) / ({_factors(left.below, field, now)})"
     goal = (
         "match goal with |- 0 <= ?e => replace e with"
         if not strictly
@@ -155,7 +108,7 @@ def _of_quotient(
         sign_lemma(f"{name}_above", field, texts[0], above, strictly, names, given),
         sign_lemma(f"{name}_below", field, texts[1], below, True, names, given),
     ]
-    factors = [Scalar(factor, field.one, field) for factor in _positive_factors(value)]
+    factors = [Scalar(factor, field.one, field) for factor in unclear_factors(value.below, value.field)]
     if len(factors) > 1 or any(factor.above != below.above for factor in factors):  # each is a divisor of its own
         of_parts += [
             sign_lemma(f"{name}_factor_{place}", field, number_of(factor), factor, True, names, given)
@@ -234,8 +187,10 @@ def _substituted(
     def text_of(polynomial: Any) -> str:
         return _text(polynomial, field, names)
 
-    above_now, below_now = _put_in(field, made, [earlier for _, earlier in before], difference)
-    times = field.made(condition * below_now, above_now)  # a hypothesis b <= a says that 0 <= (a − b) · times
+    above_now, below_now = put_in(field, made, [earlier for _, earlier in before], difference)
+    common = condition.gcd(above_now)  # before `made`, which puts 2 for (√2)²
+    # a hypothesis b <= a says that 0 <= (a − b) · times
+    times = field.made((condition / common) * below_now, above_now / common)
     cleared = f"(({text_of(times.above)}) / ({text_of(times.below)}))"
     of_hypothesis = (
         f"match goal with H : ?b {relation} ?a |- 0 {relation} ?c => replace c with ((a - b) * {cleared}) by "
@@ -297,11 +252,11 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     return " * ".join([str(whole) if whole >= 0 else f"(- {-whole})", *texts])
 
 
-def _positive_factors(value: Scalar) -> list[Any]:
-    """The factors of the divisor that show no sign; their multiples by -1 where these are positive."""
+def unclear_factors(polynomial: Any, field: Field) -> list[Any]:
+    """The factors of a polynomial that show no sign; their multiples by -1 where these are positive."""
     found = []
-    for factor, _ in value.below.factor()[1]:
-        signed = factor if value.field.is_positive(Scalar(factor, value.field.one, value.field)) else -factor
+    for factor, _ in polynomial.factor()[1]:
+        signed = factor if field.is_positive(Scalar(factor, field.one, field)) else -factor
         if len({c > 0 for c in signed.coeffs()}) > 1:
             found.append(signed)
     return found

@@ -101,6 +101,10 @@ Qed.
 Lemma root_is a r : 0 <= r -> r * r = a -> sqrt a = r.
 Proof. intros H <-. apply sqrt_square. exact H. Qed.
 
+(** What is not 0 has no factor that is. *)
+Lemma factor_of {a x : R} : 0 < a -> (x = 0 -> a = 0) -> x <> 0.
+Proof. intros H K Z. specialize (K Z). lra. Qed.
+
 (** Conditions as slacks: x >= b is x = b + s. *)
 Lemma slack_above x b c r : 0 < c -> 0 <= c * x - r -> b = r / c -> exists s, 0 <= s /\ x = b + s.
 Proof.
@@ -111,29 +115,51 @@ Qed.
 
 (** ** Tactics *)
 
+(** 0 <= or 0 < an expression without differences: its letters have a sign by the context, all else by its structure.
+    It fails quickly, and searches for nothing: formulas of hundreds of terms end here. *)
+Ltac seen :=
+  lazymatch goal with
+  | |- 0 <= IZR _ => apply (IZR_le 0); intro; discriminate
+  | |- 0 < IZR _ => apply (IZR_lt 0); reflexivity
+  | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; seen
+  | |- 0 <= _ * _ => apply Rmult_le_pos; seen
+  | |- 0 <= _ / _ => apply Rmult_le_pos; [seen | apply Rlt_le, Rinv_0_lt_compat; seen]
+  | |- 0 <= _ ^ _ => apply pow_le; seen
+  | |- 0 <= / _ => apply Rlt_le, Rinv_0_lt_compat; seen
+  | |- 0 < _ + _ =>
+      first [apply Rplus_le_lt_0_compat; [seen | seen] | apply Rplus_lt_le_0_compat; [seen | seen] | assumption]
+  | |- 0 < _ * _ => first [apply Rmult_lt_0_compat; seen | assumption]
+  | |- 0 < _ / _ => apply Rmult_lt_0_compat; [seen | apply Rinv_0_lt_compat; seen]
+  | |- 0 < _ ^ _ => apply pow_lt; seen
+  | |- 0 < / _ => apply Rinv_0_lt_compat; seen
+  | |- 0 < _ => assumption
+  | |- 0 <= _ => first [assumption | apply Rlt_le; assumption]
+  end.
+
 (** 0 <= or 0 < an expression: by its structure, from what is known of its parts. *)
-Ltac sign :=
+Ltac sign_by_search :=
   match goal with
   | |- _ => assumption
   | |- _ => lra
-  | |- 0 <= ?a + ?b => apply Rplus_le_le_0_compat; sign
-  | |- 0 <= ?a * ?b => apply Rmult_le_pos; sign
-  | |- 0 <= ?a / ?b => apply Rmult_le_pos; [sign | left; apply Rinv_0_lt_compat; sign]
+  | |- 0 <= ?a + ?b => apply Rplus_le_le_0_compat; sign_by_search
+  | |- 0 <= ?a * ?b => apply Rmult_le_pos; sign_by_search
+  | |- 0 <= ?a / ?b => apply Rmult_le_pos; [sign_by_search | left; apply Rinv_0_lt_compat; sign_by_search]
   | |- 0 <= ?a ^ 2 => apply pow2_ge_0
-  | |- 0 <= ?a ^ _ => apply pow_le; sign
-  | |- 0 <= / ?b => left; apply Rinv_0_lt_compat; sign
+  | |- 0 <= ?a ^ _ => apply pow_le; sign_by_search
+  | |- 0 <= / ?b => left; apply Rinv_0_lt_compat; sign_by_search
   | |- 0 <= norm _ => apply norm_nonneg
   | |- 0 <= inner ?u ?u => apply inner_square
   | |- 0 <= sqrt _ => apply sqrt_pos
-  | |- 0 < ?a * ?b => apply Rmult_lt_0_compat; sign
-  | |- 0 < ?a / ?b => apply Rmult_lt_0_compat; [sign | apply Rinv_0_lt_compat; sign]
-  | |- 0 < / ?b => apply Rinv_0_lt_compat; sign
-  | |- 0 < ?a ^ _ => apply pow_lt; sign
-  | |- 0 < ?a + ?b => apply Rplus_lt_le_0_compat; sign
-  | |- 0 < ?a + ?b => apply Rplus_le_lt_0_compat; sign
-  | |- 0 < sqrt _ => apply sqrt_lt_R0; sign
+  | |- 0 < ?a * ?b => apply Rmult_lt_0_compat; sign_by_search
+  | |- 0 < ?a / ?b => apply Rmult_lt_0_compat; [sign_by_search | apply Rinv_0_lt_compat; sign_by_search]
+  | |- 0 < / ?b => apply Rinv_0_lt_compat; sign_by_search
+  | |- 0 < ?a ^ _ => apply pow_lt; sign_by_search
+  | |- 0 < ?a + ?b => apply Rplus_lt_le_0_compat; sign_by_search
+  | |- 0 < ?a + ?b => apply Rplus_le_lt_0_compat; sign_by_search
+  | |- 0 < sqrt _ => apply sqrt_lt_R0; sign_by_search
   | |- _ => nra
   end.
+Ltac sign := first [seen | sign_by_search].
 
 Ltac order := first [ lra | apply Rmax_lub; order | eapply Rle_trans; [| apply Rmax_l]; order
                     | eapply Rle_trans; [| apply Rmax_r]; order | apply Rge_le; nra | nra ].
@@ -143,11 +169,14 @@ Ltac nonzero_one :=
   match goal with
   | |- True => exact I
   | |- _ => assumption
+  | |- _ <> 0 => apply Rgt_not_eq; seen
   | |- _ => lra
   | H : 0 < ?d |- ?e <> 0 =>
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); rewrite <- Z; ring
   | H : 0 < ?d |- ?e <> 0 =>
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); replace d with (- e) by ring; rewrite Z; ring
+  | H : ?d <> 0 |- ?e <> 0 =>
+      let Z := fresh in intro Z; apply H; rewrite <- Z; ring
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero_one
   | |- ?e <> 0 => apply not_eq_sym, Rlt_not_eq; sign
   | |- ?e <> 0 => apply Rgt_not_eq; sign

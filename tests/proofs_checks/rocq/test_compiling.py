@@ -32,7 +32,7 @@ MUTANTS = (
 # with everyone and with drawn clients.
 FURTHER = (
     "fedprox.corollary10", "fedsplit.proposition2", "malinovskiy.localstep", "yuan_li.trounds",
-    "gower.troundspofmclients",
+    "gower.troundspofmclients", "fedprox.theorem4convexeveryone",
 )  # fmt: skip
 FURTHER_MUTANTS = (
     (
@@ -53,6 +53,25 @@ FURTHER_MUTANTS = (
     ("yuan_li.trounds", "(j < rounds)%nat -> (w (S j)) = (mean", "(S j < rounds)%nat -> (w (S j)) = (mean"),
     ("gower.troundspofmclients", "(length past < rounds)%nat -> (next", "(S (length past) < rounds)%nat -> (next"),
     ("gower.troundspofmclients", "after rounds", "after (S rounds)"),
+    ("fedprox.theorem4convexeveryone", "(sqrt (L * L / 2) <= mu) ->", "(sqrt (L * L / 8) <= mu) ->"),
+    ("fedprox.theorem4convexeveryone", "(root2 * root2 = 2)", "(root2 * root2 = 3)"),
+)
+# What the tactics of the library show, and what they must not.
+SHOWN = (
+    "forall a b, 0 < a -> 0 <= b -> 0 < a * (2 + b) / (a ^ 2 + b). Proof. intros. seen. Qed.",
+    "forall a b, 0 < a - b -> 0 <= 3 * (a - b) ^ 2. Proof. intros. seen. Qed.",
+    "forall a b t : R, 0 < (a - b) / 2 * t -> a - b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
+    "rewrite zero; unfold Rdiv; ring. Qed.",
+    "forall a b : R, a - b <> 0 -> (b - a) / (a - b) = - 1. Proof. intros. field; nonzero. Qed.",
+)
+NOT_SHOWN = (
+    "forall a b, 0 <= a -> 0 <= b -> 0 < a * b. Proof. intros. seen. Qed.",
+    "forall a b, 0 <= a -> 0 <= b -> 0 <= a - b. Proof. intros. sign. Qed.",
+    "forall a : R, 0 <= a. Proof. intros. seen. Qed.",
+    "0 <= - 1. Proof. seen. Qed.",
+    "forall a b t : R, 0 < (a - b) / 2 * t -> a + b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
+    "rewrite zero; unfold Rdiv; ring. Qed.",
+    "forall a b : R, a <> 0 -> a / b * b = a. Proof. intros. field; nonzero. Qed.",
 )
 
 
@@ -119,6 +138,13 @@ def test_an_interrupted_check_goes_on_and_no_text_is_compiled_twice(
     (tmp_path / "theories" / "Statements" / "feddyn_equation5.v").write_text(refused.text)
     for _ in range(2):  # what was refused is tried again
         assert not next(check_folder(rocq, tmp_path / "theories", [refused], kept=tmp_path / "kept")).accepted
+
+
+@pytest.mark.parametrize("lemma", [*SHOWN, *NOT_SHOWN])
+def test_the_tactics_show_signs_and_divisors_and_no_more(rocq: Rocq, folder: Path, lemma: str) -> None:
+    head = "From Coq Require Import Reals.\nFrom FedConvex Require Import Steps.\nOpen Scope R_scope.\n"
+    (folder / "Statements" / "tactic.v").write_text(f"{head}Lemma shown : {lemma}\n")
+    assert rocq.compile(folder, "Statements/tactic").accepted == (lemma in SHOWN)
 
 
 @pytest.mark.parametrize(("identifier", "old", "new"), MUTANTS)

@@ -1,0 +1,73 @@
+"""Substitutions after which a formula's sign is seen: the kernel's own, chosen among their orders."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice, permutations
+from typing import Any
+
+from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
+
+Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
+
+
+def substitutions(field: Field, value: Scalar) -> tuple[list[Used], Scalar] | None:
+    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any."""
+    for order in _orders(field):
+        made = Substitutions(field)
+        used: list[Used] = []
+        if (left := _left(field, made, value)) is not None:
+            return used, left
+        for difference, strictly in order:
+            before = len(made.steps)
+            made._use(difference, strictly)
+            if len(made.steps) > before:
+                used.append(((difference, strictly), made.steps[-1]))
+                if (left := _left(field, made, value)) is not None:
+                    return used, left
+    return None
+
+
+def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
+    symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in field.known]
+    several = [known for known, n in zip(field.known, symbols, strict=True) if n > 1]
+    single = [known for known, n in zip(field.known, symbols, strict=True) if n == 1]
+    yield from ((known,) for known in field.known)  # what needs few conditions is proved by few
+    yield from islice(permutations(field.known, 2), MOST_ORDERS)
+    orders = list(islice(permutations(several), MOST_ORDERS))
+    yield from orders
+    yield from ((*order, *single) for order in orders)
+    yield from ((*single[::-1], *order) for order in orders)
+
+
+def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
+    above, below = put_in(field, made, made.steps, value)
+    signs = made.steps[-1][3] if made.steps else field.signs
+    for sign in (1, -1):
+        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
+            return _reduced(Scalar(above * sign, below * sign, field), signs)
+    return None
+
+
+def _reduced(left: Scalar, signs: Any) -> Scalar:
+    """Without what numerator and denominator share, where the signs stay visible."""
+    common = left.above.gcd(left.below)
+    above, below = left.above / common, left.below / common
+    for sign in (1, -1):
+        if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
+            return Scalar(above * sign, below * sign, left.field)
+    return left
+
+
+def put_in(field: Field, made: Substitutions, steps: Iterable[Any], value: Scalar) -> tuple[Any, Any]:
+    """Numerator and denominator of the value after the substitutions."""
+    above, below = value.above, value.below
+    for step in steps:
+        k, _, denominator = step[:3]
+        missing = _degree(below, k) - _degree(above, k)  # each is multiplied by as many denominators as its degree
+        above, below = made._put_in(above, step), made._put_in(below, step)
+        above = field.reduced(above * denominator ** max(missing, 0))
+        below = field.reduced(below * denominator ** max(-missing, 0))
+    return above, below
+
+
+def _degree(polynomial: Any, k: int) -> int:
+    return int(polynomial.degrees()[k]) if polynomial else 0
