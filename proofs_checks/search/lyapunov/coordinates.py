@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
 
 
 @final
@@ -123,16 +123,32 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
     return Coordinates(method, *parts)
 
 
+def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
+    """Coordinates of all that runs reach, whether or not it is forgotten, of functions that need no minimiser.
+
+    Here states are no errors: the clients' memories start at what the method says, and not at what they should be.
+    """
+    board, first = Board(clients, functions, minimiser=False), own_start(method)
+    names = list(vectors_of(first))
+    server = {"server", *map(name_at_server, first.shared)}
+    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
+    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
+    parts = []
+    for part in (MEAN, DEVIATION):
+        mine = [name for name in names if (part, name) in begun[name].parts]
+        unknown = sorted({n for u in after.values() for p, n in u.parts if p == part} - {*mine})
+        A, B = (_matrix(after, mine, part, these) for these in (mine, unknown))
+        start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) if part == MEAN else ZERO for name in mine]]
+        basis, pivots = _reached([A], [B], start, len(mine))
+        read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
+        parts.append(Part(part, tuple(mine), read, basis, [start[0][pivot] for pivot in pivots]))
+    return Coordinates(method, *parts)
+
+
 def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
     """The coordinates, from the maps A and B of every outcome of a round, and the evaluations C."""
     n = len(mine)
-    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
-    while True:  # the smallest space that contains them and that every A maps into itself
-        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            break
-        basis, pivots = larger, places
+    basis, pivots = _reached(A, B, start, n)
     seen = _grown(C, A, n)
     inside = [list(column) for column in zip(*basis, strict=True)]
     power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
@@ -149,6 +165,17 @@ def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, sta
             found[place] = c
     begun = [sum((c * x for c, x in zip(row, start[0], strict=True)), ZERO) for row in read]
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
+
+
+def _reached(A: list[Rows], B: list[Rows], start: Rows, n: int) -> tuple[Rows, list[int]]:
+    """The smallest space that contains the starts and the ranges of B, and that every A maps into itself."""
+    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
+    while True:
+        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
+        larger, places = echelon(basis + images, n)
+        if len(larger) == len(basis):
+            return basis, pivots
+        basis, pivots = larger, places
 
 
 def _grown(C: Rows, A: list[Rows], n: int) -> Rows:

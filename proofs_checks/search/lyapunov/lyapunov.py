@@ -118,16 +118,24 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 
 
 def specified(
-    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
-) -> Specification:
-    """What is asked, checked. Raises InvalidInput; see `lyapunov`."""
+    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
+    participation: Any, convex: bool = True,
+) -> Specification:  # fmt: skip
+    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`."""
     if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
-    if clients.lowest < 0:
+    if convex and clients.lowest < 0:
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    metric = "distance" if convex else "descent"
+    spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
+    if not (convex or spec.draws.everyone):
+        raise InvalidInput("participation", participation, "is not analysed for clients that are not convex",
+                           "give Full(), or convex clients")  # fmt: skip
+    if not convex and spec.method.skip != 0:
+        raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
+                           "convex", "give one whose rounds all communicate")  # fmt: skip
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")

@@ -13,13 +13,18 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Part
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
+from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate, nonconvex_rate
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pose_round
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, inner, mean
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    FunctionClass,
+    Quadratics,
+    WeaklyConvex,
+)
 from fedconvex.shown import on_screen
 from fedconvex.validation import integer_at_least, is_choice
 
@@ -89,7 +94,7 @@ def sublinear_rate(
     participation: Any = None,
     weight: Any = 1,
     points: str = "before",
-) -> SublinearRate:
+) -> SublinearRate | NonconvexRate:
     """A rate 1/T on convex clients, with the constants that a quadratic potential proves, for all clients of a class.
 
     Use it where `lyapunov` says that there is no linear rate. V(next state) <= V(state) − (f(w) − f*) is proved in
@@ -111,7 +116,8 @@ def sublinear_rate(
         InvalidInput: as `lyapunov`; a weight that is not positive; points "after" of other methods; methods for which
             no such V was found, as with stepsizes that are too long.
     """
-    spec = specified(method, clients, num_clients, local_solver, participation)
+    convex = not (isinstance(clients, WeaklyConvex) and clients.lowest < 0)
+    spec = specified(method, clients, num_clients, local_solver, participation, convex)
     if not is_choice(points, POINTS):
         raise InvalidInput("points", points, "is no place in a round", one_of(points, POINTS))
     counts = to_fraction(weight, "weight")
@@ -122,6 +128,10 @@ def sublinear_rate(
     if getattr(spec.solver, "steps", 1) > MOST_STEPS:
         raise InvalidInput("local_steps", spec.solver.steps, "makes the program too large",  # type: ignore[attr-defined]
                            f"give at most {MOST_STEPS}")  # fmt: skip
+    if not convex:
+        if points != "before":
+            raise InvalidInput("points", points, "is for convex clients", 'give "before"')
+        return nonconvex_rate(spec, num_clients, counts)
     if spec.draws.everyone:
         posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2))
     else:
