@@ -27,7 +27,7 @@ RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
     "Recommendation", "RecommendedMethod",
     "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate", "Design",
-    "ErrorFloor", "SublinearRate",
+    "ErrorFloor", "SublinearRate", "NonconvexRate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; base classes; a function that runs a user's file; and what `public_calls` adds by hand.

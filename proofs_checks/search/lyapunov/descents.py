@@ -37,7 +37,7 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answer
 
 @final
 @dataclass(frozen=True, eq=False)
-class Descent:
+class PosedDescent:
     """A round with its point p, and the entry of V's form that counts ‖∇f(p)‖², and the one that counts deviations."""
 
     posed: PricedRound
@@ -66,7 +66,7 @@ def points_of_state(
 
 def pose_descent(
     method: Method, solver: LocalSolver, functions: FunctionClass, count: int, point: dict[str, Any], weight: Any
-) -> Descent:
+) -> PosedDescent:
     """The round of everyone, with p before and after. The budget: V's weight, plus `weight` times what spread costs."""
     found, board, base = _begun(method, solver, functions, count)
     state = found.state(base)
@@ -95,7 +95,7 @@ def pose_descent(
     paid = (ZERO, to_fmpq(weight))[: len(sizes)]
     posed = PricedRound(found, names, measured, squares, tuple(sizes), tuple(board.inequalities()), budget=budget,
                         paid=paid, worth=worth)  # fmt: skip
-    return Descent(posed, point, gradient, spread)
+    return PosedDescent(posed, point, gradient, spread)
 
 
 def vectors_of_descent(

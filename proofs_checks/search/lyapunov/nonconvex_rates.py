@@ -14,7 +14,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.proofs_checks.search.lyapunov.descents import Descent, points_of_state, pose_descent
+from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent, points_of_state, pose_descent
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedFunction, PricedRound, cheapest
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import SlowDescent, slowest_descent
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
@@ -52,7 +52,7 @@ class NonconvexRate:
     clients: FunctionClass
     num_clients: int | str
     at: str
-    descent: Descent
+    descent: PosedDescent
     function: PricedFunction
     slowest: SlowDescent | None
 

@@ -22,7 +22,7 @@ from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, all_inequalities
-from fedconvex.proofs_checks.search.lyapunov.semidefinite import complement
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import independent, orthogonal
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
@@ -228,10 +228,12 @@ def cheapest(posed: PricedRound, rate: Fraction, weights: tuple[Fraction, ...]) 
         found = _solved(posed, float(rate), weights, best.cost + abs(best.cost) * slack)
         if found is None or found.margin <= 0:
             continue
-        # Rounding must not ask for more than the solver found: a little more is paid, or less earned.
+        # Rounding should not ask for more than the solver found: a little more is paid, or less earned. But where sizes
+        # are function values this moves others, and the proof's own margin has to do.
         signs = np.array([-1.0 if weight < 0 else 1.0 for weight in weights])
-        for exact in _rounded(posed, rate, replace(found, prices=found.prices * (1 + slack * signs))):
-            return exact
+        for change in (slack, 0.0):
+            for exact in _rounded(posed, rate, replace(found, prices=found.prices * (1 + change * signs))):
+                return exact
     return None
 
 
@@ -252,18 +254,19 @@ def _rounded(posed: PricedRound, rate: Fraction, found: _Proposal) -> Iterator[P
         entries = {pair: nearest(c, largest) for pair, c in found.entries.items()}
         prices = tuple(nearest(c, 2**60) for c in found.prices)
         program = posed.program(entries, prices)
-        exact = balanced(program, to_fmpq(rate), multipliers, [program.coordinates(zero) for zero in posed.zeros])
-        if exact is None and posed.zeros:  # V has to vary, too
-            entries, exact = _balanced_together(posed, rate, entries, prices, multipliers)
-        if exact is None or any(c < 0 for c in exact):
-            continue
-        fractions = {pair: to_fraction(c) for pair, c in entries.items()}
-        try:
-            yield PricedFunction(
-                posed, fractions, tuple(map(to_fraction, prices)), rate, tuple(map(to_fraction, exact))
-            )
-        except ValueError:
-            continue
+        zeros = [program.coordinates(zero) for zero in posed.zeros]
+        tried = [(entries, balanced(program, to_fmpq(rate), multipliers, zeros))]
+        if zeros:  # V may have to vary, too
+            tried.append(_balanced_together(posed, rate, entries, prices, multipliers))
+        for V, exact in tried:
+            if exact is None or any(c < 0 for c in exact):
+                continue
+            fractions = {pair: to_fraction(c) for pair, c in V.items()}
+            try:
+                numbers = tuple(map(to_fraction, exact))
+                yield PricedFunction(posed, fractions, tuple(map(to_fraction, prices)), rate, numbers)
+            except ValueError:
+                continue
 
 
 def _balanced_together(
@@ -329,13 +332,22 @@ def _solved(
     cones.append(clarabel.NonnegativeConeT(k + count + len(bound)))
     server = np.array([float(c) for c in posed.measured])
     measured = np.outer(server, server)
+    vanishing = [np.zeros((0, columns))]
     for place, m in enumerate(scaled):
         m = m / size[:, None, None]
-        room = complement([program.coordinates(zero)[place] for zero in posed.zeros], vectors[place])
-        m[0] = -room * (most is not None)
+        away, along = orthogonal([program.coordinates(zero)[place] for zero in posed.zeros], vectors[place])
+        # The form vanishes along the zeros, and is positive away from them.
+        vanishing.append(np.tensordot(m, along, axes=1).reshape(columns, -1).T)
+        m = away.T @ m @ away
+        m[0] = -np.eye(m.shape[-1]) * (most is not None)
         rows.append(-triangles(m).T)
         right.append(np.zeros(rows[-1].shape[0]))
         cones.append(clarabel.PSDTriangleConeT(m.shape[-1]))
+    equal = independent(np.vstack(vanishing))
+    if len(equal):
+        rows.append(equal)
+        right.append(np.zeros(len(equal)))
+        cones.append(clarabel.ZeroConeT(len(equal)))
     for part, length in posed.parts.items():
         basis = np.zeros((columns, length, length))
         basis[0] = -np.eye(length) * (most is not None)

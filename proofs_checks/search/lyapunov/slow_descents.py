@@ -172,6 +172,20 @@ class SlowDescent:
         return total
 
 
+def speed(method: Method, solver: LocalSolver) -> Fraction | None:
+    """How far a round moves the server's point where all gradients are 1, once rounds are alike; None where none are.
+
+    Where communication is skipped at random clients that are alike move alike, with or without.
+    """
+    board, state, points = _Line([ONE]), first_state(method, Family()), [ZERO]
+    for _ in range(ROUNDS):
+        communicates = True if method.skip != 0 else None
+        state, _ = answered(method, solver, board, state, communicates=communicates)  # type: ignore[arg-type]
+        points.append(_number(state.server))
+    steps = [a - b for a, b in itertools.pairwise(points)]
+    return to_fraction(steps[-1]) if len({*steps[-3:]}) == 1 and steps[-1] > 0 else None
+
+
 def slowest_descent(
     method: Method, solver: LocalSolver, clients: FunctionClass, point: dict[str, Any]
 ) -> SlowDescent | None:
