@@ -89,7 +89,7 @@ import fedconvex as fc
 from fedconvex.proofs_checks import WeaklyConvex, sublinear_rate
 
 found = sublinear_rate(fc.Scaffold(stepsize=Fraction(1, 4), local_steps=2), WeaklyConvex(L_minus=1, L=1))
-assert 2.5028 < found.lower < found.gap < 2.5078
+assert 2.5 < found.lower < found.gap < 2.51
 assert found.floor == 0
 slow = found.federation(20)
 run = fc.simulate(found.method, slow, rounds=19, x0=[0.0])
