@@ -92,15 +92,19 @@ class Coordinates:
         return found
 
 
-def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
+def coordinates(
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False
+) -> Coordinates:
     """The coordinates of a method's state with this local solver.
+
+    Of a `composite` objective f + ψ the gradients at the minimiser have a mean, too, −1 times the subgradient of ψ.
 
     Raises InvalidInput for methods that do not rest at the minimiser of every federation of two clients or more.
     """
     free = functions
     if functions.lowest == functions.highest:  # such functions' gradients are not free
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
-    board = Board(clients, free, minimiser=False)
+    board = Board(clients, free, minimiser=False, composite=composite)
     first = own_start(method)
     names = list(vectors_of(first))
     server = {"server", *map(name_at_server, first.shared)}
@@ -108,6 +112,7 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
     afters = [vectors_of(after) for _, after in outcomes(method, solver, board, state_of(method, begun))]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
+    evaluated += [point for point, _ in board.proximal]
     made = [*evaluated, *(u for after in afters for u in after.values())]
     parts = []
     for part in (MEAN, DEVIATION):
@@ -117,6 +122,8 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
         if part == MEAN:  # the run starts at any point of the server
             start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+            if composite:
+                start.append([-c for c in resting(board, afters, mine, unknown, method, MEAN)])
         else:
             start = [[-c for c in resting(board, afters, mine, unknown, method)]]
         parts.append(_part(part, mine, A, B, C, start))
@@ -198,8 +205,12 @@ def _wait(unseen: Rows, communicated: Rows, local: Rows) -> bool:
     return True
 
 
-def resting(board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method) -> list[Any]:
+def resting(
+    board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method, part: str = DEVIATION
+) -> list[Any]:
     """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
+
+    Of composite objectives its means, too.
 
     All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0, and no outcome of
     the round changes the state. Raises InvalidInput where there is no such state.
@@ -207,13 +218,13 @@ def resting(board: Board, afters: list[Any], mine: list[str], unknown: list[str]
     names = [*mine, *unknown]
 
     def row(u: Any) -> list[Any]:
-        return [u.parts.get((DEVIATION, name), ZERO) for name in names]
+        return [u.parts.get((part, name), ZERO) for name in names]
 
     equations = [(row(e.point), ZERO) for e in board.evaluations]
     equations += [(row(e.gradient), ONE) for e in board.evaluations]
     equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
     for after in afters:
-        equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
+        equations += [(row(after[name] - Family({(part, name): ONE})), ZERO) for name in mine]
         # Whoever is drawn, the server's vectors stay where they are.
         equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
