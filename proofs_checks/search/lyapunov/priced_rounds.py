@@ -8,7 +8,7 @@ Of noise two things are known: its size, and that in expectation it is orthogona
 The second are equations, which a proof may use with multipliers of any sign: as two inequalities each.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -47,6 +47,7 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcom
 SLACK = 1e-6  # relative cost that a proof may have more, so that it has an interior
 DENOMINATORS = (1000, 10**6, 10**9, 2**60)  # of the entries of V, simplest first
 BITS = 60  # of multipliers
+FAR = 10.0  # a ratio of units that is worth changing them
 WEIGHT: Pair = ((VALUE, 0), (VALUE, 0))  # of a function value in V
 NOISE = (0.0, 1e-6, 1e-5, 1e-4)  # relative sizes below which multipliers may be meant to be 0
 
@@ -286,6 +287,19 @@ def _balanced_together(
     return dict(zip(posed.squares, found[count:], strict=True)), found[:count]
 
 
+def balanced_units(
+    blocks: Sequence[np.ndarray], of_values: np.ndarray, vectors: Sequence[np.ndarray], value_units: np.ndarray
+) -> list[np.ndarray]:
+    """Units of vectors in which the squares of inequalities are like their function values, if they are far from it."""
+    squares = np.max(
+        [np.abs(m * np.multiply.outer(v, v)).max(axis=(1, 2)) for m, v in zip(blocks, vectors, strict=True)], 0
+    )
+    values = np.abs(of_values * value_units).max(1, initial=0)
+    both = (squares > 0) & (values > 0)
+    ratio = float(np.median(values[both] / squares[both])) if both.any() else 1.0
+    return [v * (np.sqrt(ratio) if not 1 / FAR < ratio < FAR else 1.0) for v in vectors]
+
+
 def _solved(
     posed: PricedRound, rate: float, weights: tuple[Fraction, ...], most: float | None = None
 ) -> _Proposal | None:
@@ -297,6 +311,7 @@ def _solved(
     forms = [*one, *posed.sizes, *before, *after]
     program = Program(Form(), Form(), tuple((str(i), form) for i, form in enumerate(forms)))
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
+    vectors = balanced_units(blocks, of_values, vectors, value_units)
     count, n, k, p = len(posed.inequalities), len(one), len(posed.sizes), len(pairs)
     columns = 1 + p + k + n  # the margin, V, prices, multipliers
     double = np.array([1.0 if a == b else 2.0 for a, b in pairs])
@@ -348,22 +363,24 @@ def _solved(
         rows.append(equal)
         right.append(np.zeros(len(equal)))
         cones.append(clarabel.ZeroConeT(len(equal)))
+    unit = {a: np.sqrt(size[1 + i]) for i, (a, b) in enumerate(pairs) if a == b}  # in which entries are like 1
     for part, length in posed.parts.items():
         basis = np.zeros((columns, length, length))
         basis[0] = -np.eye(length) * (most is not None)
         for i, (a, b) in enumerate(pairs):
             if a[0] == part:
-                basis[1 + i, a[1], b[1]] = basis[1 + i, b[1], a[1]] = 1 / size[1 + i]
+                basis[1 + i, a[1], b[1]] = basis[1 + i, b[1], a[1]] = unit[a] * unit[b] / size[1 + i]
         least = np.zeros((length, length))
         if part == MEAN and posed.worth is None:
-            least = measured
+            least = measured * np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
         elif part == MEAN:
             place = 1 + pairs.index(WEIGHT)
             basis[place] = float(posed.worth) * measured / size[place]
+            basis[place] *= np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
         rows.append(-triangles(basis).T)
         right.append(-triangles(least[None])[0])
         cones.append(clarabel.PSDTriangleConeT(length))
-    objective = cost if most is None else -np.eye(columns)[0]
+    objective = cost / (np.abs(cost).max() or 1.0) if most is None else -np.eye(columns)[0]
     if most is None:
         rows.append(np.eye(columns)[:1])
         right.append(np.zeros(1))

@@ -49,8 +49,9 @@ def test_gradient_descent(s):
 def test_what_is_proved_is_not_below_what_a_function_shows(method):
     found = rate_of(method)
     assert 0 < found.lower <= found.gap <= found.lower * F(3, 2)
-    for T in (1, 2, 10, 50):
+    for T in (1, 2, 10, 200):
         assert found.bound(T, found.slowest.gap(T)) >= 1
+    assert 200 / found.slowest.gap(200) >= found.lower * F(98, 100)  # its limit
     assert (found.floor == 0) == (method in [METHODS[0], *REMOVE_DRIFT])
 
 
@@ -202,6 +203,16 @@ def test_less_nonconvex_clients_descend_faster():
     some, none = (sublinear_rate(method, WeaklyConvex(x, 1)) for x in (F(1, 4), F(1, 1000)))
     assert none.gap < some.gap < rate_of(method).gap
     assert none.lower < some.lower < rate_of(method).lower
+
+
+@pytest.mark.parametrize("L", [F(1, 1000), F(100), F(10**6)])
+def test_constants_scale_with_the_unit_of_function_values(L):
+    """With L·F in the place of F, and steps that are L times as short, the same run: ‖∇f‖² is L² times as large."""
+    method, scaled = (fc.Scaffold(stepsize=1 / (4 * x), local_steps=2) for x in (F(1), L))
+    one, other = rate_of(method), sublinear_rate(scaled, WeaklyConvex(L, L))
+    assert other.gap == pytest.approx(L * one.gap, rel=1e-2)
+    assert other.lower == L * one.lower
+    assert other.floor <= F(1, 10**5)  # rounding may take that
 
 
 def test_one_client_has_no_heterogeneity():
