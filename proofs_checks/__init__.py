@@ -21,6 +21,7 @@ _HOMES = {
     "design": "search.lyapunov.design", "Design": "search.lyapunov.design_result",
     "error_floor": "search.lyapunov.error_floors", "ErrorFloor": "search.lyapunov.error_floors",
     "sublinear_rate": "search.lyapunov.sublinear_rates", "SublinearRate": "search.lyapunov.sublinear_rates",
+    "NonconvexRate": "search.lyapunov.nonconvex_rates",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "falsify": "falsification", "Counterexample": "falsification", "prove": "search.prove",
     "Remarks": "remarks", "remarks_on": "remarks", "proof_of": "claims",

@@ -10,6 +10,7 @@ from fedconvex.proofs_checks.search.lyapunov.design_result import Design as Desi
 from fedconvex.proofs_checks.search.lyapunov.error_floors import ErrorFloor as ErrorFloor
 from fedconvex.proofs_checks.search.lyapunov.error_floors import error_floor as error_floor
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov as lyapunov
+from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate as NonconvexRate
 from fedconvex.proofs_checks.search.lyapunov.rate import Rate as Rate
 from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import SublinearRate as SublinearRate
 from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import sublinear_rate as sublinear_rate
@@ -39,6 +40,7 @@ __all__ = [
     "Design",
     "Discovered",
     "ErrorFloor",
+    "NonconvexRate",
     "Quadratics",
     "Rate",
     "Remarks",

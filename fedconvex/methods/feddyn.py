@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
@@ -129,4 +130,5 @@ class FedDynOneGD(DynamicRegularization):
     @property
     def local_solver(self) -> LocalSolver:
         # the proximal term has gradient 0 at w, so the step is −(1/α)(∇F_k(w) − g_k)
-        return GradientDescent(steps=1, stepsize=1 / self.alpha)
+        one = Fraction(1) if isinstance(self.alpha, int) else 1  # 1/5 in exact runs, not the float 0.2
+        return GradientDescent(steps=1, stepsize=one / self.alpha)

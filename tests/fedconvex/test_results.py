@@ -28,6 +28,7 @@ from fedconvex.proofs_checks import (
     Design,
     SmoothConvex,
     SmoothStronglyConvex,
+    WeaklyConvex,
     WorstCase,
     design,
     error_floor,
@@ -178,7 +179,12 @@ SHORT_RESULTS: dict[str, Any] = {
         error_floor(fc.Scaffold(stepsize=Fraction(1, 8), local_steps=3), SmoothStronglyConvex(mu=1, L=4), 10),
         error_floor(fc.FedProx(mu=HUGE), SmoothStronglyConvex(mu=1, L=4 * HUGE), cause="heterogeneity"),
     ],
-    "sublinear rate": lambda: [sublinear_rate(fc.Scaffold(stepsize=HUGE / 2, local_steps=3), SmoothConvex(L=1))],
+    "sublinear rate": lambda: [
+        sublinear_rate(fc.Scaffold(stepsize=HUGE / 2, local_steps=3), SmoothConvex(L=1)),
+        sublinear_rate(fc.Scaffold(stepsize=HUGE / 2, local_steps=3), SmoothConvex(L=1), points="last"),
+        sublinear_rate(fc.Scaffold(stepsize=HUGE / 9, local_steps=3), WeaklyConvex(L_minus=HUGE / 2, L=1)),
+        sublinear_rate(fc.FedProx(mu=3), WeaklyConvex(L_minus=1, L=1)),
+    ],
     "certificate": lambda: [lyapunov(fc.FedSplit(stepsize=HUGE / 2), SmoothStronglyConvex(mu=1, L=4)).certificate],
     "looseness": lambda: [looseness("fedprox.theorem4", mu=20, L=HUGE, L_minus=0, B=1, gamma=0, K=20)],
     "claims and settings": lambda: [

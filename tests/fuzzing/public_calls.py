@@ -27,7 +27,7 @@ RESULTS = {
     "Audit", "Certainty", "Counterexample", "Discovered", "Draw", "FixedPoint", "GroundTruth", "Remarks", "Result",
     "Recommendation", "RecommendedMethod",
     "RunDiagnosis", "StuckCause", "SweepFailed", "Trajectory", "WorstCase", "Admissible", "Rate", "Design",
-    "ErrorFloor", "SublinearRate",
+    "ErrorFloor", "SublinearRate", "NonconvexRate",
 }  # fmt: skip
 # Decorators of the package's own proofs, whose arguments are code; a function of the user that is called at once; what
 # takes seconds; base classes; a function that runs a user's file; and what `public_calls` adds by hand.
@@ -115,6 +115,7 @@ VALUES: dict[str, Any] = {
     "worst_case.spread": None, "prove.statement": theory.statement("feddyn.lemma2"),
     "worst_case.weights": None, "worst_case.participation": None, "worst_case.local_solver": None,
     "lyapunov.method": fc.FedDyn(alpha=2), "lyapunov.clients": CLIENTS, "lyapunov.participation": None,
+    "composite": False,
     "error_floor.method": fc.FedGD(stepsize=Fraction(1, 8)), "error_floor.clients": CLIENTS, "cause": "noise",
     "error_floor.local_solver": None, "sublinear_rate.method": fc.FedGD(stepsize=Fraction(1, 8)),
     "sublinear_rate.clients": CLIENTS, "sublinear_rate.participation": None, "sublinear_rate.local_solver": None,

@@ -18,8 +18,10 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       ▼
     Rate: .lower <= contraction <= .upper, .function, .federation()                              rate.py
 
-Two questions beside it have V and prices in one program (priced_rounds.py): what noise or heterogeneity adds to V in a
-round (error_floors.py), and what V pays for f(w) − f* on convex clients (sublinear_rates.py).
+Questions beside it have V and prices in one program (priced_rounds.py): what noise or heterogeneity adds to V in a
+round (error_floors.py), and what V pays for f(w) − f* on convex clients (sublinear_rates.py), for the last f(w) − f*
+alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖² where clients need not be convex
+(descents.py, nonconvex_rates.py; slow_descents.py has functions that decrease as little as they may).
 
 Why a proof holds for every number of clients. Let every vector u_k of a round be ū + ũ_k, its mean over the m clients
 plus its deviation, whose mean is 0. Then mean⟨u_k, v_k⟩ = ⟨ū, v̄⟩ + mean⟨ũ_k, ṽ_k⟩: every form here is a quadratic form

@@ -35,7 +35,9 @@ def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, A
     for vector in found.vectors or _eigenvectors(found):
         basic = solution([*rows, *coordinates], [ZERO] * len(rows) + vector, len(keys))
         if basic is not None:
-            yield dict(zip(keys, basic, strict=True))
+            # These quadratics have ψ = 0, where the objective is composite.
+            none = {key: ZERO for _, subgradient in posed.board.proximal for key in subgradient.parts}
+            yield none | dict(zip(keys, basic, strict=True))
 
 
 def _eigenvectors(found: Attained) -> Rows:

@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
 
 
 @final
@@ -92,15 +92,19 @@ class Coordinates:
         return found
 
 
-def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
+def coordinates(
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False
+) -> Coordinates:
     """The coordinates of a method's state with this local solver.
+
+    Of a `composite` objective f + ψ the gradients at the minimiser have a mean, too, −1 times the subgradient of ψ.
 
     Raises InvalidInput for methods that do not rest at the minimiser of every federation of two clients or more.
     """
     free = functions
     if functions.lowest == functions.highest:  # such functions' gradients are not free
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
-    board = Board(clients, free, minimiser=False)
+    board = Board(clients, free, minimiser=False, composite=composite)
     first = own_start(method)
     names = list(vectors_of(first))
     server = {"server", *map(name_at_server, first.shared)}
@@ -108,6 +112,7 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
     afters = [vectors_of(after) for _, after in outcomes(method, solver, board, state_of(method, begun))]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
+    evaluated += [point for point, _ in board.proximal]
     made = [*evaluated, *(u for after in afters for u in after.values())]
     parts = []
     for part in (MEAN, DEVIATION):
@@ -117,22 +122,40 @@ def coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, c
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
         if part == MEAN:  # the run starts at any point of the server
             start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+            if composite:
+                start.append([-c for c in resting(board, afters, mine, unknown, method, MEAN)])
         else:
             start = [[-c for c in resting(board, afters, mine, unknown, method)]]
         parts.append(_part(part, mine, A, B, C, start))
     return Coordinates(method, *parts)
 
 
+def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
+    """Coordinates of all that runs reach, whether or not it is forgotten, of functions that need no minimiser.
+
+    Here states are no errors: the clients' memories start at what the method says, and not at what they should be.
+    """
+    board, first = Board(clients, functions, minimiser=False), own_start(method)
+    names = list(vectors_of(first))
+    server = {"server", *map(name_at_server, first.shared)}
+    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
+    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
+    parts = []
+    for part in (MEAN, DEVIATION):
+        mine = [name for name in names if (part, name) in begun[name].parts]
+        unknown = sorted({n for u in after.values() for p, n in u.parts if p == part} - {*mine})
+        A, B = (_matrix(after, mine, part, these) for these in (mine, unknown))
+        start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) if part == MEAN else ZERO for name in mine]]
+        basis, pivots = _reached([A], [B], start, len(mine))
+        read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
+        parts.append(Part(part, tuple(mine), read, basis, [start[0][pivot] for pivot in pivots]))
+    return Coordinates(method, *parts)
+
+
 def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
     """The coordinates, from the maps A and B of every outcome of a round, and the evaluations C."""
     n = len(mine)
-    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
-    while True:  # the smallest space that contains them and that every A maps into itself
-        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            break
-        basis, pivots = larger, places
+    basis, pivots = _reached(A, B, start, n)
     seen = _grown(C, A, n)
     inside = [list(column) for column in zip(*basis, strict=True)]
     power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
@@ -149,6 +172,17 @@ def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, sta
             found[place] = c
     begun = [sum((c * x for c, x in zip(row, start[0], strict=True)), ZERO) for row in read]
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
+
+
+def _reached(A: list[Rows], B: list[Rows], start: Rows, n: int) -> tuple[Rows, list[int]]:
+    """The smallest space that contains the starts and the ranges of B, and that every A maps into itself."""
+    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
+    while True:
+        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
+        larger, places = echelon(basis + images, n)
+        if len(larger) == len(basis):
+            return basis, pivots
+        basis, pivots = larger, places
 
 
 def _grown(C: Rows, A: list[Rows], n: int) -> Rows:
@@ -171,8 +205,12 @@ def _wait(unseen: Rows, communicated: Rows, local: Rows) -> bool:
     return True
 
 
-def resting(board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method) -> list[Any]:
+def resting(
+    board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method, part: str = DEVIATION
+) -> list[Any]:
     """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
+
+    Of composite objectives its means, too.
 
     All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0, and no outcome of
     the round changes the state. Raises InvalidInput where there is no such state.
@@ -180,13 +218,13 @@ def resting(board: Board, afters: list[Any], mine: list[str], unknown: list[str]
     names = [*mine, *unknown]
 
     def row(u: Any) -> list[Any]:
-        return [u.parts.get((DEVIATION, name), ZERO) for name in names]
+        return [u.parts.get((part, name), ZERO) for name in names]
 
     equations = [(row(e.point), ZERO) for e in board.evaluations]
     equations += [(row(e.gradient), ONE) for e in board.evaluations]
     equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
     for after in afters:
-        equations += [(row(after[name] - Family({(DEVIATION, name): ONE})), ZERO) for name in mine]
+        equations += [(row(after[name] - Family({(part, name): ONE})), ZERO) for name in mine]
         # Whoever is drawn, the server's vectors stay where they are.
         equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))

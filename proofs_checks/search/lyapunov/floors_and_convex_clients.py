@@ -1,4 +1,4 @@
-"""Two sections of the page on rates: error floors, and rates on convex clients."""
+"""Three sections of the page on rates: error floors, convex clients, and clients that need not be convex."""
 
 from collections.abc import Iterator
 from fractions import Fraction as F
@@ -8,10 +8,16 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks.search.lyapunov.error_floors import error_floor
-from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import SERVER, sublinear_rate
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex, SmoothStronglyConvex
+from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate
+from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import SERVER, SublinearRate, sublinear_rate
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    SmoothConvex,
+    SmoothStronglyConvex,
+    WeaklyConvex,
+)
 
 PLACES = 4  # a solver in floating point minimises these numbers
+LONG = fc.Scaffold(stepsize=F(1, 2), local_steps=8)  # of whose rounds no U decreases in each, that was found
 FLOORS = """
 ## Noise and heterogeneity
 
@@ -44,7 +50,9 @@ is at most V(start)/T. Here all clients are convex and 1-smooth, and the sum of 
 before ‖w⁰ − x*‖² can be below 1/2, that of the first point alone. SCAFFOLD's local steps pay: the theorem on any number
 of them, `exact_rates.scaffoldconvexclientslocalsteps`, has 1/(2s) = 1 there for every e, and e²s/2 before ζ*². The mean
 of f is in expectation where clients are drawn or rounds are local at random. `points="after"` bounds f where the rounds
-end: SCAFFOLD with e = 3 then has 0.4456 and 0.2966.
+end: SCAFFOLD with e = 3 then has 0.4456 and 0.2966. `points="last"` bounds the last value alone, by a potential that
+grows, V + tU with U ≥ f(w) − f*: both U and V + tU never increase. *Attained*: no smaller number stands before
+‖w⁰ − x*‖² for all T, as clients show that share a function of slope 1 up to a short parabola.
 
 ```python
 from fractions import Fraction
@@ -53,19 +61,51 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, sublinear_rate
 
 found = sublinear_rate(fc.Scaffold(stepsize=Fraction(1, 2), local_steps=4), SmoothConvex(L=1))
-assert found.distance < 0.503
+assert found.lower == 0.5 <= found.distance < 0.503
 print(found.bound(rounds=100, distance=1, heterogeneity=1))
+last = sublinear_rate(fc.FedDyn(alpha=2), SmoothConvex(L=1), points="last")
+print(last.bound(rounds=100, distance=1, heterogeneity=1))  # of f − f* after 100 rounds
 ```
 
-| method | clients | f at | ‖w⁰ − x*‖² times | ζ*² times |
+| method | clients | f at | ‖w⁰ − x*‖² times | attained | ζ*² times | last value: ‖w⁰ − x*‖² and ζ*² times |
+|---|---|---|---|---|---|---|
+"""
+NONCONVEX = """
+## Clients that need not be convex
+
+With `WeaklyConvex(L_minus, L)`, clients whose curvatures lie between −L_minus and L, `sublinear_rate` proves
+V⁺ ≤ V − ‖∇f(w)‖² for a potential V = c·(f(w) − inf f) + a quadratic form of memories and of gradients at w: the least
+‖∇f(w)‖² before T rounds is about the numbers below, times f(w⁰) − inf f and ζ², over T; the exact bound is
+`found.bound(T, …)`. ζ² = mean‖∇F_k(w) − ∇f(w)‖², at the start for methods that remove the clients' drift; for the
+others its largest value counts in every round. *Attained*: no smaller number stands before f(w⁰) − inf f for all T, by
+`found.federation(T)`, a function of one variable whose slope is 1 at all points of the run and that decreases as little
+as it may between them. Here all clients are 1-smooth, L_minus = 1, and the sum of the numbers is least. Gradient
+descent's is that of Abbaszadehpeivasti, de Klerk and Zamani (2022), 2/(s(2 − s/2)) for s ≤ 1.
+
+```python
+from fractions import Fraction
+
+import fedconvex as fc
+from fedconvex.proofs_checks import WeaklyConvex, sublinear_rate
+
+found = sublinear_rate(fc.Scaffold(stepsize=Fraction(1, 4), local_steps=2), WeaklyConvex(L_minus=1, L=1))
+assert 2.5 < found.lower < found.gap < 2.51
+assert found.floor == 0
+slow = found.federation(20)
+run = fc.simulate(found.method, slow, rounds=19, x0=[0.0])
+assert all(abs(slow.gradient(x)[0]) > 0.999 for x in run.points)
+```
+
+| method | f(w⁰) − inf f times | attained | ζ² times, over T | ζ² times, in every round |
 |---|---|---|---|---|
 """
 
 
 def as_markdown() -> str:
-    """Both sections."""
+    """All three."""
     floors = "".join(_floor(*row) for row in floor_rows())
-    return FLOORS + floors + CONVEX + "".join(_convex(*row) for row in convex_rows())
+    convex = CONVEX + "".join(_convex(*row) for row in convex_rows())
+    return FLOORS + floors + convex + NONCONVEX + "".join(map(_nonconvex, nonconvex_methods()))
 
 
 def floor_rows() -> Iterator[tuple[Method, int | str, str]]:
@@ -85,9 +125,22 @@ def convex_rows() -> Iterator[tuple[Method, int, int]]:
     yield fc.FedGD(stepsize=1), 0, 0
     for e in (1, 2, 4, 8):
         yield fc.Scaffold(stepsize=half, local_steps=e), 0, 0
-    for method in (fc.FedDyn(alpha=2), fc.FedPD(eta=half), fc.DANE(mu=2), fc.Scaffnew(stepsize=half, probability=half)):
+    for method in (fc.FedDyn(alpha=2), fc.FedDynOneGD(alpha=4), fc.FedPD(eta=half), fc.DANE(mu=2),
+                   fc.Scaffnew(stepsize=half, probability=half)):  # fmt: skip
         yield method, 0, 0
-    yield fc.Scaffold(stepsize=F(1, 8)), 2, 10
+    drawn: list[Method] = [fc.Scaffold(stepsize=F(1, 8)), fc.FedDyn(alpha=20), fc.FedDynOneGD(alpha=20)]
+    yield from ((method, 2, 10) for method in drawn)
+
+
+def nonconvex_methods() -> Iterator[Method]:
+    """Methods on clients that need not be convex."""
+    for s in (F(1, 2), F(1)):
+        yield fc.FedGD(stepsize=s)
+    yield fc.FedGD(stepsize=F(1, 4), local_steps=3)
+    yield fc.FedProx(mu=4)
+    for s, e in ((F(1, 4), 2), (F(1, 10), 4), (F(1, 20), 8)):
+        yield fc.Scaffold(stepsize=s, local_steps=e)
+    yield from (fc.FedDyn(alpha=4), fc.FedDynOneGD(alpha=4), fc.FedPD(eta=F(1, 4)), fc.DANE(mu=4))
 
 
 def _floor(method: Method, m: int | str, cause: str) -> str:
@@ -99,7 +152,25 @@ def _floor(method: Method, m: int | str, cause: str) -> str:
 
 
 def _convex(method: Method, K: int, m: int) -> str:
-    found = sublinear_rate(method, SmoothConvex(1), m or "any", participation=Uniform(K) if K else None)
+    found, numbers = _proved(method, K, m, "before")
     at = "the server" if found.at == SERVER else "the clients' mean"
-    a, b = (to_text(x, PLACES, Rounding.CEILING) for x in (found.distance, found.heterogeneity))
-    return f"| `{found.method}` | {f'{K} of {m}' if K else 'everyone'} | {at} | {a} | {b} |\n"
+    if K or method.skip != 0:
+        last = "not analysed"
+    else:
+        last = "none found" if method == LONG else " and ".join(_proved(method, K, m, "last")[1])
+    who = f"{K} of {m}" if K else "everyone"
+    attained = to_text(found.lower, PLACES, Rounding.FLOOR)
+    return f"| `{found.method}` | {who} | {at} | {numbers[0]} | {attained} | {numbers[1]} | {last} |\n"
+
+
+def _proved(method: Method, K: int, m: int, points: str) -> tuple[SublinearRate, list[str]]:
+    found = sublinear_rate(method, SmoothConvex(1), m or "any", participation=Uniform(K) if K else None, points=points)
+    assert isinstance(found, SublinearRate)
+    return found, [to_text(x, PLACES, Rounding.CEILING) for x in (found.distance, found.heterogeneity)]
+
+
+def _nonconvex(method: Method) -> str:
+    found = sublinear_rate(method, WeaklyConvex(1, 1))
+    assert isinstance(found, NonconvexRate)
+    gap, once, ever = (to_text(x, PLACES, Rounding.CEILING) for x in (found.gap, found.heterogeneity, found.floor))
+    return f"| `{found.method}` | {gap} | {to_text(found.lower, PLACES, Rounding.FLOOR)} | {once} | {ever} |\n"

@@ -50,6 +50,7 @@ def lyapunov(
     num_clients: int | str = "any",
     local_solver: LocalSolver | None = None,
     participation: Any = None,
+    composite: bool = False,
 ) -> Rate:
     """The contraction of a method per round, on clients of a class with equal weights: a rigorous interval.
 
@@ -73,6 +74,8 @@ def lyapunov(
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
             server's point that they do not use is their mean of the last communication.
+        composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
+            (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
 
     Returns:
         A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
@@ -84,10 +87,13 @@ def lyapunov(
     """
     spec = specified(method, clients, num_clients, local_solver, participation)
     inexact = isinstance(spec.solver, ToInexactness)
+    instance_of(composite, bool, "composite", "a truth value", "give True or False")
+    if composite:
+        _require_composite(spec)
     if not spec.draws.everyone:
         return _when_drawn(spec, inexact)
     count = min(spec.num_clients, 2)
-    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours")
+    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours", composite=composite)
     attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
     found, points = _best(posed, attaining), len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
@@ -96,7 +102,7 @@ def lyapunov(
         least = 1 if twice and rounds == 2 else 3 - twice
         few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice)
+            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice, composite)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
@@ -118,16 +124,24 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 
 
 def specified(
-    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
-) -> Specification:
-    """What is asked, checked. Raises InvalidInput; see `lyapunov`."""
+    method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
+    participation: Any, convex: bool = True,
+) -> Specification:  # fmt: skip
+    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`."""
     if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
-    if clients.lowest < 0:
+    if convex and clients.lowest < 0:
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    spec = specify(method, clients, num_clients, 1, "distance", None, 0, local_solver, participation)
+    metric = "distance" if convex else "descent"
+    spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
+    if not (convex or spec.draws.everyone):
+        raise InvalidInput("participation", participation, "is not analysed for clients that are not convex",
+                           "give Full(), or convex clients")  # fmt: skip
+    if not convex and spec.method.skip != 0:
+        raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
+                           "convex", "give one whose rounds all communicate")  # fmt: skip
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         problem = "has a stepsize that changes from round to round, and a rate is that of one"
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
@@ -137,6 +151,15 @@ def specified(
         raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
                            "rows", f"give at most {MOST_STEPS}")  # fmt: skip
     return spec
+
+
+def _require_composite(spec: Specification) -> None:
+    """Refuses methods whose server takes no proximal steps, and rounds of drawn clients."""
+    spec.method.require_prox(spec.solver)
+    if not spec.draws.everyone:
+        raise InvalidInput("composite", True, "is not analysed where clients are drawn", "give Full(), or False")
+    if isinstance(spec.clients, SimilarClients):
+        raise InvalidInput("composite", True, "is not analysed for similar clients", "give SmoothStronglyConvex(mu, L)")
 
 
 def attained_rate(

@@ -73,16 +73,17 @@ class PosedRound:
 
 
 def pose_round(
-    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all", twice: bool = False
-) -> PosedRound:
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
+    twice: bool = False, composite: bool = False,
+) -> PosedRound:  # fmt: skip
     """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
 
     Where communication is skipped at random, squares and values after the round are expected ones.
 
     Raises InvalidInput; see `coordinates`.
     """
-    found = coordinates(method, solver, functions, clients)
-    board = Board(clients, functions, minimiser=False)
+    found = coordinates(method, solver, functions, clients, composite)
+    board = Board(clients, functions, minimiser=False, composite=composite)
     board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
@@ -116,9 +117,9 @@ def pose_round(
 
 
 def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form], ...]:
-    """Those of the clients' class, and of their similarity."""
+    """Those of the clients' class, of their similarity, and of a composite objective's ψ."""
     similar = similarity(board, board.functions) if isinstance(board.functions, SimilarClients) else []
-    return (*board.inequalities(among), *similar)
+    return (*board.inequalities(among), *similar, *board.monotone)
 
 
 def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:

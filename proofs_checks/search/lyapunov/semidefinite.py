@@ -87,11 +87,25 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
 
 def complement(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> np.ndarray:
     """The projection onto what is orthogonal to these vectors, in the solver's units."""
-    identity = np.eye(len(unit))
-    if not zeros:
-        return identity
-    rows = np.array([[float(x) for x in zero] for zero in zeros]) / unit
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
-    kept = directions[sizes > 1e-9 * max(sizes.max(initial=0.0), 1e-300)]
-    projection: np.ndarray = identity - kept.T @ kept
+    along = orthogonal(zeros, unit)[1]
+    projection: np.ndarray = np.eye(len(unit)) - along @ along.T
     return projection
+
+
+def orthogonal(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal bases of what is orthogonal to these vectors, and of their span, in the solver's units: columns."""
+    if not zeros:
+        return np.eye(len(unit)), np.zeros((len(unit), 0))
+    rows = np.array([[float(x) for x in zero] for zero in zeros]) / unit
+    _, sizes, directions = np.linalg.svd(rows)
+    rank = int((sizes > 1e-9 * max(sizes.max(initial=0.0), 1e-300)).sum())
+    return directions[rank:].T, directions[:rank].T
+
+
+def independent(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal rows with the same span."""
+    if not rows.size:
+        return rows[:0]
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    kept: np.ndarray = directions[sizes > 1e-9 * max(sizes.max(), 1e-300)]
+    return kept

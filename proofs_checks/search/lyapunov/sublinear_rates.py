@@ -7,24 +7,34 @@ from typing import Any, final
 from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Part
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.growing_potentials import pose_growing
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
+from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate, nonconvex_rate
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pose_round
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
+from fedconvex.proofs_checks.search.lyapunov.slow_descents import speed
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, inner, mean
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    FunctionClass,
+    Quadratics,
+    WeaklyConvex,
+)
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.shown import on_screen
 from fedconvex.validation import integer_at_least, is_choice
 
 MOST_STEPS = 16  # local steps
-POINTS = ("before", "after")
+POINTS = ("before", "after", "last")
 SERVER, ANSWERS = "the server's point", "the mean of the points where the clients' gradients are"
 
 
@@ -33,15 +43,20 @@ SERVER, ANSWERS = "the server's point", "the mean of the points where the client
 class SublinearRate:
     """The mean of f(w⁰) − f*, …, f(w^{T−1}) − f* is at most (distance·‖w⁰ − x*‖² + heterogeneity·ζ*²)/T.
 
-    With `points` "after" it is that of f(w¹) − f*, …, f(w^T) − f*. In expectation where clients are drawn or rounds
-    skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state, decreases in each round by at least f(w) − f*, and
-    is never negative: V(start) pays for all rounds.
+    With `points` "after" it is that of f(w¹) − f*, …, f(w^T) − f*, with "last" f(w^T) − f* alone. In expectation where
+    clients are drawn or rounds skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state, decreases in each
+    round by at least f(w) − f*, and is never negative: V(start) pays for all rounds. For the last point V grows by
+    t·U, U >= f(w) − f*, and does not increase.
+
+    No constant below `lower` stands before ‖w⁰ − x*‖² for all T: on clients that share a function of slope 1, up to a
+    short parabola at its minimiser, a round moves the server by some σ, and 1/(2σ) is the limit of T times the mean,
+    1/(4σ) that of T times the last value where the minimiser is twice as far as the run goes.
 
     Attributes:
         method, solver, clients, num_clients: what was asked.
         at: where f is: at the server's point; or, where V is no function of it, at the mean of the points at which the
             clients' gradients are first evaluated (the answers of FedDyn, FedPD and FedSplit).
-        distance, heterogeneity: exact numbers.
+        distance, heterogeneity, lower: exact numbers.
         function: V, and the proof.
     """
 
@@ -53,6 +68,7 @@ class SublinearRate:
     at: str
     distance: Fraction
     heterogeneity: Fraction
+    lower: Fraction
     function: PricedFunction
 
     @property
@@ -61,7 +77,7 @@ class SublinearRate:
         return self.function.certificate
 
     def bound(self, rounds: int, distance: Any, heterogeneity: Any = 0) -> Fraction:
-        """The mean of f − f* over that many rounds, from ‖w⁰ − x*‖ and ζ*.
+        """The mean of f − f* over that many rounds, or the last one, from ‖w⁰ − x*‖ and ζ*.
 
         Raises InvalidInput for a number of rounds below 1, and for lengths that are negative.
         """
@@ -74,7 +90,8 @@ class SublinearRate:
 
     def __repr__(self) -> str:
         a, b = float_at_least(self.distance), float_at_least(self.heterogeneity)
-        return f"<mean of f − f* with {self.method}: at most ({a}·‖w⁰ − x*‖² + {b}·ζ*²)/T>"
+        what = "last" if self.points == "last" else "mean of"
+        return f"<{what} f − f* with {self.method}: at most ({a}·‖w⁰ − x*‖² + {b}·ζ*²)/T>"
 
     def __str__(self) -> str:
         return on_screen(f"{self!r}\n  f is at {self.at}; V in proportion to {self.function}")
@@ -89,29 +106,35 @@ def sublinear_rate(
     participation: Any = None,
     weight: Any = 1,
     points: str = "before",
-) -> SublinearRate:
-    """A rate 1/T on convex clients, with the constants that a quadratic potential proves, for all clients of a class.
+) -> SublinearRate | NonconvexRate:
+    """A rate 1/T, with the constants that a potential proves, for all clients of a class, convex or not.
 
-    Use it where `lyapunov` says that there is no linear rate. V(next state) <= V(state) − (f(w) − f*) is proved in
-    rationals; of all such V the one with the least distance + weight·L²·heterogeneity is searched for, the two numbers
-    by which V at the method's own start is bounded. That no better V exists is not proved.
+    Use it where `lyapunov` says that there is no linear rate. On convex clients V(next state) <= V(state) − (f(w) − f*)
+    is proved in rationals, V a quadratic form of the state; of all such V the one with the least distance +
+    weight·L²·heterogeneity is searched for, the two numbers by which V at the method's own start is bounded. On clients
+    that need not be convex, V(next state) <= V(state) − ‖∇f(w)‖² + floor·ζ², V a function value plus a quadratic form
+    of memories and gradients; gap + weight·L·(heterogeneity + floor) is least. That no better V exists is not proved.
 
     Args:
         method: as in `lyapunov`; at most 16 local steps.
-        clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too.
+        clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too; `WeaklyConvex(L_minus, L)` with
+            everyone, and rounds that all communicate.
         num_clients, local_solver, participation: as in `lyapunov`.
-        weight: > 0, how much ζ*² counts beside L²‖w⁰ − x*‖².
+        weight: > 0, how much heterogeneity counts beside the start.
         points: "before": f where the rounds begin, the start included, f(w⁰) − f* <= L‖w⁰ − x*‖²/2; "after": where they
-            end, for methods in which everyone takes part and V measures the server's point.
+            end, for methods in which everyone takes part and V measures the server's point; "last": the last value
+            alone, by a potential that grows, where everyone takes part. Convex clients have all three.
 
     Returns:
-        A `SublinearRate` with `.distance`, `.heterogeneity`, `.at` and `.bound(rounds, …)`.
+        A `SublinearRate` with `.distance`, `.heterogeneity`, `.lower`, `.at` and `.bound(rounds, …)`; for clients that
+        need not be convex a `NonconvexRate` with `.gap`, `.heterogeneity`, `.floor`, `.lower`, `.federation(…)` too.
 
     Raises:
         InvalidInput: as `lyapunov`; a weight that is not positive; points "after" of other methods; methods for which
             no such V was found, as with stepsizes that are too long.
     """
-    spec = specified(method, clients, num_clients, local_solver, participation)
+    convex = not (isinstance(clients, WeaklyConvex) and clients.lowest < 0)
+    spec = specified(method, clients, num_clients, local_solver, participation, convex)
     if not is_choice(points, POINTS):
         raise InvalidInput("points", points, "is no place in a round", one_of(points, POINTS))
     counts = to_fraction(weight, "weight")
@@ -122,6 +145,13 @@ def sublinear_rate(
     if getattr(spec.solver, "steps", 1) > MOST_STEPS:
         raise InvalidInput("local_steps", spec.solver.steps, "makes the program too large",  # type: ignore[attr-defined]
                            f"give at most {MOST_STEPS}")  # fmt: skip
+    if not convex:
+        if points != "before":
+            raise InvalidInput("points", points, "is for convex clients", 'give "before"')
+        return nonconvex_rate(spec, num_clients, counts)
+    if points == "last":
+        at, priced = _with_growth(spec, counts * clients.highest**2)
+        return _rate(spec, num_clients, points, at, priced)
     if spec.draws.everyone:
         posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2))
     else:
@@ -133,12 +163,36 @@ def sublinear_rate(
     if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
         still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
         priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
+    return _rate(spec, num_clients, points, at, priced)
+
+
+def _rate(spec: Specification, num_clients: int | str, points: str, at: str, priced: PricedRound) -> SublinearRate:
+    """The rate that the potential proves. Raises InvalidInput where none was found."""
     found = cheapest(priced, Fraction(1), (Fraction(-1),))
     if found is None or not found.prices[0] > 0:
-        raise InvalidInput("method", method, "has no quadratic potential that was found to decrease with f(w) − f*",
+        problem = "has no quadratic potential that was found to decrease with f(w) − f*"
+        raise InvalidInput("method", spec.method, problem,
                            "give smaller steps, or more regularisation")  # fmt: skip
-    distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in posed.coordinates.parts)
-    return SublinearRate(spec.method, spec.solver, clients, num_clients, points, at, distance, heterogeneity, found)
+    distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in priced.coordinates.parts)
+    answers = Exact() if isinstance(spec.solver, ToInexactness) else spec.solver  # exact ones are inexact, too
+    moved = None if spec.clients.lowest else speed(spec.method, answers)  # strong convexity knows no long slopes
+    lower = Fraction(0) if moved is None else 1 / ((4 if points == "last" else 2) * moved)
+    if points == "before" and at == SERVER:  # f(w⁰) − f* <= (L/2)‖w⁰ − x*‖² is attained
+        lower = max(lower, spec.clients.highest / 2)
+    return SublinearRate(
+        spec.method, spec.solver, spec.clients, num_clients, points, at, distance, heterogeneity, lower, found
+    )
+
+
+def _with_growth(spec: Specification, counts: Fraction) -> tuple[str, PricedRound]:
+    """The rounds of a growing potential. Raises InvalidInput where they are random, or no point is where f is."""
+    if not spec.draws.everyone or spec.method.skip != 0:
+        raise InvalidInput("points", "last", "is not analysed where rounds are random", 'give "before"')
+    found = pose_growing(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2), counts)
+    if found is None:
+        raise InvalidInput("points", "last", "is not analysed where the method's memory determines no point",
+                           'give "before"')  # fmt: skip
+    return SERVER if found[0] else ANSWERS, found[1]
 
 
 def _at_start(found: PricedFunction, part: Part) -> Fraction:

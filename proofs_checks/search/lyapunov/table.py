@@ -58,6 +58,9 @@ local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` comput
   compute with; the server's point is their mean of the last communication.
 * With Hessians that are δ-similar, `lyapunov(method, SimilarClients(mu, L, delta))` proves faster rates of methods that
   use it: DANE with μ = 2δ = L/10 at κ = 10 contracts by at most 0.25155, by 0.40496 without similarity.
+* With a convex term ψ, of which the server takes proximal steps, `lyapunov(method, clients, composite=True)` proves the
+  same rates of the proximal gradient method (FedGD with one step), FedDyn, FedPD and FedSplit: 4/9 at κ = 4 for FedDyn
+  with α = 2. The clients that attain it have ψ = 0.
 
 ## Which parameters are best?
 

@@ -14,6 +14,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
+    MEAN,
+    ONE,
     Family,
     Form,
     Mixture,
@@ -88,6 +90,8 @@ class Board:
     evaluations: list[Evaluation] = field(default_factory=list)
     residuals: list[Residual] = field(default_factory=list)
     label: str = ""
+    composite: bool = False  # whether the server takes proximal steps of a convex ψ, whose subgradient at 0 is 0
+    proximal: list[tuple[Family, Family]] = field(default_factory=list)  # their points, and the subgradients there
 
     def __post_init__(self) -> None:
         if self.minimiser:
@@ -234,6 +238,22 @@ class Board:
         first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
         self.residuals.append(Residual(left, first, gamma))
         return self.minimise(subproblem, left)
+
+    def prox(self, point: Family, stepsize: Any) -> Family:
+        """prox_{stepsize·ψ}(point): the point minus stepsize times a subgradient of ψ there."""
+        subgradient = Family({(MEAN, f"q{len(self.proximal) + 1}{self.label}"): ONE})
+        found: Family = point - subgradient * stepsize
+        self.proximal.append((found, subgradient))
+        return found
+
+    @property
+    def monotone(self) -> list[tuple[str, Form]]:
+        """⟨q_i − q_j, x_i − x_j⟩ >= 0 for the subgradients of ψ, one of which is 0 at 0."""
+        known = [(Family(), Family()), *self.proximal]
+        return [
+            (f"subgradients {i} and {j}", inner(known[i][1] - known[j][1], known[i][0] - known[j][0]))
+            for j in range(len(known)) for i in range(j)
+        ]  # fmt: skip
 
     def inequalities(self, among: str = "all") -> list[tuple[str, Form]]:
         """Named forms that are nonnegative for all functions of the class: one for every ordered pair of points.

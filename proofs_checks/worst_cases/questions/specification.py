@@ -162,7 +162,8 @@ def specify(
     draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
     if local_solver is not None:
         instance_of(local_solver, LocalSolver, "local_solver", "a local solver", "give such as fedconvex.Exact()")
-    solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    exact = in_rationals(method)  # 1/alpha of an integer is then a fraction
+    solver = in_rationals(exact.local_solver if local_solver is None else local_solver)
     require_rounds(method, rounds)
     require_rounds(solver, rounds)
     if isinstance(solver, RandomSteps):
@@ -196,7 +197,7 @@ def specify(
         clients, steps = groups_by_steps(clients, solver.steps, num_clients)
         solver = replace(solver, steps=steps)
     return Specification(
-        in_rationals(method), solver, clients, count, rounds, metric if ratio is None else ratio.text,
+        exact, solver, clients, count, rounds, metric if ratio is None else ratio.text,
         None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
         draws, shares, None if spread is None else to_fraction(spread), ratio,
     )  # fmt: skip

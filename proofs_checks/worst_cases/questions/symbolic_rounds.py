@@ -240,7 +240,16 @@ def answered(
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     cohort = _cohort(board, state.server, draws, communicates is not False)
     answers = solved(board, solver, method.subproblem(state, cohort))
-    return method.update(state, cohort, answers), answers.points
+    return _proximal(board, method, cohort, answers, method.update(state, cohort, answers)), answers.points
+
+
+def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, after: State) -> State:
+    """The state after the server's proximal step, where the objective is composite."""
+    if not (getattr(board, "composite", False) and cohort.communicates):
+        return after
+    lengths = None if answers.path_lengths is None else [answers.path_lengths]  # one row for all clients
+    stepsize = method.prox_stepsize(cohort, replace(answers, path_lengths=lengths))
+    return replace(after, server=board.prox(after.server, to_fmpq(stepsize)))
 
 
 def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> list[tuple[Any, State]]:
@@ -255,7 +264,10 @@ def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> l
     posed = [method.subproblem(state, cohort) for cohort in cohorts]
     answers = [solved(board, solver, posed[0])]
     answers.append(answers[0] if _alike(*posed) else solved(board, solver, posed[1]))
-    after = [method.update(state, *both) for both in zip(cohorts, answers, strict=True)]
+    after = [
+        _proximal(board, method, cohort, answer, method.update(state, cohort, answer))
+        for cohort, answer in zip(cohorts, answers, strict=True)
+    ]
     return list(zip((1 - skip, skip), after, strict=True))
 
 

@@ -27,6 +27,7 @@ def test_the_page_is_what_the_code_computes():
         *theorems.rows(),
         *floors_and_convex_clients.floor_rows(),
         *floors_and_convex_clients.convex_rows(),
+        *floors_and_convex_clients.nonconvex_methods(),
     ]
     assert sum(line.startswith("| `") for line in kept) == len(some)
 

@@ -1,0 +1,166 @@
+"""One round on clients that need not be convex: what decreases is a function value plus a form in the memory.
+
+    V⁺ <= V − price·‖∇f(p)‖² + price'·mean‖∇F_k(p) − ∇f(p)‖²,   V = weight·(f(p) − inf f) + (a quadratic form) >= 0
+
+p is the server's point, or the mean of the clients' answers where that is what the method minimises f at. The form
+measures vectors that a translation of everything leaves alone: memories, differences of points, and the clients'
+gradients at p. V need not be positive in the gradient: f(p) − inf f is worth ‖∇f(p)‖²/(2L) already.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any, final
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method, State
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, all_coordinates, vectors_of
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Form,
+    inner,
+    mean,
+    square,
+)
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PosedDescent:
+    """A round with its point p, and the entry of V's form that counts ‖∇f(p)‖², and the one that counts deviations."""
+
+    posed: PricedRound
+    point: dict[str, Any]  # p as a combination of the state's means
+    of_gradient: Pair
+    of_spread: Pair | None  # None for one client
+
+
+def points_of_state(
+    method: Method, solver: LocalSolver, functions: FunctionClass, count: int
+) -> Iterator[dict[str, Any]]:
+    """Combinations of a state's means that are points: the server's, and the mean of the clients' latest answers."""
+    yield {"server": ONE}
+    found, board, base = _begun(method, solver, functions, count)
+    after, answers = answered(method, solver, board, found.state(base))
+    vectors = {name: mean(u) for name, u in vectors_of(after).items()}
+    names = [*vectors]
+    starts = _starts(found)
+    keys = sorted({key for u in (*vectors.values(), mean(answers)) for key in u.parts})
+    rows = [[vectors[name].parts.get(key, ZERO) for name in names] for key in keys]
+    rows.append([starts[name] for name in names])
+    row = solution(rows, [*(mean(answers).parts.get(key, ZERO) for key in keys), ONE], len(names))
+    if row is not None and (point := {name: c for name, c in zip(names, row, strict=True) if c}) != {"server": ONE}:
+        yield point
+
+
+def pose_descent(
+    method: Method, solver: LocalSolver, functions: FunctionClass, count: int, point: dict[str, Any], weight: Any
+) -> PosedDescent:
+    """The round of everyone, with p before and after. The budget: V's weight, plus `weight` times what spread costs."""
+    found, board, base = _begun(method, solver, functions, count)
+    state = found.state(base)
+    here, at_first = _point(state, point), _point_at_start(found, point)
+    first = board.at(here)
+    after, _ = answered(method, solver, board, state)
+    there = _point(after, point)
+    second = board.at(there)
+    names, before, following = vectors_of_descent(found, point, (base, found.of(after)), (here, there), (first, second))
+    last = {part: max(place for place in names if place[0] == part) for part in dict.fromkeys(p for p, _ in names)}
+    gradient = (last[MEAN], last[MEAN])
+    spread = (last[DEVIATION], last[DEVIATION]) if count > 1 else None
+    squares: dict[Any, tuple[Form, Form]] = {
+        (a, b): (inner(before[a], before[b]), inner(following[a], following[b]))
+        for a, b in combinations_with_replacement(before, 2) if a[0] == b[0]
+    }  # fmt: skip
+    names[VALUE, 0] = "f at the point − inf f"
+    squares[WEIGHT] = (board.mean_value(first), board.mean_value(second))
+    measured = tuple(ONE if place == last[MEAN] else ZERO for place in names if place[0] == MEAN)
+    sizes = [-square(before[last[MEAN]])]
+    if spread is not None:
+        sizes.append(square(before[last[DEVIATION]]))
+    budget = {WEIGHT: ONE} | ({} if spread is None else {spread: to_fmpq(weight)})
+    assert at_first == ONE
+    worth = 1 / (2 * to_fmpq(functions.highest))
+    paid = (ZERO, to_fmpq(weight))[: len(sizes)]
+    posed = PricedRound(found, names, measured, squares, tuple(sizes), tuple(board.inequalities()), budget=budget,
+                        paid=paid, worth=worth)  # fmt: skip
+    return PosedDescent(posed, point, gradient, spread)
+
+
+def vectors_of_descent(
+    found: Coordinates,
+    point: Mapping[str, Any],
+    values: Sequence[Mapping[Place, Family]],
+    points: Sequence[Family],
+    at: Sequence[Evaluation],
+) -> tuple[dict[Place, str], dict[Place, Family], dict[Place, Family]]:
+    """What the form measures: its names, and the vectors before and after the round.
+
+    Args:
+        values: the coordinates' values before and after; `points` and `at`: p and the functions there.
+    """
+    names: dict[Place, str] = {}
+    both: tuple[dict[Place, Family], dict[Place, Family]] = ({}, {})
+    for part, gradient in zip(found.parts, ("∇f at the point", "∇F_k at the point"), strict=True):
+        moves = [to_fmpq(x) for x in part.start] if part.part == MEAN else [ZERO] * len(part.read)
+        # p is a combination of the coordinates: one difference from it follows from the others.
+        moved = [
+            i
+            for i, row in enumerate(part.read)
+            if moves[i] and any(c and point.get(n) for c, n in zip(row, part.vectors, strict=True))
+        ]
+        for i, name in enumerate(part.names):
+            if part.part == MEAN and i in moved[:1]:
+                continue
+            place = (part.part, sum(known == part.part for known, _ in names))
+            names[place] = f"{name} − point" if moves[i] else name
+            for vectors, value, p in zip(both, values, points, strict=True):
+                vectors[place] = value[part.part, i] - p * moves[i]
+        if _only(at[0].gradient, part.part).parts:
+            place = (part.part, sum(known == part.part for known, _ in names))
+            names[place] = gradient
+            for vectors, e in zip(both, at, strict=True):
+                vectors[place] = _only(e.gradient, part.part)
+    return names, *both
+
+
+def _begun(method: Method, solver: LocalSolver, functions: FunctionClass, count: int) -> Any:
+    """Coordinates, an empty board, and any state's coordinates on it."""
+    found = all_coordinates(method, solver, functions, count)
+    base = {
+        (part.part, i): Family({(part.part, name): ONE}) for part in found.parts for i, name in enumerate(part.names)
+    }
+    return found, Board(count, functions, minimiser=False), base
+
+
+def _point(state: State, point: dict[str, Any]) -> Family:
+    vectors = vectors_of(state)
+    return sum((mean(vectors[name]) * c for name, c in point.items()), start=Family())
+
+
+def _starts(found: Coordinates) -> dict[str, Any]:
+    """How much of the server's first point is in each vector of a state at the start: 1 for points, 0 for gradients."""
+    part, starts = found.mean, {}
+    for place, name in enumerate(part.vectors):
+        starts[name] = sum((c * row[place] for c, row in zip(part.start, part.written, strict=True)), ZERO)
+    return starts
+
+
+def _point_at_start(found: Coordinates, point: dict[str, Any]) -> Any:
+    starts = _starts(found)
+    return sum((starts[name] * c for name, c in point.items()), ZERO)
+
+
+def _only(u: Family, part: str) -> Family:
+    return Family({key: c for key, c in u.parts.items() if key[0] == part})

@@ -1,0 +1,175 @@
+"""Rates of methods on clients that need not be convex: how small the gradient becomes, by descent of a potential."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+from flint import fmpq_mat
+
+from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
+from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent, points_of_state, pose_descent
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedFunction, PricedRound, cheapest
+from fedconvex.proofs_checks.search.lyapunov.slow_descents import SlowDescent, slowest_descent
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.shown import on_screen
+from fedconvex.validation import integer_at_least
+
+SERVER, ANSWERS = "the server's point", "the mean of the clients' answers"
+NEARLY = Fraction(1, 1000)  # relative distance of bounds that are said to meet
+SHOWN_POINTS = 20  # at which the gradient of the federation has length 1, unless a number is given
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NonconvexRate:
+    """min_{t<T} ‖∇f(p_t)‖² <= (gap·(f(w⁰) − inf f) + heterogeneity·ζ²)/(T − credit) + floor·ζ²·T/(T − credit).
+
+    ζ² bounds mean‖∇F_k(p) − ∇f(p)‖² at the points p of the run; with `floor` 0 only that at the start counts. Without
+    heterogeneity no constant below `lower` stands before f(w⁰) − inf f, for all T: `federation(T)` shows it.
+
+    V = weight·(f(p) − inf f) + (a quadratic form of memories and of gradients at p) >= 0 decreases in every round by
+    ‖∇f(p)‖²/gap at least, but for what heterogeneity adds.
+
+    Attributes:
+        method, solver, clients, num_clients: what was asked.
+        at: the points p: the server's, or the mean of the clients' answers.
+        function: V, and the proof.
+        slowest: a function whose gradients stay 1 the longest, of those that were tried; None where none was found.
+    """
+
+    method: Method
+    solver: LocalSolver
+    clients: FunctionClass
+    num_clients: int | str
+    at: str
+    descent: PosedDescent
+    function: PricedFunction
+    slowest: SlowDescent | None
+
+    @property
+    def gap(self) -> Fraction:
+        """What the proof has before f(w⁰) − inf f."""
+        return self.function.entries[WEIGHT] / self._earned
+
+    @property
+    def lower(self) -> Fraction:
+        """What every proof has there at least; 0 where no function is known that shows it."""
+        decrease = None if self.slowest is None else self.slowest.decrease
+        return Fraction(0) if decrease is None else 1 / decrease
+
+    @property
+    def heterogeneity(self) -> Fraction:
+        """What the proof has before ζ² at the start, because memories start at 0 and not at the clients' gradients."""
+        place = self.descent.of_spread
+        return Fraction(0) if place is None else max(Fraction(0), self.function.entries[place] / self._earned)
+
+    @property
+    def floor(self) -> Fraction:
+        """The multiple of ζ² that stays after any number of rounds; 0 for methods that remove the clients' drift."""
+        return sum(self.function.prices[1:], Fraction(0)) / self._earned
+
+    @cached_property
+    def credit(self) -> Fraction:
+        """Rounds that the bound takes away: V counts the first gradient, and what is left at the end the last one."""
+        matrix = self.function.matrix(MEAN)
+        first = matrix[-1][-1]
+        matrix[-1][-1] += self.function.entries[WEIGHT] / (2 * self.clients.highest)
+        # V >= last·‖∇f(p)‖², a quotient of two determinants
+        of_all, of_others = (_determinant(rows) for rows in (matrix, [row[:-1] for row in matrix[:-1]]))
+        last = of_all / of_others if of_others else Fraction(0)
+        return 1 + (first - last) / self._earned
+
+    @property
+    def _earned(self) -> Fraction:
+        return self.function.prices[0]
+
+    @property
+    def tight(self) -> bool:
+        """Whether `gap` and `lower` are apart by at most one part in a thousand."""
+        return self.gap <= self.lower * (1 + NEARLY)
+
+    @property
+    def certificate(self) -> DualCertificate:
+        """The proof, of V and ‖∇f(p)‖² in the units of `function`, with its multipliers by the inequalities' names."""
+        return self.function.certificate
+
+    def bound(self, rounds: int, gap: Any, heterogeneity: Any = 0) -> Fraction:
+        """The least ‖∇f(p)‖² at the points before that many rounds, from f(w⁰) − inf f and ζ.
+
+        Raises InvalidInput for a number of rounds below 1, and for a gap or ζ that is negative.
+        """
+        integer_at_least(rounds, 1, "rounds")
+        sizes = [to_fraction(gap, "gap"), to_fraction(heterogeneity, "heterogeneity")]
+        for name, x in zip(("gap", "heterogeneity"), sizes, strict=True):
+            if x < 0:
+                raise InvalidInput(name, x, "is negative", "give a number >= 0")
+        first, spread = sizes[0], sizes[1] ** 2
+        paid = self.heterogeneity * spread + self.floor * spread * rounds
+        # f(w⁰) − inf f also bounds the gradient at the start, which V counts: ‖∇f‖² <= 2L(f − inf f).
+        again = self.function.entries[self.descent.of_gradient] / self._earned
+        counted = self.gap + max(Fraction(0), 2 * self.clients.highest * again)
+        bounds = [2 * self.clients.highest * first, (counted * first + paid) / rounds]
+        if rounds > self.credit:
+            bounds.append((self.gap * first + paid) / (rounds - self.credit))
+        return min(bounds)
+
+    def federation(self, rounds: int = SHOWN_POINTS) -> Problem:
+        """Clients that share one function of one variable, to be started at 0: ‖∇f(p)‖ is 1 before all these rounds.
+
+        In floating point. Raises InvalidInput where no such function is known.
+        """
+        integer_at_least(rounds, 1, "rounds")
+        if self.slowest is None:
+            raise InvalidInput("method", self.method, "has no function that is known to be slow", "give another")
+        return self.slowest.federation(rounds, 1 if self.num_clients == 1 else 2)
+
+    def __repr__(self) -> str:
+        low, high = (str(float_at_least(x)) for x in (self.lower, self.gap))
+        more = "".join(
+            f" + {float_at_least(c)}·ζ²{suffix}"
+            for c, suffix in ((self.heterogeneity, "/T"), (self.floor, "")) if c
+        )  # fmt: skip
+        return f"<least ‖∇f‖² with {self.method}: about {high}·(f(w⁰) − inf f)/T{more}; no constant below {low}>"
+
+    def __str__(self) -> str:
+        return on_screen(f"{self!r}\n  ∇f is at {self.at}; V in proportion to {self.function}")
+
+
+def _determinant(rows: list[list[Fraction]]) -> Fraction:
+    n = len(rows)
+    return to_fraction(fmpq_mat(n, n, [to_fmpq(x) for row in rows for x in row]).det()) if n else Fraction(1)
+
+
+def nonconvex_rate(spec: Specification, num_clients: int | str, weight: Fraction) -> NonconvexRate:
+    """The rate; see `sublinear_rate`. Raises InvalidInput where no potential was found."""
+    count, highest = min(spec.num_clients, 2), spec.clients.highest
+    for point in points_of_state(spec.method, spec.solver, spec.clients, count):
+        descent = pose_descent(spec.method, spec.solver, spec.clients, count, point, weight * highest)
+        found = _cheapest(descent.posed)
+        if found is not None:
+            answers = Exact() if isinstance(spec.solver, ToInexactness) else spec.solver  # exact ones are inexact, too
+            slow = slowest_descent(spec.method, answers, spec.clients, point)
+            at = SERVER if [*point] == ["server"] else ANSWERS
+            return NonconvexRate(spec.method, spec.solver, spec.clients, num_clients, at, descent, found, slow)
+    raise InvalidInput("method", spec.method, "has no potential that was found to decrease with ‖∇f‖²",
+                       "give smaller steps, or more regularisation")  # fmt: skip
+
+
+def _cheapest(posed: PricedRound) -> PricedFunction | None:
+    """First without paying for heterogeneity in every round; then, if there is no such V, with it."""
+    for sizes in range(1, len(posed.sizes) + 1):
+        one = replace(posed, sizes=posed.sizes[:sizes], paid=posed.paid[:sizes])
+        found = cheapest(one, Fraction(1), (Fraction(-1), Fraction(0))[:sizes])
+        if found is not None and found.prices[0] > 0:
+            return found
+    return None
