@@ -135,7 +135,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     )  # fmt: skip
     certificate, point = search.certificate, None
     bound = None if certificate is None else bound_after(certificate, certified, question, power)
-    if power == 1 and search.proposal is not None and not _are_close(best[0], bound, CLOSE):
+    if power == 1 and question.settled is None and search.proposal is not None and not _are_close(best[0], bound, CLOSE):
         fitted = quadratics(question, search.proposal)
         if question.spec.rests:
             fitted = at_their_fixed_points(question, fitted)

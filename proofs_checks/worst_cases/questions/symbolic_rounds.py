@@ -1,8 +1,8 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
 So the analysed method is the simulated one. `Histories` plays rounds in every way that a board distinguishes:
-`answered` a round of everyone, or of drawn clients of whom two moments are known; `drawn_round` one possible draw on an
-`EnumeratedBoard`.
+`answered` a round of everyone, or of drawn clients of whom two moments are known, from which `settled_states` goes on;
+`drawn_round` one possible draw on an `EnumeratedBoard`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +44,7 @@ from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Enume
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
 
@@ -73,6 +74,7 @@ class Histories:
     draws: Draws
     start: State
     first_models: Callable[[], Any]
+    settled: SettledStates | None = None  # for several rounds of draws of which two moments are known
 
     def of(self, rounds: int) -> Iterator[History]:
         """All histories of that many rounds, depth first: a round is played when a history reaches it."""
@@ -103,8 +105,12 @@ class Histories:
             after, answers = answered(method, solver, self.board, before, self.draws, communicates)
             everyone = self.draws.everyone
             models = Once(partial(_all_or_drawn, latest, answers, everyone))
+            average = mean(answers)
+            if self.settled is not None:
+                after, average = self.settled.settle(before, after, answers)
+                models = Once(_unknown_models)
             chance, given = history.chance * chance, Once(partial(_itself, answers))
-            yield self._with(history, chance, after, models, given, None, mean(answers))
+            yield self._with(history, chance, after, models, given, None, average)
 
     @property
     def branches(self) -> bool:
@@ -139,6 +145,11 @@ def _itself(answers: Any) -> Any:
 
 def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
     return answers if everyone else WhenDrawn.between(latest(), answers)
+
+
+def _unknown_models() -> Any:
+    raise NotPosed("term", "last_answers", "depend on all draws so far, which are too many to enumerate",
+                   "give fewer clients or rounds, or terms of the server and the memories")  # fmt: skip
 
 
 def _latest(latest: Callable[[], Any], members: Sequence[int], answers: Callable[[], Any], clients: int) -> Any:

@@ -1,0 +1,95 @@
+"""Expected metrics on quadratic clients of one curvature, by two moments of every draw: for many rounds of many draws.
+
+On F_k(x) = ½h‖x‖² + ⟨g_k, x⟩ with Σ g_k = 0 all vectors of a run are known in the start w and the g_k, and expected
+products follow round by round from ‖w‖² and mean‖g_k‖²: they are linear in these two numbers, exactly.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.problems.quadratics import Quadratic
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Form,
+    Key,
+    inner,
+    square,
+)
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
+
+Pair = tuple[Key, Key]
+Known = tuple[Any, Any]  # the weights of ‖w‖² and of mean‖g_k‖²
+
+
+def moments_on(question: Question, problem: Quadratic, start: Any) -> tuple[Fraction, Fraction]:
+    """The metric and the divisor on clients of one curvature that are started at this point, minimised at 0."""
+    h = to_fmpq(problem.H[0][0][0])
+    m = problem.num_clients
+    sizes = [sum(Fraction(x) ** 2 for x in start), sum(Fraction(x) ** 2 for c in problem.c for x in c) / m]
+    on = [_of(question, h, form) for form in (question.program.constant * -1, question.program.divisor)]
+    metric, divisor = (sum(to_fraction(c) * size for c, size in zip(known, sizes, strict=True)) for known in on)
+    return metric, divisor
+
+
+def have_one_curvature(problem: Quadratic) -> bool:
+    """Whether all clients have the same multiple of the identity as Hessian."""
+    h = problem.H[0][0][0]
+    return all(
+        entry == (h if i == j else 0) for H in problem.H for i, row in enumerate(H) for j, entry in enumerate(row)
+    )
+
+
+def _of(question: Question, h: Any, form: Form) -> Known:
+    """What a form of the question's program is there."""
+    known = {name: u for name, u in _gradients(question, h)}
+    values = {}
+    for evaluation in question.board.evaluations:
+        point = _put(evaluation.point, known)
+        values[evaluation.value] = square(point) * (h / 2) + inner(question.board.minimiser_gradients, point)
+    products: dict[Pair, Known] = {((MEAN, "w"),) * 2: (ONE, ZERO), ((DEVIATION, "g*"),) * 2: (ZERO, ONE)}
+
+    def number(one: Form) -> Known:
+        total = [ZERO, ZERO]
+        parts = [(c, _product(known, *pair)) for pair, c in one.products.items()]
+        parts += [(c, values[name]) for name, c in one.values.items()]
+        for c, part in parts:
+            for pair, weight in part.products.items():
+                for i, x in enumerate(products.get(pair, (ZERO, ZERO))):  # w and the g_k are orthogonal
+                    total[i] += c * weight * x
+        return total[0], total[1]
+
+    assert question.settled is not None
+    settled = {one.key for new in question.settled.rounds for one in new}
+    for key, other, one in question.settled.products({*settled, *(key for pair in products for key in pair)}):
+        products[min(key, other), max(key, other)] = number(one)
+    return number(form)
+
+
+def _gradients(question: Question, h: Any) -> Iterator[tuple[Key, Family]]:
+    """What the unknowns of every evaluation are, where gradients are h times the point plus those at the minimiser."""
+    known: dict[Key, Family] = {}
+    settled = {one.key for new in question.settled.rounds for one in new}  # type: ignore[union-attr]
+    for evaluation in question.board.evaluations[1:]:
+        rest = evaluation.gradient - evaluation.point * h - question.board.minimiser_gradients
+        rest = _put(rest, known)
+        for part in (MEAN, DEVIATION):
+            of_part = {key: c for key, c in rest.parts.items() if key[0] == part}
+            new = next((key for key in of_part if key[1] not in ("w", "g*") and key not in settled), None)
+            if new is not None:
+                known[new] = Family({key: -c / of_part[new] for key, c in of_part.items() if key != new})
+                yield new, known[new]
+
+
+def _put(u: Family, known: dict[Key, Family]) -> Family:
+    total = Family({key: c for key, c in u.parts.items() if key not in known})
+    return sum((known[key] * c for key, c in u.parts.items() if key in known), start=total)
+
+
+def _product(known: dict[Key, Family], a: Key, b: Key) -> Form:
+    return inner(known.get(a, Family({a: ONE})), known.get(b, Family({b: ONE})))
