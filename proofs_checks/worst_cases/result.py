@@ -115,6 +115,7 @@ class WorstCase(ShownResult):
         composed = "added up over" if question.spec.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)
         only = f", for {question.board.clients} clients, over all possible draws" * question.enumerated
+        only += ", by two moments of every draw" * (question.settled is not None)
         return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + loose
 
     @property

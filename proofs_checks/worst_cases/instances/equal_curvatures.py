@@ -31,9 +31,10 @@ def moments_on(question: Question, problem: Quadratic, start: Any) -> tuple[Frac
     """The metric and the divisor on clients of one curvature that are started at this point, minimised at 0."""
     h = to_fmpq(problem.H[0][0][0])
     m = problem.num_clients
-    sizes = [sum(Fraction(x) ** 2 for x in start), sum(Fraction(x) ** 2 for c in problem.c for x in c) / m]
-    on = [_of(question, h, form) for form in (question.program.constant * -1, question.program.divisor)]
-    metric, divisor = (sum(to_fraction(c) * size for c, size in zip(known, sizes, strict=True)) for known in on)
+    distance = sum((Fraction(x) ** 2 for x in start), Fraction(0))
+    slopes = sum((Fraction(x) ** 2 for c in problem.c for x in c), Fraction(0)) / m
+    on = (_of(question, h, form) for form in (question.program.constant * -1, question.program.divisor))
+    metric, divisor = (to_fraction(a) * distance + to_fraction(b) * slopes for a, b in on)
     return metric, divisor
 
 
@@ -47,7 +48,7 @@ def have_one_curvature(problem: Quadratic) -> bool:
 
 def _of(question: Question, h: Any, form: Form) -> Known:
     """What a form of the question's program is there."""
-    known = {name: u for name, u in _gradients(question, h)}
+    known = dict(_gradients(question, h))
     values = {}
     for evaluation in question.board.evaluations:
         point = _put(evaluation.point, known)

@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.questions.terms import (
 LONG = 12  # of more rounds that compose, only the first is played
 MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
 LARGEST = 200  # clients of a federation in which some are drawn
-LARGE = 40  # evaluations from which on a question about many draws is not posed
+LARGE = 24  # most evaluations of a question about several rounds of draws by their moments
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
@@ -114,7 +114,7 @@ def pose(spec: Specification) -> Question:
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, use full participation, or take lyapunov(…) for a rate per round"
+    cure = "give fewer clients, rounds or local steps, use full participation, or take lyapunov(…) for a rate per round"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 

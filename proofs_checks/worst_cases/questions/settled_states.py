@@ -102,7 +102,7 @@ class SettledStates:
             size, found = len(found), list(self.products(used))
             if len(found) == size:
                 break
-            used = {key for *two, form in found for key in (*two, *(k for pair in form.products for k in pair))}
+            used = {*used, *(key for *_, form in found for pair in form.products for key in pair)}
         return [(f"⟨{a[1]}, {b[1]}⟩ of {a[0]}s", inner(Family({a: ONE}), Family({b: ONE})) - x) for a, b, x in found]
 
     def products(self, used: Collection[Key]) -> Iterator[tuple[Key, Key, Form]]:
@@ -119,7 +119,7 @@ class SettledStates:
                         yield one.key, other.key, self._product(one, other)
 
     def _note(self, vectors: Iterable[Any]) -> None:
-        """Notes the level of what is new: at most the number of draws so far; that of the point, of a gradient there."""
+        """Notes the level of what is new: that of the point for a gradient there, else the number of draws so far."""
         for one in (one for new in self.rounds[-1:] for one in new):
             self.levels[one.key] = len(self.rounds)
         for evaluation in self.board.evaluations:

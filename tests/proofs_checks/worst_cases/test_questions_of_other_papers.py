@@ -78,12 +78,12 @@ def test_fedavg_with_a_schedule_and_drawn_clients():
 
 
 def test_scaffold_with_three_of_ten_clients():
-    """Karimireddy et al.: a rate for any number of rounds; histories of all draws would be too many."""
+    """Karimireddy et al.: a rate for any number of rounds, and two rounds from the paper's start."""
     method, draws = fc.Scaffold(stepsize=F(1, 16)), fc.participation.Uniform(3)
     rate = lyapunov(method, CLASS, 10, participation=draws)
     assert 0 < rate.lower <= rate.upper < 1
-    with pytest.raises(InvalidInput, match=r"too many ways to draw in 2 rounds for distance; .*lyapunov"):
-        worst_case(method, CLASS, 10, rounds=2, heterogeneity=1, participation=draws)
+    two = worst_case(method, CLASS, 10, rounds=2, heterogeneity=1, participation=draws)
+    assert 0 < two.lower <= two.upper <= two.lower * (1 + F(1, 1000)) < 1
 
 
 def test_similar_clients():
