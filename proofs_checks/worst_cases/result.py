@@ -180,6 +180,11 @@ class WorstCase(ShownResult):
         return begun if self.question.spec.metric == "lifted_distance" else begun[0]
 
     @property
+    def variance(self) -> Fraction:
+        """σ² of the gradients' noise on `federation()`; 0 without noise."""
+        return Fraction(0) if self.instance is None else self.instance.variance
+
+    @property
     def residuals(self) -> tuple[Any, ...]:
         """The subproblems' gradients at the answers on `federation()` in every round, each (m, d).
 

@@ -44,6 +44,7 @@ def worst_case(
     participation: Participation | None = None,
     weights: Vector | None = None,
     spread: Exact | None = None,
+    noise: Exact | None = None,
 ) -> WorstCase:
     """The worst performance of a method on clients of a class with equal weights: a rigorous interval.
 
@@ -87,11 +88,14 @@ def worst_case(
         dissimilarity: B of FedProx's Definition 3 at the first point, where it is bounded.
         heterogeneity: the weight of the clients' gradients in the divisor; with 0 these gradients are unbounded.
         local_solver: `Exact()`, `GradientDescent(…)` or `ToInexactness(gamma)`, which stands for any γ-inexact answer;
-            by default the method's own.
+            by default the method's own. `SGD(steps=…, stepsize=…)` with `noise`.
         participation: `Full()`, `Uniform(K)` or `Weighted(K)`.
         weights: a_t of the averages, divided by their sum; by default equal.
         spread: for "mean_gradient_norm", where every client has a point θ_k⁰ with ∇F_k(θ_k⁰) = 0, the weight of their
             distances in the divisor.
+        noise: every gradient of a local step has unbiased noise, unrelated to all before it, E‖·‖² <= σ² on average
+            over the clients; σ² times this weight is added to the divisor of the metrics with ‖w_0 − x*‖². With a
+            number of clients their noise is independent; with "any" it may be the same. None: exact gradients.
 
     Returns:
         A `WorstCase` with `.lower`, `.upper`, `.certificate`, `.federation()` and `.proof()`.
@@ -105,7 +109,7 @@ def worst_case(
     """
     specification = specify(
         method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,
-        weights, spread,
+        weights, spread, noise,
     )  # fmt: skip
     question = pose(specification)
     # A bound for one round composes where it holds in every round; else all rounds are one program.
@@ -139,6 +143,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     if (
         power == 1
         and question.settled is None
+        and question.spec.noise is None
         and search.proposal is not None
         and not _are_close(best[0], bound, CLOSE)
     ):

@@ -1,7 +1,7 @@
-"""Expected metrics on quadratic clients of one curvature, by two moments of every draw: for many rounds of many draws.
+"""Expected metrics on quadratic clients of one curvature, by two moments: of every draw, and of gradients' noise.
 
-On F_k(x) = ½h‖x‖² + ⟨g_k, x⟩ with Σ g_k = 0 all vectors of a run are known in the start w and the g_k, and expected
-products follow round by round from ‖w‖² and mean‖g_k‖²: they are linear in these two numbers, exactly.
+On F_k(x) = ½h‖x‖² + ⟨g_k, x⟩ with Σ g_k = 0 all vectors of a run are known in the start w, the g_k and the noise, and
+expected products follow round by round from ‖w‖², mean‖g_k‖² and σ²: they are linear in these three numbers, exactly.
 """
 
 from collections.abc import Iterator
@@ -21,20 +21,28 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     inner,
     square,
 )
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import VARIANCE, shares_of
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
+NONE = Fraction(0)
 Pair = tuple[Key, Key]
-Known = tuple[Any, Any]  # the weights of ‖w‖² and of mean‖g_k‖²
+Known = tuple[Any, Any, Any]  # the weights of ‖w‖², of mean‖g_k‖² and of σ²
 
 
-def moments_on(question: Question, problem: Quadratic, start: Any) -> tuple[Fraction, Fraction]:
-    """The metric and the divisor on clients of one curvature that are started at this point, minimised at 0."""
+def moments_on(
+    question: Question, problem: Quadratic, start: Any, variance: Fraction = NONE
+) -> tuple[Fraction, Fraction]:
+    """The metric and the divisor on clients of one curvature that are started at this point, minimised at 0.
+
+    Their gradients' noise has this variance; where its independence is not assumed, it is the same for all clients.
+    """
     h = to_fmpq(problem.H[0][0][0])
     m = problem.num_clients
     distance = sum((Fraction(x) ** 2 for x in start), Fraction(0))
     slopes = sum((Fraction(x) ** 2 for c in problem.c for x in c), Fraction(0)) / m
     on = (_of(question, h, form) for form in (question.program.constant * -1, question.program.divisor))
-    metric, divisor = (to_fraction(a) * distance + to_fraction(b) * slopes for a, b in on)
+    sizes = (distance, slopes, variance)
+    metric, divisor = (sum((to_fraction(c) * x for c, x in zip(one, sizes, strict=True)), NONE) for one in on)
     return metric, divisor
 
 
@@ -53,35 +61,54 @@ def _of(question: Question, h: Any, form: Form) -> Known:
     for evaluation in question.board.evaluations:
         point = _put(evaluation.point, known)
         values[evaluation.value] = square(point) * (h / 2) + inner(question.board.minimiser_gradients, point)
-    products: dict[Pair, Known] = {((MEAN, "w"),) * 2: (ONE, ZERO), ((DEVIATION, "g*"),) * 2: (ZERO, ONE)}
+    products: dict[Pair, Known] = {
+        ((MEAN, "w"),) * 2: (ONE, ZERO, ZERO),
+        ((DEVIATION, "g*"),) * 2: (ZERO, ONE, ZERO),
+    }
+    for name in _noises(question):
+        for (part, *_), share in shares_of(question.spec.independent):
+            products[((part, name),) * 2] = (ZERO, ZERO, share)
 
     def number(one: Form) -> Known:
-        total = [ZERO, ZERO]
+        total = [ZERO, ZERO, ZERO]
         parts = [(c, _product(known, *pair)) for pair, c in one.products.items()]
         parts += [(c, values[name]) for name, c in one.values.items()]
         for c, part in parts:
             for pair, weight in part.products.items():
-                for i, x in enumerate(products.get(pair, (ZERO, ZERO))):  # w and the g_k are orthogonal
+                for i, x in enumerate(products.get(pair, (ZERO,) * 3)):  # others are orthogonal
                     total[i] += c * weight * x
-        return total[0], total[1]
+        return total[0], total[1], total[2]
 
-    assert question.settled is not None
+    values[VARIANCE] = Form()  # is counted below
+    if question.settled is None:
+        return _with_variance(form, number(form))
     settled = {one.key for new in question.settled.rounds for one in new}
     for key, other, one in question.settled.products({*settled, *(key for pair in products for key in pair)}):
         products[min(key, other), max(key, other)] = number(one)
-    return number(form)
+    return _with_variance(form, number(form))
+
+
+def _with_variance(form: Form, known: Known) -> Known:
+    return known[0], known[1], known[2] + form.values.get(VARIANCE, ZERO)
+
+
+def _noises(question: Question) -> list[str]:
+    noisy = question.terms.histories_of.noisy
+    return [] if noisy is None else [f"noise {number + 1}" for number in range(len(noisy.noises))]
 
 
 def _gradients(question: Question, h: Any) -> Iterator[tuple[Key, Family]]:
     """What the unknowns of every evaluation are, where gradients are h times the point plus those at the minimiser."""
     known: dict[Key, Family] = {}
-    settled = {one.key for new in question.settled.rounds for one in new}  # type: ignore[union-attr]
+    rounds = [] if question.settled is None else question.settled.rounds
+    given = {one.key for new in rounds for one in new}
+    names = {"w", "g*", *_noises(question)}
     for evaluation in question.board.evaluations[1:]:
         rest = evaluation.gradient - evaluation.point * h - question.board.minimiser_gradients
         rest = _put(rest, known)
         for part in (MEAN, DEVIATION):
             of_part = {key: c for key, c in rest.parts.items() if key[0] == part}
-            new = next((key for key in of_part if key[1] not in ("w", "g*") and key not in settled), None)
+            new = next((key for key in of_part if key[1] not in names and key not in given), None)
             if new is not None:
                 known[new] = Family({key: -c / of_part[new] for key, c in of_part.items() if key != new})
                 yield new, known[new]

@@ -26,7 +26,7 @@ from fedconvex.proofs_checks.worst_cases.instances.resting_federations import re
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
-from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.question import LARGEST, Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
@@ -96,7 +96,7 @@ def extreme_federations(question: Question) -> list[LineFederation]:
     """Federations of extreme curvatures, the largest ratio first; none for groups, enumerated draws, and bias."""
     if isinstance(question.spec.clients, ClientGroups) or question.enumerated or question.spec.rests:
         return []
-    if question.settled is not None:  # a state after drawn rounds is no point of two representatives
+    if question.settled is not None or question.spec.noise is not None:  # no points of two representatives
         return []
     board, found = question.board, []
     inexact = any(residual.gamma for residual in board.residuals)
@@ -128,7 +128,9 @@ def trial_federations(
     yield from (made.instance for made in tried)
     if question.enumerated:
         yield from enumerated_federations(question)
-    if question.settled is not None:
+    if question.spec.noise is not None:
+        yield from noisy_federations(question)
+    elif question.settled is not None:
         yield from federations_of_two_kinds(question)
 
 
@@ -327,6 +329,8 @@ def federations_of_two_kinds(question: Question) -> Iterator[AttainingFederation
     if question.spec.metric == "descent" or question.spec.dissimilarity is not None:
         return
     m = question.spec.draws.clients or 2
+    if m > LARGEST:
+        return
     found = []
     for first, second in combinations_with_replacement(_extreme_curvatures(question), 2):
         for share in {1, m // 2, m - 1} if first != second else {m // 2}:
@@ -336,6 +340,22 @@ def federations_of_two_kinds(question: Question) -> Iterator[AttainingFederation
                 found.append((*_worst_numbers(question, 2, make), make))
     for _, numbers, make in sorted(found, key=lambda one: -one[0])[:TRIED]:
         yield make([Fraction(x).limit_denominator(DIGITS) for x in numbers])
+
+
+def noisy_federations(question: Question) -> Iterator[AttainingFederation]:
+    """Clients of one curvature that start elsewhere, or differ, or whose gradients have noise: one is a worst one."""
+    which = question.copies
+    assert which is not None
+    m = len(which)
+    if m > LARGEST:
+        return
+    for h in _extreme_curvatures(question):
+        if not _has_minimum(question, (h,)):
+            continue
+        slopes = [Fraction(0)] * m if m == 1 else [Fraction(1), Fraction(-1), *[Fraction(0)] * (m - 2)]
+        for at, slope, variance in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
+            problem = Quadratic([[[h]]] * m, [[p * slope] for p in slopes])
+            yield AttainingFederation(problem, fraction_array([[Fraction(at)]] * m), variance=Fraction(variance))
 
 
 def _two_kinds(curvatures: tuple[Fraction, ...], share: int, numbers: list[Fraction]) -> AttainingFederation:

@@ -69,9 +69,10 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     if problem is None or not _is_admissible(question, problem, instance):
         return None
     spec, exact = question.spec, arithmetics.get("exact")
-    if question.settled is not None and number_of_runs(question, problem) > MOST_RUNS:
+    noisy = spec.noise is not None
+    if noisy or (question.settled is not None and number_of_runs(question, problem) > MOST_RUNS):
         by_moments = spec.minimiser and not spec.stationary_models and have_one_curvature(problem)
-        return moments_on(question, problem, instance.start[0]) if by_moments else None
+        return moments_on(question, problem, instance.start[0], instance.variance) if by_moments else None
     # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with exact.context():
         # As `rounds_of`, without checking again that subproblems have one solution: `pose` did.

@@ -21,6 +21,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import VARIANCE, NoisyBoard, shares_of
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
@@ -78,8 +79,8 @@ class Question:
         Of m clients from which some are drawn, half are copies of each of the two representatives.
         """
         draws = self.spec.draws
-        if self.settled is not None:
-            return list(range(draws.clients or 2))
+        if self.settled is not None or self.spec.noise is not None:
+            return list(range(draws.clients or self.spec.independent or 2))
         by_moments = draws.replaced and (self.spec.metric == "distance" or draws.clients % 2 == 0)
         if self.enumerated or draws.everyone or by_moments:
             return list(range(self.board.clients))
@@ -98,6 +99,8 @@ def pose(spec: Specification) -> Question:
     by_moments = (is_distance and (one or composable)) or (one and spec.ratio is not None)
     draws = spec.draws
     small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
+    if spec.noise is not None and not draws.everyone and not (by_moments and one):
+        return _by_moments(spec, small)  # the descent lemma's bound is attained by no federation
     if not draws.everyone and (not by_moments or spec.method.gradients_from == "sample"):
         question = _enumerated(spec)
         if question is not None:
@@ -125,7 +128,7 @@ class _TooLarge(Exception):
 def _enumerated(spec: Specification) -> Question | None:
     """The question with every possible draw; None where there are too many."""
     draws = spec.draws
-    if not (0 < draws.clients <= MOST and draws.number**spec.needed_rounds <= MOST):
+    if spec.noise is not None or not (0 < draws.clients <= MOST and draws.number**spec.needed_rounds <= MOST):
         return None
     try:
         return _on_board(spec, EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser), spec.rounds)
@@ -161,8 +164,9 @@ def _on_board(spec: Specification, board: Any, rounds: int, settled: SettledStat
     stationary = cache(lambda: board.record(board.vectors("x0"), Family()).point)
     # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
     bounded = spec.ratio is None and not enumerated and settled is None and not spec.draws.everyone
+    noisy = None if spec.noise is None else NoisyBoard(board)
     terms = TermsOnBoard(
-        Histories(board, spec.method, spec.solver, spec.draws, state, stationary, settled), rounds,
+        Histories(board, spec.method, spec.solver, spec.draws, state, stationary, settled, noisy), rounds,
         min(rounds, spec.needed_rounds), spec.parameters, spec.clients.highest if bounded else None, check,
     )  # fmt: skip
     numerator, denominator = spec.sides
@@ -170,10 +174,15 @@ def _on_board(spec: Specification, board: Any, rounds: int, settled: SettledStat
         next(terms.histories)  # rounds are played before functions are evaluated elsewhere
     reached = _averaged(spec, terms) if numerator is None else terms.form(numerator)
     divisor = terms.form(denominator)
+    if noisy is not None:
+        divisor = divisor + value(VARIANCE) * spec.noise
     more = _more(spec, board, start)
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
     all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
+    if noisy is not None:
+        sizes = noisy.sizes(shares_of(spec.independent))
+        program = Program(divisor, program.constant, (*program.inequalities, *sizes)).with_equations(noisy.equations)
     if settled is not None:
         check()
         used = {key for form in program.forms for pair in form.products for key in pair}
@@ -183,7 +192,7 @@ def _on_board(spec: Specification, board: Any, rounds: int, settled: SettledStat
         program = program.put(key, u)
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
-    exact = all_pairs and no_loss and settled is None and (board.minimiser or not spec.infimum)
+    exact = all_pairs and no_loss and settled is None and noisy is None and (board.minimiser or not spec.infimum)
     return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest, settled)
 
 

@@ -73,8 +73,11 @@ def test_fedavg_with_a_schedule_and_drawn_clients():
     draws = fc.participation.Weighted(1)
     found = worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, 4, heterogeneity=F(1, 64), participation=draws)
     assert found.lower <= found.upper < 2
-    with pytest.raises(InvalidInput, match="let every client have one, and give Weighted"):
-        worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, local_solver=fc.SGD(epochs=1, batch_size=1, stepsize=F(1, 8)))
+    steps = fc.SGD(steps=3, batch_size=1, stepsize=F(1, 8))
+    local = worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, 10, heterogeneity=1, local_solver=steps, noise=1)
+    assert local.lower <= local.upper <= local.lower * (1 + F(1, 10**6))
+    with pytest.raises(InvalidInput, match=r"noise=1 .*let every client have one, and give Weighted"):
+        worst_case(fc.FedGD(stepsize=F(1, 8)), CLASS, local_solver=steps)
 
 
 def test_scaffold_with_three_of_ten_clients():
