@@ -215,9 +215,11 @@ def _noiseless_steps(solver: LocalSolver, noise: Any) -> LocalSolver:
     if not isinstance(solver, SGD):
         return solver
     if noise is None:
-        raise InvalidInput("local_solver", solver, "has noise, of which a class of functions knows no size",
-                           "give noise=1 for unbiased noise, the weight of its variance σ² in the divisor; for steps "
-                           "along one random sample let every client have one, and give Weighted(1)")  # fmt: skip
+        cure = (
+            "give noise=1 to worst_case, for unbiased noise, the weight of its variance σ² in the divisor; for steps "
+            "along one random sample let every client have one, and give Weighted(1)"
+        )
+        raise InvalidInput("local_solver", solver, "has noise, of which a class of functions knows no size", cure)
     if solver.steps is None:
         raise InvalidInput("epochs", solver.epochs, "have as many steps as samples decide, which are not known here",
                            "give SGD(steps=…)")  # fmt: skip

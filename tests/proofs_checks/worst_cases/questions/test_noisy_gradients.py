@@ -33,6 +33,7 @@ def after_every_noise(curvatures, slopes, start, s, steps, variance, draws=((0, 
     return total / (len(draws) * 2 ** (steps * m))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("weight", [F(1, 1000), F(1, 50), F(3)])
 @pytest.mark.parametrize("m", [1, 2, 10, "any"])
 def test_one_step_is_known(m, weight):
@@ -56,6 +57,7 @@ def test_two_steps_on_the_worst_federation(m):
     assert found.upper <= found.lower * (1 + F(1, 10**6) if m == 1 else F(6, 5))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_federation_with_noise_exceeds_the_bound(seed):
     draw, s = np.random.default_rng(seed), F(1, 8)
@@ -90,6 +92,7 @@ def test_steps_of_sgd_are_noisy_gradient_steps():
         assert (one.lower, one.upper) == (other.lower, other.upper)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("metric", ["distance", "gap", "gradient_norm", "average_gap", "mean_gap"])
 def test_every_metric_of_two_rounds_of_drawn_clients(metric):
     method = fc.Scaffold(stepsize=F(1, 8), local_steps=1)

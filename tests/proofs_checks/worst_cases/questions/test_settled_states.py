@@ -41,6 +41,7 @@ def proved(question):
     return float("inf") if found is None else found.t
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("method", "m", "K", "metric", "loose"),
     [(SCAFFOLD, 2, 1, "distance", 1.03), (SCAFFOLD, 3, 2, "distance", 1.001), (FEDDYN, 2, 1, "distance", 1.3),
@@ -54,6 +55,7 @@ def test_no_bound_is_below_the_exact_worst_case_of_few_clients(method, m, K, met
     assert exact.lower <= bound <= exact.upper * F(loose)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("metric", ["distance", "gap", "gradient_norm", "mean_gap"])
 @pytest.mark.parametrize("method", [SCAFFOLD, FEDDYN, FEDGD], ids=lambda method: type(method).__name__)
 def test_no_federation_exceeds_a_bound(method, metric):
@@ -90,6 +92,7 @@ def test_draws_up_to_exchanges_are_all_draws():
     assert divisor == sum(x * x for x in instance.start[0]) + F(1, 4) * sum(x * x for c in problem.c for x in c)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("method", [SCAFFOLD, FEDDYN, FEDGD], ids=lambda method: type(method).__name__)
 @pytest.mark.parametrize("metric", ["distance", "gap", "gradient_norm", "average_gap"])
 def test_moments_are_those_of_the_simulation(method, metric):
