@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from fedconvex.claims.settings import NotASetting
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.claims import builder_of
 from fedconvex.proofs_checks.falsification import falsify_claim
 from fedconvex.proofs_checks.kernel import Refused, theorem
@@ -58,10 +58,25 @@ def lemma_of(statement: Statement) -> Lemma:
     except NotASetting as error:
         cure = "assume what fedconvex/claims/settings.py gives a meaning"
         raise InvalidInput("statement", statement.identifier, str(error), cure) from None
+    except FedconvexError:
+        raise
+    except Exception as error:  # the formula is the user's code, and is called with terms in the place of numbers
+        raise _failing(statement, "formula or claim", error) from error
     if claim is None:
         raise InvalidInput("statement", statement.identifier, "claims nothing", "give states=… to its decorator")
     builder = builder_of(statement)
-    return Lemma(setting, claim, None if builder is None else builder(claim))
+    try:
+        return Lemma(setting, claim, None if builder is None else builder(claim))
+    except FedconvexError:
+        raise
+    except Exception as error:
+        raise _failing(statement, "proof", error) from error
+
+
+def _failing(statement: Statement, what: str, error: Exception) -> InvalidInput:
+    problem = f"has a {what} that fails, {type(error).__name__}: {error}"
+    cure = "write it for terms as for numbers: + − · / and powers, maxima by fedconvex.statements.functions"
+    return InvalidInput("statement", statement.identifier, problem, cure)
 
 
 def checked(name: str, lemma: Lemma, seconds: float) -> LemmaResult:

@@ -23,6 +23,7 @@ PLACES = {
     ("fedlab", "FedDyn, server memory mended"): "fedlab/contrib/algorithm/feddyn.py:74, 75",
     ("flower", "FedProx, the documented client"): "flwr/serverapp/strategy/fedprox.py:77",
     ("flower", "FedProx, the documented client with a list"): "flwr/serverapp/strategy/fedprox.py:67",
+    ("flower", "FedAdam"): "flwr/serverapp/strategy/fedadam.py:163",
     ("pfl", "SCAFFOLD"): "pfl/algorithm/scaffold.py:157",
     ("pfl", "SCAFFOLD, option I"): "pfl/algorithm/scaffold.py:133, 160",
     ("pfl", "SCAFFOLD, option I, stored copies"): "pfl/algorithm/scaffold.py:133",

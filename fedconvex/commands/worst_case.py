@@ -88,6 +88,13 @@ def worst_case(
             rich_help_panel=QUESTION,
         ),
     ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="Gradients of local steps have unbiased noise; adds this times its variance σ² to the normaliser.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     gamma: Annotated[
         str | None,
         typer.Option(
@@ -122,6 +129,7 @@ def worst_case(
         exact_number(heterogeneity, "--heterogeneity"), participation=scheme_of(draw),
         local_solver=None if gamma is None else ToInexactness(exact_number(gamma, "--gamma")),
         spread=None if spread is None else exact_number(spread, "--spread"),
+        noise=None if noise is None else exact_number(noise, "--noise"),
     )  # fmt: skip
     if note := explanation(method):
         say(note, err=as_json)

@@ -50,7 +50,7 @@ def meaning(spec: "Specification") -> str:
         return f"ratio: {spec.ratio.text}"
     given = _counted(spec.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(spec.spread or 0, "mean‖θ_k⁰ − w_0‖²")
     least = f"(f(w_0) − inf f{given})"
-    return f"{spec.metric}: " + MEANINGS[spec.metric].format(start=_start(spec.heterogeneity), least=least)
+    return f"{spec.metric}: " + MEANINGS[spec.metric].format(start=_start(spec), least=least)
 
 
 def interval_lines(found: "WorstCase | Looseness", metric: str) -> list[str]:
@@ -97,12 +97,20 @@ def _federation(found: "WorstCase") -> list[str]:
     if found.instance is None or not found.is_played:
         return []
     problem, start = found.instance.problem, found.instance.start
-    rows = ["federation: F_k(x) = ½xᵀH_k x − c_kᵀx, half of the clients of each type; starts at x_k"]
+    noise = f"; gradients with noise, σ² = {_written(found.variance)}" * (found.question.spec.noise is not None)
+    types: dict[str, list[int]] = {}
     for k in range(problem.num_clients):
         H = "; ".join(" ".join(map(_written, row)) for row in problem.H[k])
         c, x = (" ".join(map(_written, vector)) for vector in (problem.c[k], start[min(k, len(start) - 1)]))
-        rows.append(f"  H_{k + 1} = [{H}], c_{k + 1} = [{c}], x_{k + 1} = [{x}]")
-    return rows
+        number = k + 1 if problem.num_clients <= 2 else "k"
+        types.setdefault(f"  H_{number} = [{H}], c_{number} = [{c}], x_{number} = [{x}]", []).append(k)
+    if problem.num_clients <= 2:
+        return [
+            f"federation: F_k(x) = ½xᵀH_k x − c_kᵀx, half of the clients of each type; starts at x_k{noise}",
+            *types,
+        ]
+    return [f"federation: F_k(x) = ½xᵀH_k x − c_kᵀx; starts at x_k{noise}",
+            *(f"{row}: {len(which)} of {problem.num_clients} clients" for row, which in types.items())]  # fmt: skip
 
 
 def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
@@ -133,10 +141,9 @@ def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _start(heterogeneity: Fraction) -> str:
-    if not heterogeneity:
-        return "‖w_0 − x*‖²"
-    return f"(‖w_0 − x*‖²{_counted(heterogeneity, 'mean‖∇F_k(x*)‖²')})"
+def _start(spec: "Specification") -> str:
+    more = _counted(spec.heterogeneity, "mean‖∇F_k(x*)‖²") + _counted(spec.noise or 0, "σ²")
+    return f"(‖w_0 − x*‖²{more})" if more else "‖w_0 − x*‖²"
 
 
 def _counted(factor: Any, what: str) -> str:

@@ -22,9 +22,9 @@ __all__ = ["CompositeProblem"]  # for users; the package calls the others, too
 class CompositeProblem(CheckedKeywords):
     """Minimise f(x) + ψ(x), with f = Σ_k weights_k f_k of a problem and ψ from `fedconvex.regularizers`.
 
-    Use it for sparse models (ℓ1, group lasso) and constraints (a box): `simulate`, `fixed_point` and `ground_truth`
-    take it in the place of a problem. Clients work on their f_k as before; after a round with communication the server
-    takes a proximal step, w ← prox_{τψ}(w), whose τ is the length of the method's own step:
+    Use it for sparse models (ℓ1, group lasso) and constraints (a box): `simulate`, `sweep`, `fixed_point` and
+    `ground_truth` take it in the place of a problem. Clients work on their f_k as before; after a round with
+    communication the server takes a proximal step, w ← prox_{τψ}(w), whose τ is the length of the method's own step:
 
     * FedSplit (τ = s), FedDyn, FedDynOneGD (1/α), FedPD (η): splitting methods, whose fixed points are the minimisers
       of f + ψ (consensus with regularisation, Boyd et al. 2011, section 7.1.1);
@@ -117,6 +117,6 @@ def require_problem(problem: Any, argument: str = "problem") -> None:
 def without_term(problem: Problem | CompositeProblem) -> Problem:
     """The problem, for what is known of smooth objectives alone: raises InvalidInput for a composite one."""
     if isinstance(problem, CompositeProblem):
-        cure = "give its .problem, for f alone; simulate, fixed_point and ground_truth take the whole"
+        cure = "give its .problem, for f alone; simulate, sweep, fixed_point and ground_truth take the whole"
         raise InvalidInput("problem", problem, "has a regulariser ψ, and only f alone is analysed here", cure)
     return problem

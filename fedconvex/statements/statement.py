@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.names import suggestion
 from fedconvex.shown import on_screen
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator, P
@@ -319,7 +320,12 @@ class Paper:
         upwards: bool = False,
     ) -> Calculator[Q]:
         arguments = signature(formula).parameters
-        assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
+        where = f"{formula.__name__}({', '.join(arguments)})"
+        if not all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()):
+            raise InvalidInput("formula", where, "takes parameters by position", "write (*, …), for calls by name")
+        if unknown := [name for name in arguments if name not in self.notation and name not in redefines]:
+            problem = f"has the parameter {unknown[0]}, which is not in the paper's notation"
+            raise InvalidInput("formula", where, problem, f"{suggestion(unknown[0], self.notation)}add it to notation")
         parameters = {name: redefines.get(name) or self.notation[name] for name in arguments}
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         # a condition on parameters that this formula does not take cannot be checked in its calls

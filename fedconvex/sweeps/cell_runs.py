@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.runs.simulation import simulate
 from fedconvex.sweeps.errors import Failure
 from fedconvex.sweeps.grid import Cell
@@ -24,7 +25,7 @@ class CellOutcome:
     failure: Failure | None = None
 
 
-def run_cell(cell: Cell, problem: Problem) -> CellOutcome:
+def run_cell(cell: Cell, problem: Problem | CompositeProblem) -> CellOutcome:
     """Runs the cell and returns its table. An error becomes part of the outcome, so that the other cells go on.
 
     The linear algebra uses one thread: the other cores have cells of their own, and a number of threads that differs

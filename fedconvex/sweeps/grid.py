@@ -16,7 +16,7 @@ from fedconvex.names import suggestion
 from fedconvex.optional import version_of
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
-from fedconvex.problems.composite import CompositeProblem, require_problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.runs.simulation import simulate
 from fedconvex.validation import instance_of, integer_at_least
@@ -80,7 +80,7 @@ class Grid:
     """All runs in the order of the table, and the problems by name."""
 
     cells: tuple[Cell, ...]
-    problems: Mapping[str, Problem]
+    problems: Mapping[str, Problem | CompositeProblem]
     problem_keys: Mapping[str, str]
 
     @cached_property
@@ -106,15 +106,16 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
     settings = {name: _setting(name, value) for name, value in _named(methods, "methods").items()}
     named_problems = _named(problems, "problems")
     for name, problem in named_problems.items():
-        if isinstance(problem, CompositeProblem):
-            require_problem(problem)
-        if not isinstance(problem, Problem) or not is_dataclass(problem):
+        if not isinstance(problem, Problem | CompositeProblem) or not is_dataclass(problem):
             cure = "give for example fedconvex.LeastSquares(A=…, b=…); problems of your own are frozen dataclasses"
             raise InvalidInput(f"problems[{name!r}]", problem, "is not a problem", cure)
     numbers = _seeds(seeds)
     common = _options(options)
     # once per problem: hashing the data takes longer than the rest of the grid
     problem_keys = {name: fingerprint(problem, f"problems[{name!r}]") for name, problem in named_problems.items()}
+    if any(isinstance(problem, CompositeProblem) for problem in named_problems.values()):
+        for setting in settings.values():  # before any run, as for all arguments
+            setting.method.require_prox(setting.options.get("local_solver") or setting.method.local_solver)
     cells = []
     for name, setting in settings.items():
         own = common | setting.options
@@ -135,14 +136,14 @@ def _setting(name: str, value: Any) -> Setting:
     if isinstance(value, Method):
         return Setting(value)
     cure = "give for example fedconvex.FedProx(mu=1), or a Setting of a method and its participation"
-    if isinstance(value, Problem):
+    if isinstance(value, Problem | CompositeProblem):
         cure = "the order is sweep(methods, problems, …)"
     raise InvalidInput(f"methods[{name!r}]", value, "is not a method", cure)
 
 
 def _named(values: Any, argument: str) -> dict[str, Any]:
     """The values by name; the members of a list, or a single value, are named by their repr."""
-    if isinstance(values, Method | Setting | Problem):
+    if isinstance(values, Method | Setting | Problem | CompositeProblem):
         values = [values]
     if isinstance(values, Mapping):
         for name in values:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.sweeps.grid import Cell, Grid
 
 
@@ -25,11 +26,11 @@ class PackedProblem:
     packed: Any  # the pickle as a uint8 array: joblib maps it into memory, Dask sends it without another pickling
 
     @cached_property
-    def problem(self) -> Problem:
+    def problem(self) -> Problem | CompositeProblem:
         """The problem: the same object, with its caches, at every access in this process."""
         import cloudpickle
 
-        unpacked: Problem = cloudpickle.loads(self.packed)
+        unpacked: Problem | CompositeProblem = cloudpickle.loads(self.packed)
         return unpacked
 
     def __eq__(self, other: object) -> bool:
@@ -69,9 +70,10 @@ def _pickled(value: Any, argument: str, shown: Any) -> np.ndarray:
         raise InvalidInput(argument, shown, problem, "give what can be pickled, or jobs=1 and no client") from error
 
 
-def _without_caches(problem: Problem) -> Problem:
+def _without_caches(problem: Problem | CompositeProblem) -> Problem | CompositeProblem:
     """A copy that has the dataclass fields and nothing that the problem has computed and kept."""
-    copy: Problem = object.__new__(type(problem))
+    copy: Problem | CompositeProblem = object.__new__(type(problem))
     for field in fields(problem):  # type: ignore[arg-type]
-        object.__setattr__(copy, field.name, getattr(problem, field.name))
+        value = getattr(problem, field.name)
+        object.__setattr__(copy, field.name, _without_caches(value) if isinstance(value, Problem) else value)
     return copy

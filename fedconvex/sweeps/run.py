@@ -16,6 +16,7 @@ from fedconvex.locks import locked
 from fedconvex.methods.base import Method
 from fedconvex.optional import require_library
 from fedconvex.problems.base import Problem
+from fedconvex.problems.composite import CompositeProblem
 from fedconvex.sweeps.cell_runs import CellOutcome
 from fedconvex.sweeps.cluster import connected, run_on_cluster
 from fedconvex.sweeps.errors import Failure, SweepFailed
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+AnyProblem = Problem | CompositeProblem
+
+
 def sweep(
     methods: "Mapping[str, Method | Setting] | Sequence[Method | Setting] | Method | Setting",
-    problems: "Mapping[str, Problem] | Sequence[Problem] | Problem",
+    problems: "Mapping[str, AnyProblem] | Sequence[AnyProblem] | AnyProblem",
     seeds: Iterable[int] = (0,),
     *,
     rounds: int,
@@ -55,7 +59,7 @@ def sweep(
         methods: a mapping from names to methods, a list (each method is then named by its repr), or one method. A
             `Setting` is a method with a participation scheme, local solver or stragglers of its own.
         problems: a mapping from names to problems, a list, or one problem. A problem class of your own must be a frozen
-            dataclass whose fields determine it completely.
+            dataclass whose fields determine it completely. A `CompositeProblem` needs methods that take its term.
         seeds: distinct integers >= 0.
         rounds: T >= 0, of every run.
         out: a new .parquet file for the table. Finished runs are kept in a folder beside it (`out` + ".parts") until

@@ -13,12 +13,15 @@ certificate proves one bound, an instance attains the other. This is the way of 
       │              terms             what terms mean there, as vectors, scalars, forms and lengths
       │              board             records each evaluation; interpolation inequalities between any two
       │              enumerated_board  the same with a function per client, where all draws are enumerated
+      │              noisy_gradients   unbiased noise in the gradients of local steps
+      │              settled_states    states after draws that are too many, as new vectors of known moments
       │              question          metric, divisor N and inequalities I_i >= 0 as quadratic forms
       ▼
     Program: the least t with  t·N − metric = Σ λ_i I_i + (a positive semidefinite form),  λ >= 0
       │
       │ instances/   line_federations  quadratics on a line with extreme curvatures: often the worst case, exactly
       │              replay            simulates the method on them in rationals, and evaluates the metric's terms there
+      │              equal_curvatures  what two moments of every draw say on clients of one curvature
       │ certificates/  search          a certificate that follows from what these attain; else from a solver:
       │ programs/    solver            floating-point multipliers and Gram matrices
       │              refinement        Newton's method on them, to 45 digits
@@ -42,10 +45,12 @@ hold the few that are posed by hand. `factor` divides the bound by the worst cas
 statements that compare two quantities of a round, and `table` makes the guide's page.
 
 What is trusted. Exact, and decisive: the inequalities in `questions.board`, the method's code that runs on vectors, the
-meaning of terms in `questions.terms` and `drawn_vectors`, the check in `certificates.certificate`, the simulation in
-`instances.replay` and the check in `instances.feasible_points`. Everything in `programs.solver`, `programs.refinement`,
-`certificates.search`, `instances.line_federations` and `instances.quadratic_clients` only proposes, in floats where
-that is faster: an error there makes an interval wider, or infinite, never wrong. No number of a solver is ever a bound.
+meaning of terms in `questions.terms` and `drawn_vectors`, the moments in `questions.settled_states` and
+`questions.noisy_gradients`, the check in `certificates.certificate`, the simulation in `instances.replay`, the moments
+in `instances.equal_curvatures` and the check in `instances.feasible_points`. Everything in `programs.solver`,
+`programs.refinement`, `certificates.search`, `instances.line_federations` and `instances.quadratic_clients` only
+proposes, in floats where that is faster: an error there makes an interval wider, or infinite, never wrong. No number of
+a solver is ever a bound.
 
 Vocabulary. A *board* is the list of evaluations of the clients' functions; a *form* is a quadratic form in unknown
 vectors plus a linear one in function values (`programs.quadratic_forms`); the *divisor* is what a metric is divided by,

@@ -115,6 +115,7 @@ class WorstCase(ShownResult):
         composed = "added up over" if question.spec.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)
         only = f", for {question.board.clients} clients, over all possible draws" * question.enumerated
+        only += ", by two moments of every draw" * (question.settled is not None)
         return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + loose
 
     @property
@@ -177,6 +178,11 @@ class WorstCase(ShownResult):
         else:
             raise ValueError("no federation was found")
         return begun if self.question.spec.metric == "lifted_distance" else begun[0]
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of the gradients' noise on `federation()`; 0 without noise."""
+        return Fraction(0) if self.instance is None else self.instance.variance
 
     @property
     def residuals(self) -> tuple[Any, ...]:

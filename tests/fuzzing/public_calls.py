@@ -112,7 +112,7 @@ VALUES: dict[str, Any] = {
     "of": "feddyn.lemma2", "worst_case.clients": CLIENTS, "metric": "distance", "dissimilarity": None,
     "heterogeneity": 0, "L_minus": 1, "functions": CLIENTS, "share": Fraction(1, 2), "ClientGroup.clients": 1,
     "ClientGroups.groups": proofs_checks.ClientGroup(CLIENTS, 1), "setting": None, "seconds": 0.1, "tries": 1,
-    "worst_case.spread": None, "prove.statement": theory.statement("feddyn.lemma2"),
+    "worst_case.noise": None, "worst_case.spread": None, "prove.statement": theory.statement("feddyn.lemma2"),
     "worst_case.weights": None, "worst_case.participation": None, "worst_case.local_solver": None,
     "lyapunov.method": fc.FedDyn(alpha=2), "lyapunov.clients": CLIENTS, "lyapunov.participation": None,
     "composite": False,

@@ -4,8 +4,8 @@
 
 A price may also be what a round earns: with the size −(f(w) − f*) and rate 1, V decreases by price·(f(w) − f*).
 
-Of noise two things are known: its size, and that in expectation it is orthogonal to everything that was there before.
-The second are equations, which a proof may use with multipliers of any sign: as two inequalities each.
+Of noise two things are known (`noisy_gradients`): its size, and equations, which a proof may use with multipliers of
+any sign: as two inequalities each.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,13 +35,13 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Form,
     Key,
     combination,
-    family,
     inner,
     square,
 )
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 SLACK = 1e-6  # relative cost that a proof may have more, so that it has an interior
@@ -50,28 +50,6 @@ BITS = 60  # of multipliers
 FAR = 10.0  # a ratio of units that is worth changing them
 WEIGHT: Pair = ((VALUE, 0), (VALUE, 0))  # of a function value in V
 NOISE = (0.0, 1e-6, 1e-5, 1e-4)  # relative sizes below which multipliers may be meant to be 0
-
-
-@final
-@dataclass(eq=False)
-class NoisyBoard:
-    """A board whose gradients have unbiased noise, new at every evaluation."""
-
-    board: Board
-    noises: list[Family] = field(default_factory=list)
-    equations: list[tuple[str, Form]] = field(default_factory=list)
-
-    def gradient(self, point: Any) -> Any:
-        """The gradient at the point plus noise, which is orthogonal to all vectors before it."""
-        exact, number = self.board.gradient(point), len(self.noises) + 1
-        noise = family(f"noise {number}", self.board.clients)
-        seen = [point, *self.noises, *(u for e in self.board.evaluations for u in (e.point, e.gradient))]
-        for key in sorted({key for u in seen for key in u.parts}):
-            mine = Family({(key[0], f"noise {number}"): ONE})
-            name = f"noise {number} unrelated to {key[1]} ({key[0]})"
-            self.equations.append((name, inner(mine, Family({key: ONE}))))
-        self.noises.append(noise)
-        return exact + noise
 
 
 @final

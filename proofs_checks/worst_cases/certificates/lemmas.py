@@ -49,6 +49,8 @@ class Combination:
             "client groups": isinstance(clients, ClientGroups),
             "similar clients": isinstance(clients, SimilarClients),
             "all possible draws": question.enumerated,
+            "noise": question.spec.noise is not None,
+            "moments of draws in several rounds": question.settled is not None,
             "random communication": question.terms.histories_of.branches and not question.enumerated,
             "inexact answers in several rounds": self._is_of_several_residuals,
             "a single client": question.board.clients == 1,

@@ -6,10 +6,10 @@ worst ones maximise their quotient. `extreme_federations` gives the exact instan
 number of clients, `enumerated_federations` for clients that are enumerated.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
 from typing import Any, final
@@ -26,7 +26,7 @@ from fedconvex.proofs_checks.worst_cases.instances.resting_federations import re
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
-from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.question import LARGEST, Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
@@ -96,6 +96,8 @@ def extreme_federations(question: Question) -> list[LineFederation]:
     """Federations of extreme curvatures, the largest ratio first; none for groups, enumerated draws, and bias."""
     if isinstance(question.spec.clients, ClientGroups) or question.enumerated or question.spec.rests:
         return []
+    if question.settled is not None or question.spec.noise is not None:  # no points of two representatives
+        return []
     board, found = question.board, []
     inexact = any(residual.gamma for residual in board.residuals)
     signs = list(product((ONE, -ONE), repeat=board.clients)) if inexact else [(ONE,) * board.clients]
@@ -126,6 +128,10 @@ def trial_federations(
     yield from (made.instance for made in tried)
     if question.enumerated:
         yield from enumerated_federations(question)
+    if question.spec.noise is not None:
+        yield from noisy_federations(question)
+    elif question.settled is not None:
+        yield from federations_of_two_kinds(question)
 
 
 def target(federations: Sequence[LineFederation]) -> Target | None:
@@ -310,23 +316,70 @@ def enumerated_federations(question: Question) -> Iterator[AttainingFederation]:
     if question.spec.metric == "descent" or question.spec.dissimilarity is not None or question.board.residuals:
         return
     choices = combinations_with_replacement(_extreme_curvatures(question), question.board.clients)
-    found = [(*_worst_numbers(question, h), h) for h in choices if _has_minimum(question, h)]
-    for _, numbers, curvatures in sorted(found, key=lambda one: -one[0])[:TRIED]:
-        yield _enumerated(curvatures, [Fraction(x).limit_denominator(DIGITS) for x in numbers])
+    makers = [partial(_enumerated, h) for h in choices if _has_minimum(question, h)]
+    found = [(*_worst_numbers(question, question.board.clients, make), make) for make in makers]
+    for _, numbers, make in sorted(found, key=lambda one: -one[0])[:TRIED]:
+        yield make([Fraction(x).limit_denominator(DIGITS) for x in numbers])
 
 
-def _worst_numbers(question: Question, curvatures: tuple[Fraction, ...]) -> tuple[float, list[float]]:
-    """The largest ratio for these curvatures, and the start and slopes (but the last) that have it, in floats.
+def federations_of_two_kinds(question: Question) -> Iterator[AttainingFederation]:
+    """Nearly worst federations of extreme curvatures of which many draws are alike: clients are of two kinds.
+
+    None for a descent and with dissimilarity, as above, and where there are too many draws all the same.
+    """
+    if question.spec.metric == "descent" or question.spec.dissimilarity is not None:
+        return
+    m = question.spec.draws.clients or 2
+    if m > LARGEST:
+        return
+    found = []
+    for first, second in combinations_with_replacement(_extreme_curvatures(question), 2):
+        for share in {1, m // 2, m - 1} if first != second else {m // 2}:
+            make = partial(_two_kinds, (first,) * share + (second,) * (m - share), share)
+            one = make([Fraction(1), Fraction(1)])
+            if _has_minimum(question, (first, second)) and metric_and_divisor(question, one) is not None:
+                found.append((*_worst_numbers(question, 2, make), make))
+    for _, numbers, make in sorted(found, key=lambda one: -one[0])[:TRIED]:
+        yield make([Fraction(x).limit_denominator(DIGITS) for x in numbers])
+
+
+def noisy_federations(question: Question) -> Iterator[AttainingFederation]:
+    """Clients of one curvature that start elsewhere, or differ, or whose gradients have noise: one is a worst one."""
+    which = question.copies
+    assert which is not None
+    m = len(which)
+    if m > LARGEST:
+        return
+    for h in _extreme_curvatures(question):
+        if not _has_minimum(question, (h,)):
+            continue
+        slopes = [Fraction(0)] * m if m == 1 else [Fraction(1), Fraction(-1), *[Fraction(0)] * (m - 2)]
+        for at, slope, variance in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
+            problem = Quadratic([[[h]]] * m, [[p * slope] for p in slopes])
+            yield AttainingFederation(problem, fraction_array([[Fraction(at)]] * m), variance=Fraction(variance))
+
+
+def _two_kinds(curvatures: tuple[Fraction, ...], share: int, numbers: list[Fraction]) -> AttainingFederation:
+    """The federation with this start, and this slope of each of the first `share` clients."""
+    (start, slope), m = numbers, len(curvatures)
+    slopes = [slope] * share + [-slope * share / (m - share)] * (m - share)
+    return AttainingFederation(Quadratic([[[h]] for h in curvatures], [[p] for p in slopes]),
+                               fraction_array([[start]] * m))  # fmt: skip
+
+
+def _worst_numbers(
+    question: Question, size: int, make: Callable[[list[Fraction]], AttainingFederation]
+) -> tuple[float, list[float]]:
+    """The largest ratio of the federations with so many numbers, and the numbers that have it, in floats.
 
     The two quadratic forms follow from their values at unit vectors and sums of two, which are simulated exactly.
     """
-    size = len(curvatures)
     units = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
     places = [(i, i) for i in range(size)] + list(combinations(range(size), 2))
     at = {}
     for i, j in places:
         numbers = units[i] if i == j else [x + y for x, y in zip(units[i], units[j], strict=True)]
-        found = metric_and_divisor(question, _enumerated(curvatures, numbers))
+        found = metric_and_divisor(question, make(numbers))
         assert found is not None
         at[i, j] = found
     metric, divisor = np.zeros((size, size)), np.zeros((size, size))

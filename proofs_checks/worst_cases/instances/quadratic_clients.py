@@ -35,6 +35,7 @@ class AttainingFederation:
     problem: Quadratic
     start: np.ndarray  # (m, d): the server's point in every row, or each client's own
     residuals: tuple[np.ndarray, ...] = ()  # (m, d) in every round, where answers are inexact
+    variance: Fraction = Fraction(0)  # σ² of every client's gradients, where these have noise
 
 
 def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFederation]:

@@ -6,6 +6,7 @@ Whatever the search assumed, the result is a lower bound on the worst case: this
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import have_one_curvature, moments_on
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_ratio
@@ -32,6 +34,7 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import communications
 from fedconvex.runs.rounds import Rounds
 
+MOST_RUNS = 128  # sequences of draws, up to exchanges of equal clients, that are simulated
 Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
 
 
@@ -66,6 +69,10 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     if problem is None or not _is_admissible(question, problem, instance):
         return None
     spec, exact = question.spec, arithmetics.get("exact")
+    noisy = spec.noise is not None
+    if noisy or (question.settled is not None and number_of_runs(question, problem) > MOST_RUNS):
+        by_moments = spec.minimiser and not spec.stationary_models and have_one_curvature(problem)
+        return moments_on(question, problem, instance.start[0], instance.variance) if by_moments else None
     # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with exact.context():
         # As `rounds_of`, without checking again that subproblems have one solution: `pose` did.
@@ -97,6 +104,8 @@ def _played(
     ways = spec.draws.outcomes(question.enumerated)
     if spec.method.skip != 0:
         ways = [(chance, Draw(communicates=yes)) for chance, yes in communications(spec.method)]
+    if question.settled is not None:
+        return _played_by_kinds(question, run, start)
     if spec.ratio is not None:
 
         def answered(clients: Clients, subproblem: Subproblem, t: int) -> Any:
@@ -114,6 +123,41 @@ def _played(
         return [Path(chance, (start, StateOnPath(last)), ()) for chance, last in chances], None
     averages = ((chance, [instance.start[0], *(point() for point in points)]) for chance, points, _ in histories)
     return begun, sum((chance * _average(spec, run.problem, points) for chance, points in averages), Fraction(0))
+
+
+def number_of_runs(question: Question, problem: Quadratic) -> int:
+    """How many sequences of draws differ by more than exchanges of equal clients; at most MOST_RUNS + 1 are counted."""
+    runs = question.spec.draws.runs_of(_kinds(problem), question.spec.needed_rounds)
+    return sum(1 for _ in islice(runs, MOST_RUNS + 1))
+
+
+def _kinds(problem: Quadratic) -> list[Any]:
+    return [(str(H), str(c)) for H, c in zip(problem.H, problem.c, strict=True)]
+
+
+def _played_by_kinds(question: Question, run: Rounds, start: StateOnPath) -> tuple[list[Path], Fraction | None]:
+    """As `_played`, over all draws up to exchanges of clients with equal functions."""
+    spec, problem = question.spec, run.problem
+    assert isinstance(problem, Quadratic)
+    found, metric = [], Fraction(0)
+    for chance, draws in spec.draws.runs_of(_kinds(problem), spec.needed_rounds):
+        of_round = [[(Fraction(1), replace(draw, round=t))] for t, draw in enumerate(draws)]
+        if spec.ratio is not None:
+            (path,) = Player(run).paths(start, of_round.__getitem__, 0, len(draws))
+            path = _over_rounds(path, spec.rounds) if spec.ratio.sums else _ends(path)
+            found.append(replace(path, probability=path.probability * run.arithmetic.scalar(chance)))
+            continue
+        state, points = start.state, [run.arithmetic.publish(start.state.server)]
+        for ((_, draw),) in of_round:
+            state, average = _play(run, state, draw)
+            points.append(run.arithmetic.publish(average))
+        if spec.metric in AVERAGES:
+            metric += chance * _average(spec, problem, points)
+        else:
+            found.append(Path(run.arithmetic.scalar(chance), (start, StateOnPath(state)), ()))
+    if spec.metric in AVERAGES:
+        return [Path(run.arithmetic.scalar(1), (start,), ())], metric
+    return found, None
 
 
 def federation(question: Question, instance: AttainingFederation) -> Quadratic | None:
@@ -141,7 +185,7 @@ def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFe
         gradients = problem.client_gradients(instance.start[0])
         if not sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(_mean(gradients)):
             return False
-    drawn_again = spec.rounds > 1 and not spec.draws.everyone
+    drawn_again = (spec.rounds > 1 or question.settled is not None) and not spec.draws.everyone
     return not (drawn_again and instance.residuals)  # residuals are those of one round
 
 

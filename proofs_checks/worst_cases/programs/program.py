@@ -7,7 +7,7 @@ metric <= t·N, for all vectors and functions that satisfy the inequalities. (Fo
 decrease.)
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -129,6 +129,11 @@ class Program:
         """The program with a vector in the place of a basic vector."""
         rest = tuple((name, form.put(key, u)) for name, form in self.inequalities)
         return Program(self.divisor.put(key, u), self.constant.put(key, u), rest)
+
+    def with_equations(self, equations: Iterable[tuple[str, Form]]) -> "Program":
+        """The program with forms that are 0: a proof may use them with multipliers of any sign."""
+        both = (pair for name, form in equations for pair in ((name, form), (f"{name}, reversed", -form)))
+        return Program(self.divisor, self.constant, (*self.inequalities, *both))
 
     def only(self, names: Collection[str]) -> "Program":
         """The program with some of the inequalities."""

@@ -21,6 +21,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import VARIANCE, NoisyBoard, shares_of
+from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
@@ -33,6 +35,7 @@ from fedconvex.proofs_checks.worst_cases.questions.terms import (
 LONG = 12  # of more rounds that compose, only the first is played
 MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
 LARGEST = 200  # clients of a federation in which some are drawn
+LARGE = 24  # most evaluations of a question about several rounds of draws by their moments
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
@@ -46,7 +49,8 @@ class Question:
     `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
     `played`: the rounds in the program; only the first where a bound for one round holds in every round, and all
     rounds would be too many. `terms`: what terms of the claim language mean on the board. `eliminated`: the basic
-    vector that the equation of a fixed point determines, with what it is; the program does not have it.
+    vector that the equation of a fixed point determines, with what it is; the program does not have it. `settled`: the
+    states after draws that are too many to enumerate, in new vectors.
     """
 
     spec: Specification
@@ -57,6 +61,7 @@ class Question:
     played: int
     terms: TermsOnBoard
     eliminated: tuple[tuple[Key, Family], ...] = ()
+    settled: SettledStates | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles: the specification is posed again."""
@@ -74,6 +79,8 @@ class Question:
         Of m clients from which some are drawn, half are copies of each of the two representatives.
         """
         draws = self.spec.draws
+        if self.settled is not None or self.spec.noise is not None:
+            return list(range(draws.clients or self.spec.independent or 2))
         by_moments = draws.replaced and (self.spec.metric == "distance" or draws.clients % 2 == 0)
         if self.enumerated or draws.everyone or by_moments:
             return list(range(self.board.clients))
@@ -92,25 +99,25 @@ def pose(spec: Specification) -> Question:
     by_moments = (is_distance and (one or composable)) or (one and spec.ratio is not None)
     draws = spec.draws
     small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
+    if spec.noise is not None and not draws.everyone and not (by_moments and one):
+        return _by_moments(spec, small)  # the descent lemma's bound is attained by no federation
     if not draws.everyone and (not by_moments or spec.method.gradients_from == "sample"):
         question = _enumerated(spec)
         if question is not None:
             return question
         if spec.rounds > 1 or spec.metric in AVERAGES or spec.metric == "gradient_norm" or spec.ratio is not None:
-            raise _too_many(spec)
+            return _by_moments(spec, small)
     only_one = composable and (spec.is_lifted or spec.rounds > LONG or not draws.everyone)
     try:
         return _on_board(spec, small, 1 if only_one else spec.rounds)
     except DecidesWhere:
         question = _enumerated(spec)
-        if question is None:
-            raise _too_many(spec) from None
-        return question
+        return _by_moments(spec, Board(small.clients, spec.clients, spec.minimiser)) if question is None else question
 
 
 def _too_many(spec: Specification) -> InvalidInput:
     problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
-    cure = "give fewer clients or fewer rounds, use full participation, or take lyapunov(…) for a rate per round"
+    cure = "give fewer clients, rounds or local steps, use full participation, or take lyapunov(…) for a rate per round"
     return InvalidInput("participation", spec.participation, problem, cure)
 
 
@@ -121,7 +128,7 @@ class _TooLarge(Exception):
 def _enumerated(spec: Specification) -> Question | None:
     """The question with every possible draw; None where there are too many."""
     draws = spec.draws
-    if not (0 < draws.clients <= MOST and draws.number**spec.needed_rounds <= MOST):
+    if spec.noise is not None or not (0 < draws.clients <= MOST and draws.number**spec.needed_rounds <= MOST):
         return None
     try:
         return _on_board(spec, EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser), spec.rounds)
@@ -129,7 +136,17 @@ def _enumerated(spec: Specification) -> Question | None:
         return None
 
 
-def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
+def _by_moments(spec: Specification, board: Board) -> Question:
+    """The question about all rounds by two moments of every draw. Raises InvalidInput where that takes more of them."""
+    if spec.method.gradients_from == "sample":  # where functions are evaluated, another draw decides
+        raise _too_many(spec)
+    try:
+        return _on_board(spec, board, spec.rounds, SettledStates(board, spec.draws))
+    except _TooLarge:
+        raise _too_many(spec) from None
+
+
+def _on_board(spec: Specification, board: Any, rounds: int, settled: SettledStates | None = None) -> Question:
     """The question about the first rounds on this board. Raises DecidesWhere, and _TooLarge."""
     enumerated = isinstance(board, EnumeratedBoard)
     state = any_state(spec.method, board) if spec.is_lifted else own_start(spec.method)
@@ -140,13 +157,16 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
     def check() -> None:
         if enumerated and (board.points > MOST or board.pairs > MOST**2 / 4):
             raise _TooLarge
+        if settled is not None and len(board.evaluations) > LARGE:
+            raise _TooLarge
 
     # what a client's model was before it first took part: where its own function's gradient vanishes
     stationary = Once(lambda: board.record(board.vectors("x0"), Family()).point)
     # E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma; a ratio may subtract it.
-    bounded = spec.ratio is None and not enumerated and not spec.draws.everyone
+    bounded = spec.ratio is None and not enumerated and settled is None and not spec.draws.everyone
+    noisy = None if spec.noise is None else NoisyBoard(board)
     terms = TermsOnBoard(
-        Histories(board, spec.method, spec.solver, spec.draws, state, stationary), rounds,
+        Histories(board, spec.method, spec.solver, spec.draws, state, stationary, settled, noisy), rounds,
         min(rounds, spec.needed_rounds), spec.parameters, spec.clients.highest if bounded else None, check,
     )  # fmt: skip
     numerator, denominator = spec.sides
@@ -154,17 +174,26 @@ def _on_board(spec: Specification, board: Any, rounds: int) -> Question:
         next(terms.histories)  # rounds are played before functions are evaluated elsewhere
     reached = _averaged(spec, terms) if numerator is None else terms.form(numerator)
     divisor = terms.form(denominator)
+    if noisy is not None:
+        divisor = divisor + value(VARIANCE) * spec.noise
     more = _more(spec, board, start)
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
     all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
+    if noisy is not None:
+        sizes = noisy.sizes(shares_of(spec.independent))
+        program = Program(divisor, program.constant, (*program.inequalities, *sizes)).with_equations(noisy.equations)
+    if settled is not None:
+        check()
+        used = {key for form in program.forms for pair in form.products for key in pair}
+        program = program.with_equations(settled.equations(used))
     at_rest = _at_rest(terms) if spec.rests else ()
     for key, u in at_rest:
         program = program.put(key, u)
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
-    exact = all_pairs and no_loss and (board.minimiser or not spec.infimum)
-    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest)
+    exact = all_pairs and no_loss and settled is None and noisy is None and (board.minimiser or not spec.infimum)
+    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest, settled)
 
 
 def _at_rest(terms: TermsOnBoard) -> tuple[tuple[Key, Family], ...]:

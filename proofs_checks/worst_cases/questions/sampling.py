@@ -4,7 +4,7 @@ E‖average over the drawn − mean‖² = scale · (1/m)Σ_k‖u_k − mean‖�
 without replacement, and 1/K for K independent draws.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -76,19 +76,52 @@ class Draws:
 
         Use it where all clients of a half are alike. With replacement, two clients stand for the halves.
         """
-        K, half = self.K, self.clients // 2
-        found = []
-        for first in range(K + 1):
-            if self.replaced:
-                shares = np.array([first, K - first])
-                chosen = np.flatnonzero(shares)
-                found.append((Fraction(comb(K, first), 2**K), Draw(chosen, shares[chosen])))
-            elif first <= half and K - first <= half:
-                # Hypergeometric; with replacement above, binomial.
-                chance = Fraction(comb(half, first) * comb(half, K - first), comb(2 * half, K))
-                members = np.array([*range(first), *range(half, half + K - first)])
-                found.append((chance, Draw(members, np.ones(K, dtype=np.int64))))
-        return found
+        half = 1 if self.replaced else self.clients // 2
+        return list(self.from_classes([0] * half + [1] * half))
+
+    def from_classes(self, classes: Sequence[Any]) -> Iterator[tuple[Fraction, Draw]]:
+        """Every draw that differs by how many of its clients are in each class: one class a client, of m clients.
+
+        Use it where all clients of a class are alike; the first ones of each are drawn.
+        """
+        members = {one: [k for k, other in enumerate(classes) if other == one] for one in dict.fromkeys(classes)}
+        for counts in _divided(self.K, [self.K if self.replaced else len(of) for of in members.values()]):
+            each = list(zip(counts, members.values(), strict=True))
+            if self.replaced:  # multinomial
+                orders = factorial(self.K) // prod(factorial(n) for n, _ in each)
+                chance = Fraction(orders * prod(len(of) ** n for n, of in each), len(classes) ** self.K)
+                drawn = [(of[0], n) for n, of in each if n]
+            else:  # hypergeometric
+                chance = Fraction(prod(comb(len(of), n) for n, of in each), comb(len(classes), self.K))
+                drawn = [(k, 1) for n, of in each for k in of[:n]]
+            chosen, times = map(np.array, zip(*sorted(drawn), strict=True))
+            yield chance, Draw(chosen, times.astype(np.int64))
+
+    def runs_of(self, kinds: Sequence[Any], rounds: int) -> Iterator[tuple[Fraction, tuple[Draw, ...]]]:
+        """Every sequence of draws up to exchanges of clients that are alike, with its probability.
+
+        Clients of one kind are alike as long as they took part in the same rounds. With replacement, clients must
+        remember nothing.
+        """
+        if not rounds:
+            yield Fraction(1), ()
+            return
+        for chance, draw in self.from_classes(kinds):
+            assert draw.members is not None
+            taking_part = {*draw.members.tolist()} if not self.replaced else set()
+            after = [(kind, k in taking_part) for k, kind in enumerate(kinds)]
+            for rest, draws in self.runs_of(after, rounds - 1):
+                yield chance * rest, (draw, *draws)
+
+
+def _divided(total: int, most: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All ways to write `total` as a sum of integers between 0 and these."""
+    if not most:
+        if not total:
+            yield ()
+        return
+    for first in range(min(total, most[0]) + 1):
+        yield from ((first, *rest) for rest in _divided(total - first, most[1:]))
 
 
 EVERYONE = Draws()  # full participation

@@ -10,7 +10,9 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.random_steps import RandomSteps
+from fedconvex.local_solvers.sgd import SGD
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
@@ -41,6 +43,7 @@ from fedconvex.validation import instance_of, is_choice
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
 MOST_HISTORIES = 64  # of rounds that communicate or do not
+WITH_NOISE = ("distance", "gap", "gradient_norm", "average_gap", "mean_gap")
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", "bias", "gap_ratio", *AVERAGES)
 
 
@@ -67,6 +70,8 @@ class Specification:
     weights: tuple[Fraction, ...]
     spread: Fraction | None
     ratio: Ratio | None = None  # of two terms; `metric` is then its text
+    noise: Fraction | None = None  # the weight of σ², the variance of a client's gradient in local steps
+    independent: int = 0  # the number of clients whose noise is independent; 0 where nothing is known of that
 
     @property
     def is_lifted(self) -> bool:
@@ -124,7 +129,7 @@ class Specification:
     @property
     def composable(self) -> bool:
         """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
-        if self.method.skip != 0:  # rounds differ in whether they communicate
+        if self.method.skip != 0 or self.noise is not None:  # rounds differ in whether they communicate
             return False
         if self.is_lifted:
             return True
@@ -146,6 +151,7 @@ def specify(
     participation: Any = None,
     weights: Any = None,
     spread: Any = None,
+    noise: Any = None,
 ) -> Specification:
     """The checked specification. Raises InvalidInput; see `worst_case`."""
     ratio = None
@@ -166,6 +172,9 @@ def specify(
     solver = in_rationals(exact.local_solver if local_solver is None else local_solver)
     require_rounds(method, rounds)
     require_rounds(solver, rounds)
+    solver = _noiseless_steps(solver, noise)
+    if noise is not None:
+        _check_noise(noise, metric, clients, solver, dissimilarity, method)
     if isinstance(solver, RandomSteps):
         raise InvalidInput("local_steps", solver.steps, "are drawn in every round, which is not analysed",
                            "give one number for every client, or one for all")  # fmt: skip
@@ -200,7 +209,44 @@ def specify(
         exact, solver, clients, count, rounds, metric if ratio is None else ratio.text,
         None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
         draws, shares, None if spread is None else to_fraction(spread), ratio,
+        None if noise is None else to_fraction(noise), 0 if is_choice(num_clients, ("any",)) else count,
     )  # fmt: skip
+
+
+def _noiseless_steps(solver: LocalSolver, noise: Any) -> LocalSolver:
+    """Stochastic gradient steps as the gradient steps to which noise is added. Raises InvalidInput."""
+    if not isinstance(solver, SGD):
+        return solver
+    if noise is None:
+        cure = (
+            "give noise=1 to worst_case, for unbiased noise, the weight of its variance σ² in the divisor; for steps "
+            "along one random sample let every client have one, and give Weighted(1)"
+        )
+        raise InvalidInput("local_solver", solver, "has noise, of which a class of functions knows no size", cure)
+    if solver.steps is None:
+        raise InvalidInput("epochs", solver.epochs, "have as many steps as samples decide, which are not known here",
+                           "give SGD(steps=…)")  # fmt: skip
+    plain = SGD(steps=solver.steps, batch_size=solver.batch_size, stepsize=solver.stepsize)
+    if solver != plain:
+        raise InvalidInput("local_solver", solver, "has more than steps of one size, which is not analysed with noise",
+                           "leave out decay, weight_decay, clip, momentum and within_round")  # fmt: skip
+    return GradientDescent(steps=solver.steps, stepsize=solver.stepsize)
+
+
+def _check_noise(
+    noise: Any, metric: str, clients: FunctionClass, solver: LocalSolver, dissimilarity: Any, method: Method
+) -> None:
+    """Refuses a weight that is not positive, and noise where no divisor has σ², or no step a gradient."""
+    if not to_fraction(noise, "noise") > 0:
+        raise InvalidInput("noise", noise, "is no weight of the variance σ² in the divisor", "give a number > 0")
+    if metric not in WITH_NOISE:
+        raise InvalidInput("noise", noise, f"has no part in {metric}", f"give one of {', '.join(WITH_NOISE)}")
+    if dissimilarity is not None or isinstance(clients, ClientGroups | SimilarClients) or method.skip != 0:
+        raise InvalidInput("noise", noise, "is not analysed with dissimilarity, client groups, similar clients or "
+                           "skipped communication", "leave one of them out")  # fmt: skip
+    if not isinstance(solver, GradientDescent):
+        raise InvalidInput("local_solver", solver, "makes no gradient steps, to which noise belongs",
+                           "give GradientDescent(…) or SGD(steps=…)")  # fmt: skip
 
 
 def _check_bias(method: Method, solver: LocalSolver, draws: Draws, rounds: int, num_clients: int) -> None:

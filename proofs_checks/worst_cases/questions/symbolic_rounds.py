@@ -1,8 +1,8 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
 So the analysed method is the simulated one. `Histories` plays rounds in every way that a board distinguishes:
-`answered` a round of everyone, or of drawn clients of whom two moments are known; `drawn_round` one possible draw on an
-`EnumeratedBoard`.
+`answered` a round of everyone, or of drawn clients of whom two moments are known, from which `settled_states` goes on;
+`drawn_round` one possible draw on an `EnumeratedBoard`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,6 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
-from fedconvex.local_solvers.sgd import SGD
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
@@ -42,8 +41,10 @@ from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
 
@@ -73,6 +74,8 @@ class Histories:
     draws: Draws
     start: State
     first_models: Callable[[], Any]
+    settled: SettledStates | None = None  # for several rounds of draws of which two moments are known
+    noisy: NoisyBoard | None = None  # where the gradients of local steps have noise
 
     def of(self, rounds: int) -> Iterator[History]:
         """All histories of that many rounds, depth first: a round is played when a history reaches it."""
@@ -100,11 +103,15 @@ class Histories:
                 yield self._with(history, history.chance * chance, after, last, everyones, draw, average, method)
             return
         for chance, communicates in communications(method):
-            after, answers = answered(method, solver, self.board, before, self.draws, communicates)
+            after, answers = answered(method, solver, self.board, before, self.draws, communicates, self.noisy)
             everyone = self.draws.everyone
             models = Once(partial(_all_or_drawn, latest, answers, everyone))
+            average = mean(answers)
+            if self.settled is not None:
+                after, average = self.settled.settle(before, after, answers)
+                models = Once(_unknown_models)
             chance, given = history.chance * chance, Once(partial(_itself, answers))
-            yield self._with(history, chance, after, models, given, None, mean(answers), method)
+            yield self._with(history, chance, after, models, given, None, average, method)
 
     @property
     def branches(self) -> bool:
@@ -142,6 +149,11 @@ def _itself(answers: Any) -> Any:
 
 def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
     return answers if everyone else WhenDrawn.between(latest(), answers)
+
+
+def _unknown_models() -> Any:
+    raise NotPosed("term", "last_answers", "depend on all draws so far, which are too many to enumerate",
+                   "give fewer clients or rounds, or terms of the server and the memories")  # fmt: skip
 
 
 def _latest(latest: Callable[[], Any], members: Sequence[int], answers: Callable[[], Any], clients: int) -> Any:
@@ -195,10 +207,8 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
         for _ in range(solver.steps):
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
-    cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
-    if isinstance(solver, SGD):  # a class of functions knows no samples
-        cure += "; for steps along one random sample let every client have one, and give Weighted(1)"
-    raise InvalidInput("local_solver", solver, "is not analysed", cure)
+    raise InvalidInput("local_solver", solver, "is not analysed",
+                       "give Exact(), GradientDescent(…) or ToInexactness(gamma)")  # fmt: skip
 
 
 def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
@@ -229,9 +239,9 @@ def _gamma(solver: LocalSolver) -> Any:
 
 def answered(
     method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE,
-    communicates: bool | None = None,
+    communicates: bool | None = None, noisy: NoisyBoard | None = None,
 ) -> tuple[State, Any]:  # fmt: skip
-    """The state after one round, and the answers of all clients.
+    """The state after one round, and the answers of all clients, whose local steps see the gradients of `noisy`.
 
     Of methods with random communication the caller says whether the round communicates. With draws, averages over the
     drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
@@ -239,7 +249,7 @@ def answered(
     if communicates is None and method.skip != 0:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     cohort = _cohort(board, state.server, draws, communicates is not False)
-    answers = solved(board, solver, method.subproblem(state, cohort))
+    answers = solved(board if noisy is None else noisy, solver, method.subproblem(state, cohort))
     return _proximal(board, method, cohort, answers, method.update(state, cohort, answers)), answers.points
 
 

@@ -177,7 +177,8 @@ class TermsOnBoard:
                 if name not in known:
                     raise NotPosed("term", term, f"is not in the state of {self.histories_of.method}",
                                    f"it has {', '.join(sorted(known)) or 'none'}")  # fmt: skip
-                if where == "memory" and place and history.draws[0] is None and not self.histories_of.draws.everyone:
+                by_moments = history.draws[:1] == (None,) and self.histories_of.settled is None
+                if where == "memory" and place and by_moments and not self.histories_of.draws.everyone:
                     # who is not drawn keeps its memory
                     return WhenDrawn.between(history.states[place - 1].memory[name], known[name])
                 return known[name]
@@ -224,6 +225,8 @@ class TermsOnBoard:
         if draw is None:
             if isinstance(u, WhenDrawn):
                 raise NotPosed("term", term, "averages what already depends on the draw", "leave it out")
+            if self.histories_of.settled is not None:
+                raise NotPosed("term", term, "is of one of too many draws to enumerate", "give fewer clients or rounds")
             return mean(u) if self.histories_of.draws.everyone else drawn(u)
         assert draw.members is not None
         assert draw.shares is not None

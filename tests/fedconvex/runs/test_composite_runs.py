@@ -142,7 +142,8 @@ def test_every_method_takes_the_term_or_says_why_not(name: str) -> None:
     [
         (lambda run: fc.recommend(LASSO), "only f alone is analysed here; give its .problem"),
         (lambda run: audit(LASSO, [fc.FedProx(mu=1)]), "only f alone is analysed here; give its .problem"),
-        (lambda run: fc.sweep([fc.FedProx(mu=1)], [LASSO], rounds=1), "only f alone is analysed here"),
+        (lambda run: fc.sweep([fc.FedProx(mu=1), fc.FedLin(stepsize=1)], [PLAIN, LASSO], rounds=1),
+         "method = FedLin.*takes no composite objective: .+; give FedSplit"),
         (lambda run: fc.theory.bounds_for(fc.FedProx(mu=1), LASSO), "only f alone is analysed here; give its .problem"),
         (lambda run: fc.diagnose(run), "has a regulariser"),
         (lambda run: fc.dissimilarity(LASSO, np.zeros(2)), "only f alone is analysed here; give its .problem"),
@@ -158,6 +159,34 @@ def test_what_does_not_know_of_the_term_refuses_it(call: Any, named: str) -> Non
     run = fc.simulate(fc.FedProx(mu=1), LASSO, 10, progress=False)
     with pytest.raises(fc.InvalidInput, match=named):
         call(run)
+
+
+def test_a_sweep_has_the_runs_of_simulate() -> None:
+    methods, problems = {"prox": fc.FedProx(mu=1), "dyn": fc.FedDyn(alpha=5)}, {"lasso": LASSO, "plain": PLAIN}
+    table = fc.sweep(methods, problems, rounds=3, jobs=1, progress=False)
+    for name, method in methods.items():
+        for label, problem in problems.items():
+            alone = fc.simulate(method, problem, 3, progress=False).to_frame()
+            rows = table[(table["method"] == name) & (table["problem"] == label)]
+            assert list(rows["value"]) == list(alone["value"])
+    with_term, without = (table[table["problem"] == label]["value"].iloc[-1] for label in ("lasso", "plain"))
+    assert with_term != without
+
+
+def test_the_runs_of_a_sweep_are_kept_under_the_term() -> None:
+    """The fingerprints of two terms differ, and a packed problem has the term but no caches."""
+    from fedconvex.sweeps.grid import make_grid
+    from fedconvex.sweeps.packed_problems import pack
+
+    other = fc.CompositeProblem(PLAIN, L1(F(1, 3)))
+    grid = make_grid(fc.FedDyn(alpha=5), {"one": LASSO, "other": other}, (0,), 1, {})
+    assert grid.problem_keys["one"] != grid.problem_keys["other"]
+    assert PLAIN.L.size
+    sent = pack(grid.cells, grid)["other"].problem
+    assert isinstance(sent, fc.CompositeProblem)
+    assert str(sent.regularizer) == str(other.regularizer)
+    assert fc.simulate(fc.FedDyn(alpha=5), sent, 2, progress=False).points.tolist() == (
+        fc.simulate(fc.FedDyn(alpha=5), other, 2, progress=False).points.tolist())  # fmt: skip
 
 
 def test_both_orders_of_the_arguments() -> None:

@@ -206,7 +206,9 @@ def test_lengths_after_a_draw_and_minimisers_that_need_not_exist_are_refused() -
         worst_case(fc.FedProx(mu=2), WeaklyConvex(1, 4), metric=(LAST_DISTANCE, DISTANCE))
     metric = square(gradient(server(1))), SPREAD
     with pytest.raises(InvalidInput, match="too many ways"):
-        worst_case(fc.FedProx(mu=2), CLIENTS, num_clients=40, participation=Uniform(20), metric=metric)
+        worst_case(fc.FedDANE(mu=2), CLIENTS, num_clients=40, rounds=2, participation=Uniform(20), metric=metric)
+    many = worst_case(fc.FedProx(mu=2), CLIENTS, num_clients=40, participation=Uniform(20), metric=metric)
+    assert 0 < many.lower <= many.upper < float("inf")
     with pytest.raises(InvalidInput, match="write it into the denominator"):
         worst_case(fc.FedProx(mu=2), CLIENTS, heterogeneity=1, metric=(LAST_DISTANCE, DISTANCE))
 

@@ -79,7 +79,9 @@ def main(framework: str, answer: Path) -> None:
 
     def look(name: str, method: str, weights: str | None = None, **options: Any) -> None:
         chosen, solver = methods[method]
-        report = check(chosen, **wrap(chosen, solver, **options), local_solver=solver, weights=weights)
+        record(name, check(chosen, **wrap(chosen, solver, **options), local_solver=solver, weights=weights))
+
+    def record(name: str, report: Any) -> None:
         found[name] = {
             "passed": report.passed,
             "diagnosis": [finding.name for finding in report.diagnosis],
@@ -94,6 +96,13 @@ def main(framework: str, answer: Path) -> None:
         look("FedProx, the documented client with a list", "FedProx", proximal_term="norms")
         look("FedProx, the documented formula", "FedProx", proximal_term="squared")
         documented = inspect.getdoc(FedProx)
+        import flower_server_optimizers as optimizers
+
+        for method in (fc.FedAvgM(**work), fc.FedAdagrad(**work, beta1=0, initial=0), fc.FedYogi(**work, initial=0)):
+            record(type(method).__name__, check(method, **optimizers.wrap(method)))
+        adam = fc.FedAdam(**work, initial=0)
+        record("FedAdam", check(adam, **optimizers.wrap(adam)))
+        record("FedAdam, late rounds", check(adam, **optimizers.wrap(adam, optimizers.LATE)))
     elif framework == "pfl":
         for method in ("FedAvg", "FedProx", "SCAFFOLD", "SCAFFOLD, option I"):
             look(method, method)

@@ -192,7 +192,7 @@ def test_an_instance_without_residuals_is_played_exactly():
     ("solver", "says"),
     [
         (fc.ToInexactness([F(1, 2), F(1, 3)]), "for every client"),
-        (fc.SGD(epochs=1, batch_size=1, stepsize=1), "ToInex"),
+        (fc.SGD(epochs=1, batch_size=1, stepsize=1), "give noise=1"),
     ],
 )
 def test_solvers_that_are_not_analysed(solver, says):
