@@ -147,11 +147,12 @@ def _played_by_kinds(question: Question, run: Rounds, start: StateOnPath) -> tup
             path = _over_rounds(path, spec.rounds) if spec.ratio.sums else _ends(path)
             found.append(replace(path, probability=path.probability * run.arithmetic.scalar(chance)))
             continue
-        state, points = start.state, [run.arithmetic.publish(start.state.server)]
+        state, averages = start.state, []
         for ((_, draw),) in of_round:
             state, average = _play(run, state, draw)
-            points.append(run.arithmetic.publish(average))
+            averages.append(average)
         if spec.metric in AVERAGES:
+            points = [run.arithmetic.publish(start.state.server), *(average() for average in averages)]
             metric += chance * _average(spec, problem, points)
         else:
             found.append(Path(run.arithmetic.scalar(chance), (start, StateOnPath(state)), ()))

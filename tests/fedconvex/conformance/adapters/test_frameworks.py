@@ -44,6 +44,7 @@ VERSIONS = {
     "flbench": ("06e658b",),
 }
 
+UNKNOWN = "no known fault explains the deviation"
 WRONG_SIGN = "the correction of the local gradient has the wrong sign"
 OVERWRITTEN = "the stored control variates are overwritten before they are used"
 NOT_WEIGHTED = "the average is not weighted"
