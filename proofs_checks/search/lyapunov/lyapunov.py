@@ -22,7 +22,7 @@ from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
-from fedconvex.proofs_checks.search.lyapunov.semidefinite import lyapunov_function
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, lyapunov_function
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     FunctionClass,
@@ -38,7 +38,6 @@ LARGEST = 10**6  # the largest factor by which V may grow
 NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
 SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
 NOISE = 1e-10  # margins that the solver does not tell from 0
-NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof
 MOST_TRIALS = 40  # rates that are tried
 FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
 

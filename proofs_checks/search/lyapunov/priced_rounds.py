@@ -22,7 +22,7 @@ from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, all_inequalities
-from fedconvex.proofs_checks.search.lyapunov.semidefinite import independent, orthogonal
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, independent, orthogonal
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
@@ -205,7 +205,8 @@ def cheapest(posed: PricedRound, rate: Fraction, weights: tuple[Fraction, ...]) 
         return None
     for slack in (SLACK, 10 * SLACK, 100 * SLACK, 1000 * SLACK, 10_000 * SLACK):
         found = _solved(posed, float(rate), weights, best.cost + abs(best.cost) * slack)
-        if found is None or found.margin <= 0:
+        # With zeros the margin may be 0, of which the solver gives noise: the exact proof decides.
+        if found is None or found.margin <= (-NO_MARGIN if posed.zeros else 0.0):
             continue
         # Rounding should not ask for more than the solver found: a little more is paid, or less earned. But where sizes
         # are function values this moves others, and the proof's own margin has to do.

@@ -10,6 +10,8 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Pos
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Key
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
 
+NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof, where there may be none
+
 
 @final
 @dataclass(frozen=True, eq=False)
