@@ -329,7 +329,7 @@ small = [(np.zeros((9, *SHAPE), np.float32), np.arange(9) % 3)] * 2
 run(fc.FedProx(mu=0), model, small, test=small[0], **options).to_frame()  # loads all that is loaded late
 clients = [make(k) for k in range(CLIENTS)]
 now = int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmData"))) * 1024
-LIMIT = 80_000_000
+LIMIT = 100_000_000
 resource.setrlimit(resource.RLIMIT_DATA, (now + LIMIT, now + LIMIT))
 found = run(fc.FedProx(mu=0), model, clients, test=clients[0], storage=storage, **options)
 assert np.isfinite(found.to_frame()["value"]).all() and np.isfinite(found.to_frame()["dissimilarity"]).all()
@@ -341,7 +341,7 @@ print("trained")
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux limits the memory that files are not mapped to")
 @pytest.mark.parametrize("kind", ["stream", "one by one", "mapped"])
 def test_data_three_times_the_memory(kind: str, tmp_path: Path) -> None:
-    """265 MB of images, and 66 MB for testing, with 80 MB beside what was there before; in memory that fails."""
+    """265 MB of images, and 66 MB for testing, with 100 MB beside what was there before; in memory that fails."""
 
     def outcome(storage: str) -> Any:
         command = [sys.executable, "-c", LIMITED, kind, storage]
