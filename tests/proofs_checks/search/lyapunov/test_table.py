@@ -1,7 +1,9 @@
 """The page on rates is what the code computes."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fedconvex.proofs_checks.exact_rates import table as theorems
@@ -13,15 +15,35 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "rates.md"
 
 
+NUMBER = re.compile(r"(?<![\w/])\d+\.\d+|(?<=\| )\d+(?= )|(?<=and )\d+(?= \|)")
+
+
+def says_the_same(now, before):
+    """Equal where the row says that it is exact, and else up to a twentieth of its numbers."""
+    if "| exact |" in now or not now.startswith("| `"):
+        return now == before
+    numbers = [[float(x) for x in NUMBER.findall(line)] for line in (now, before)]
+    return NUMBER.sub("#", now) == NUMBER.sub("#", before) and np.allclose(*numbers, rtol=0.05, atol=1e-6)
+
+
+def test_what_says_the_same():
+    row = "| `FedGD(stepsize=1/8)` | all | 0.5359 | 1 | 0.0676 | 1.001 and 0 |"
+    assert says_the_same(row, row.replace("0.5359", "0.54").replace("1.001", "1"))
+    assert not says_the_same(row, row.replace("0.5359", "0.6"))
+    assert not says_the_same(row, row.replace("1/8", "1/9"))
+    assert not says_the_same(row, row.replace("and 0", "and 1"))
+    assert not says_the_same(row + " exact |", row.replace("0.5359", "0.54") + " exact |")
+
+
 @pytest.mark.slow
 def test_the_page_is_what_the_code_computes():
-    """The last digits of bounds that are not exact come from a solver in floating point."""
+    """Constants that are not exact come from a solver in floating point: other processors find them a little larger."""
     made, kept = as_markdown().splitlines(), PAGE.read_text("utf-8").splitlines()
     told = "run `python -m fedconvex.proofs_checks.search.lyapunov.table > docs/rates.md`"
     assert len(made) == len(kept), told
     for now, before in zip(made, kept, strict=True):
         if "| an interval |" not in now:
-            assert now == before, told
+            assert says_the_same(now, before), told
     some = [
         *rows(),
         *theorems.rows(),
