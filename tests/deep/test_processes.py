@@ -88,6 +88,18 @@ def test_both_end_where_the_first_one_does(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list a process's threads")
+@pytest.mark.parametrize("rank", [0, 1])
+def test_no_thread_of_gloo_outlives_the_run(rank: int, folder: Path) -> None:
+    """One that did aborted the process at its exit, now and then."""
+    connected = (folder / f"threads-connected-{rank}").read_text()
+    left = (folder / f"threads-{rank}").read_text()
+    assert "gloo" in connected
+    assert left
+    assert "gloo" not in left
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Path) -> None:
     done = start(str(HERE / "worker_process.py"), str(tmp_path), str(rank))

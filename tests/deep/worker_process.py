@@ -1,5 +1,6 @@
 """What every process of test_processes.py runs: `python … worker_process.py FOLDER [PROCESS THAT ENDS]`."""
 
+import atexit
 import os
 import sys
 from pathlib import Path
@@ -60,8 +61,15 @@ def train_in_training_mode(scheme: str, buffers: str) -> np.ndarray:
     return np.concatenate([seen, *held])
 
 
+def threads() -> list[str]:
+    """The names of this process's threads, where the system lists them."""
+    return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+
+
 def main() -> None:
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
+    # Registered before `run` connects the processes, hence called after they have been disconnected.
+    atexit.register(lambda: (folder / f"threads-{rank}").write_text("\n".join(threads())))
     if len(sys.argv) > 2:
         play = Simulator.next_round
 
@@ -88,6 +96,7 @@ def main() -> None:
     (folder / f"until-{rank}").write_text(str(len(ended.records) - 1))
     Processes.total_numbers = lambda self, part: part  # type: ignore[method-assign] # every process for itself
     train("feddyn", "full", rounds=1).to_frame().to_csv(folder / f"alone-{rank}.csv")
+    (folder / f"threads-connected-{rank}").write_text("\n".join(threads()))
 
 
 if __name__ == "__main__":
