@@ -35,9 +35,9 @@ from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Share
 
 if dist.is_available():
-    # Its functions have the group of connected processes as a default argument, and some derivatives import it. Imported
-    # after `join`, it would keep the group, and gloo's threads, to the end of Python: a thread that lets go of a tensor
-    # then aborts the process, after all its work is done.
+    # Its functions have the group of the connected processes as a default argument, and some derivatives import it.
+    # Imported after `join`, it would keep the group, and gloo's threads, to the end of Python: a thread that lets go of
+    # a tensor then aborts the process, after all its work is done.
     import torch.distributed.nn.functional
 
 GATHERED = 2**24  # numbers of the clients' memory in one sum over all processes
