@@ -43,6 +43,7 @@ PLACES = {
     ("flbench", "FedAvgM"): "src/server/fedavgm.py:28",
     ("flbench", "SCAFFOLD"): "src/client/scaffold.py:45; src/server/scaffold.py:29",
     ("flbench", "FedADMM"): "src/client/fedadmm.py:13, 37; src/server/fedadmm.py:91",
+    ("fedadmm", "FedADMM"): "FedADMM/src/update.py:42, 76",
     ("flbench", "FedDyn"): "src/client/feddyn.py:31; src/server/feddyn.py:42",
 }
 

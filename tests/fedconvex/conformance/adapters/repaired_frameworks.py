@@ -116,6 +116,22 @@ def flbench_control_variates() -> Iterator[None]:
 
 
 @contextmanager
+def fedadmm_changes() -> Iterator[None]:
+    """The authors' clients send their change from the server's model; here from their own last answer."""
+    from update import LocalUpdate
+
+    answer = LocalUpdate.update_weights
+
+    def from_the_last(self: Any, global_round: int, theta: Any) -> Any:
+        last = deepcopy(self.model.state_dict())
+        loss, change = answer(self, global_round, theta)
+        return loss, {name: part + theta[name] - last[name] for name, part in change.items()}
+
+    with patch.object(LocalUpdate, "update_weights", from_the_last):
+        yield
+
+
+@contextmanager
 def fedml_copies() -> Iterator[None]:
     """FedML's trainers return the live state_dict as the server's first model; here a copy."""
     from fedml.ml.trainer import feddyn_trainer, fedprox_trainer, my_model_trainer_classification, scaffold_trainer

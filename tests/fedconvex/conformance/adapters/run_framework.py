@@ -26,7 +26,7 @@ PACKAGES = {
 
 
 def without_torchvision() -> None:
-    """Four of them import torchvision for images, which are not used here; its builds may not fit this torch."""
+    """Five of them import torchvision for images, which are not used here; its builds may not fit this torch."""
     try:
         import torchvision  # noqa: F401 - whether it can be imported is all that counts
     except (ImportError, RuntimeError, OSError):
@@ -51,7 +51,7 @@ class Unused(types.ModuleType):
 
 def main(framework: str, answer: Path) -> None:
     """Check every method that the framework ships, as it is and with its faults repaired_frameworks."""
-    if framework in ("fedlab", "fluke", "fedml", "flbench"):
+    if framework in ("fedlab", "fluke", "fedml", "flbench", "fedadmm"):
         without_torchvision()
     import repaired_frameworks
 
@@ -137,6 +137,10 @@ def main(framework: str, answer: Path) -> None:
             look(method, method)
         with repaired_frameworks.flbench_control_variates():
             look("SCAFFOLD, mended", "SCAFFOLD")
+    elif framework == "fedadmm":
+        look("FedADMM", "FedADMM")
+        with repaired_frameworks.fedadmm_changes():
+            look("FedADMM, mended", "FedADMM")
     else:
         for method in ("FedAvg", "FedProx"):
             look(method, method)

@@ -38,6 +38,6 @@ def test_what_counts_as_a_line() -> None:
     assert lines_of_code(program, with_imports=False) == 4
 
 
-@pytest.mark.parametrize("name", ["pfllib", "flbench", "fluke", "fedml", "nvflare"])
+@pytest.mark.parametrize("name", ["pfllib", "flbench", "fluke", "fedml", "nvflare", "fedadmm"])
 def test_wrapping_a_code_base_takes_sixty_lines(name: str) -> None:
     assert lines_of_code((FOLDER / f"{name}.py").read_text("utf-8")) <= MOST

@@ -32,6 +32,7 @@ PACKAGES = {
     "nvflare": "nvflare",
     "fedml": "fedml",
     "flbench": "src",
+    "fedadmm": "federated_main",
 }
 VERSIONS = {
     "flower": ("1.41.0", "1.42.0"),
@@ -42,6 +43,7 @@ VERSIONS = {
     "nvflare": ("2.9.0",),
     "fedml": ("0.9.6",),
     "flbench": ("06e658b",),
+    "fedadmm": ("1efef57",),
 }
 
 UNKNOWN = "no known fault explains the deviation"
@@ -134,6 +136,8 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("flbench", "SCAFFOLD"): {NEVER_STORED},
     ("flbench", "SCAFFOLD, mended"): set(),
     ("flbench", "FedADMM"): {BY_SAMPLES, FROM_SERVER, SHARED, ORDER},
+    ("fedadmm", "FedADMM"): {FROM_SERVER},
+    ("fedadmm", "FedADMM, mended"): set(),
     ("flbench", "FedDyn"): {BY_SAMPLES, "the proximal term lacks its quadratic part"},
 }
 EXAMPLES = re.findall(r"```py\n(# (\w+)\n.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
