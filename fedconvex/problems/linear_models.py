@@ -229,7 +229,8 @@ class LinearModelClients(Clients):
 
     def minimise(self, subproblem: Subproblem) -> Array:
         guess = subproblem.start if subproblem.guess is None else subproblem.guess
-        return minimise(ProximalFunctions(self, subproblem), guess)
+        functions = ProximalFunctions(self, subproblem)
+        return minimise(functions, guess, rounding=functions.rounding)
 
     def _collect(self, compute: Any, X: Array) -> Array:
         """Applies `compute` to every bucket and returns the results in the order of the clients."""
