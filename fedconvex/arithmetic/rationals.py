@@ -28,6 +28,8 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
         return value
     if type(value) is int:
         return Fraction(value)
+    if type(value) is float and math.isfinite(value):
+        return Fraction(value)
     if type(value).__name__ == "fmpq":
         return Fraction(int(value.p), int(value.q))
     if isinstance(value, Fraction):
@@ -113,6 +115,8 @@ def float_array(values: Any) -> np.ndarray:
 
 def nearest_float(value: Any) -> float:
     """The float nearest to a rational number, or to the midpoint of a ball; ±inf beyond the largest float."""
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0  # a zero without sign, as of every other number
     if type(value).__name__ == "arb":
         return float(value.mid())
     if hasattr(value, "detach"):  # a torch tensor with one entry
