@@ -5,6 +5,7 @@ A float stands for the binary fraction that it stores: 0.1 is 3602879701896397/2
 
 import math
 from fractions import Fraction
+from functools import cache
 from numbers import Integral, Rational
 from typing import Any
 
@@ -56,11 +57,16 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     raise InvalidInput(argument, value, "is not a number", "give an int, Fraction, fmpq or float")
 
 
+@cache
+def _fmpq() -> Any:
+    from flint import fmpq
+
+    return fmpq
+
+
 def to_fmpq(value: Any, argument: str = "value") -> Any:
     """The same number as a flint `fmpq`."""
-    import flint  # `from flint import fmpq` would take longer than the rest of the call
-
-    fmpq = flint.fmpq
+    fmpq = _fmpq()
     if type(value) is fmpq:
         return value
     if type(value) is Fraction:
