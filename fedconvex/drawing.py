@@ -21,7 +21,7 @@ def new_axes(margins: tuple[float, float, float, float] | None = None) -> "Axes"
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.5, 4.8), layout="constrained" if margins is None else "none")
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained" if margins is None else None)
     if margins is not None:
         figure.subplots_adjust(*margins)
     axes = figure.subplots()

@@ -49,7 +49,7 @@ class ParallelTrials:
                 alive &= gaps < DIVERGED * first
                 here = alive & missing & (gaps <= target)
                 if here.any():
-                    for i in np.flatnonzero(here):
+                    for i in np.flatnonzero(here).tolist():
                         found[i] = ReachedTarget(t + fraction(before[i], gaps[i], target), float(gaps[i]))
                     missing &= ~here
                 if not (alive & missing).any() or (found and not every):
