@@ -24,7 +24,7 @@ STATEMENTS = {
 }
 COMMAND = "import sys; sys.argv = ['fedconvex', *{!r}]; from fedconvex.commands.main import main; main()"
 LIBRARIES = "import numpy, scipy.linalg, pandas, matplotlib.figure"
-REPETITIONS = 11
+REPETITIONS, FEW = 11, 3
 
 Calls = dict[str, Callable[[], Any]]
 
@@ -107,11 +107,29 @@ def first_audit(environment: dict[str, str], folder: str) -> dict[str, object]:
     )
 
 
+def audit_of_digits(environment: dict[str, str], folder: str) -> dict[str, object]:
+    """The audit of the largest bundled data set: ten classes, 650 unknowns."""
+    programs = {"audit": COMMAND.format(["audit", "digits", "--out", folder]), "libraries": LIBRARIES}
+    calls: Calls = {name: partial(process, program, environment) for name, program in programs.items()}
+    times = interleaved(calls, FEW, warm_up=0)
+    return row(
+        "fedconvex audit digits",
+        min(times["audit"]),
+        15.0,
+        "s",
+        peer=LIBRARIES,
+        peer_value=min(times["libraries"]),
+        ratio=median_ratio(times["audit"], times["libraries"]),
+        repetitions=FEW,
+    )
+
+
 def main() -> None:
     """Measure and record."""
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
         environment = compiled(cache)
         rows = [*imports(environment), slowest_help(environment), first_audit(environment, folder)]
+        rows.append(audit_of_digits(environment, folder))
     record("import_time", rows)
 
 

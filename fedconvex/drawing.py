@@ -13,11 +13,18 @@ STYLES = ("-", "--", "-.", ":")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def new_axes() -> "Axes":
-    """Axes of a new figure outside Matplotlib's global state; lines get the colours and styles in turn."""
+def new_axes(margins: tuple[float, float, float, float] | None = None) -> "Axes":
+    """Axes of a new figure outside Matplotlib's global state; lines get the colours and styles in turn.
+
+    margins: the axes' left, bottom, right and top in the figure, where they are known; Matplotlib's search for them
+        takes as long as the drawing.
+    """
     from matplotlib.figure import Figure
 
-    axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained" if margins is None else None)
+    if margins is not None:
+        figure.subplots_adjust(*margins)
+    axes = figure.subplots()
     axes.set_prop_cycle(color=COLOURS, linestyle=[STYLES[i % len(STYLES)] for i in range(len(COLOURS))])
     return axes
 

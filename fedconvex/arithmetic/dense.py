@@ -1,9 +1,9 @@
 """Floating point on NumPy arrays and torch tensors, with the same calls, batched over the client axis."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
-from typing import Any, final
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar, final
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class DenseArithmetic(Arithmetic):
@@ -105,6 +108,17 @@ def _blas_threads() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
+
+
+def in_one_thread(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, in which NumPy uses one BLAS thread: two spend more time waiting for each other than they save."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _blas_threads().limit(limits=1):
+            return function(*args, **kwargs)
+
+    return call
 
 
 @final

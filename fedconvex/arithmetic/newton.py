@@ -13,6 +13,8 @@ INVERSION_LIMIT = 500_000_000  # b · d³ up to which Hessians are inverted
 CONJUGATE_STEPS = 1000
 FORCING = 0.03  # conjugate gradients stop at this fraction of the gradient: Newton's next step corrects the rest …
 LEAST_FORCING = 1e-4  # … or at a smaller one, where the last step reduced the gradient by more (Eisenstat and Walker)
+TIGHT_FORCING = 1e-8  # the least where the rounding of gradients is known, and with it how small a residual is of use
+USEFUL = 0.3  # of the rounding of gradients
 UNSEEN = 0.05  # a next step below this multiple of the point's rounding unit would change nothing
 SETTLED = 1e-8  # after a step this small, relative to the point, iterations go on only while gradients still halve
 
@@ -34,7 +36,13 @@ class SmoothFunctions(Protocol):
         """V ↦ ∇²φ_k(θ_k) V_k, on (b, d) arrays."""
 
 
-def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
+def minimise(
+    functions: SmoothFunctions,
+    start: Array,
+    max_steps: int = MAX_STEPS,
+    tolerance: float = 0.0,
+    rounding: Callable[[Array], Array] | None = None,
+) -> Array:
     """The minimisers, shape (b, d), by damped Newton steps; numeric, without any guarantee.
 
     Small Hessians are inverted, and the inverses kept while steps converge fast; large Hessians are only multiplied by
@@ -45,12 +53,15 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
     Args:
         start: (b, d).
         tolerance: gradients of at most this length end the iteration for their function.
+        rounding: the length (b,) that rounding gives gradients at minimisers near θ (b, d), where it is known; it ends
+            the iteration as the tolerance does.
     """
     xp = functions.xp
     theta, gradients = start, functions.gradients(start)
     norm = best_norm = _norm(gradients)
     forcing: Any = FORCING
-    best, inverse, careful, finished = theta, None, True, norm <= tolerance
+    enough = _enough(xp, theta, tolerance, rounding)
+    best, inverse, careful, finished = theta, None, True, norm <= enough
     invertible = len(theta) * theta.shape[-1] ** 3 <= INVERSION_LIMIT
     for _ in range(max_steps):
         if bool(finished.all()):
@@ -62,22 +73,31 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
             step = conjugate_gradients(xp, functions.hessian_map(theta), -gradients, forcing)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
-        theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # finished functions stay where they are
+        theta = theta + xp.where((norm <= enough)[:, None], 0.0, step)  # finished functions stay where they are
         gradients = functions.gradients(theta)
         previous, norm = norm, _norm(gradients)
         best = xp.where((norm < best_norm)[:, None], theta, best)
         best_norm = xp.where(norm < best_norm, norm, best_norm)
+        enough = _enough(xp, theta, tolerance, rounding)
         moved, size = _norm(step), _norm(theta) + 1e-300  # 1e-300: a step of 0 at 0 is settled, too
         settled = moved <= SETTLED * size
         reduced = xp.where(norm < previous, norm, 1.0) / xp.where(norm < previous, previous, 1.0)  # at most 1
-        finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
+        finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= enough)
         if tolerance == 0:  # steps shrink as gradients do; a gradient to be reached may yet fall by small entries
             finished = finished | (settled & (reduced * moved <= UNSEEN * EPSILON * size))
-        forcing = xp.clip(reduced**2, LEAST_FORCING, FORCING)
+        least: Any = LEAST_FORCING
+        if rounding is not None:
+            least = xp.clip(USEFUL * enough / xp.where(norm > 0, norm, 1.0), TIGHT_FORCING, FORCING)
+        forcing = xp.clip(xp.clip(reduced**2, least, None), None, FORCING)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
         if careful:  # far from quadratic convergence: a new Hessian, and a line search
             inverse = None
     return best
+
+
+def _enough(xp: Any, theta: Array, tolerance: float, rounding: Callable[[Array], Array] | None) -> Any:
+    """The lengths of gradients that end the iteration."""
+    return tolerance if rounding is None else xp.clip(rounding(theta), tolerance, None)
 
 
 def conjugate_gradients(xp: Any, multiply: Callable[[Array], Array], right: Array, tolerance: Any = FORCING) -> Array:

@@ -5,6 +5,7 @@ A float stands for the binary fraction that it stores: 0.1 is 3602879701896397/2
 
 import math
 from fractions import Fraction
+from functools import cache
 from numbers import Integral, Rational
 from typing import Any
 
@@ -27,6 +28,8 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     if type(value) is Fraction:  # common types first: `isinstance` with Fraction and the abstract classes is slow
         return value
     if type(value) is int:
+        return Fraction(value)
+    if type(value) is float and math.isfinite(value):
         return Fraction(value)
     if type(value).__name__ == "fmpq":
         return Fraction(int(value.p), int(value.q))
@@ -54,11 +57,16 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     raise InvalidInput(argument, value, "is not a number", "give an int, Fraction, fmpq or float")
 
 
+@cache
+def _fmpq() -> Any:
+    from flint import fmpq
+
+    return fmpq
+
+
 def to_fmpq(value: Any, argument: str = "value") -> Any:
     """The same number as a flint `fmpq`."""
-    import flint  # `from flint import fmpq` would take longer than the rest of the call
-
-    fmpq = flint.fmpq
+    fmpq = _fmpq()
     if type(value) is fmpq:
         return value
     if type(value) is Fraction:
@@ -113,6 +121,8 @@ def float_array(values: Any) -> np.ndarray:
 
 def nearest_float(value: Any) -> float:
     """The float nearest to a rational number, or to the midpoint of a ball; ±inf beyond the largest float."""
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0  # a zero without sign, as of every other number
     if type(value).__name__ == "arb":
         return float(value.mid())
     if hasattr(value, "detach"):  # a torch tensor with one entry

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fedconvex.audit.measure import Audit, MethodAudit
 
 LABELLED = 12  # methods in the legend
+MARGINS = (0.105, 0.105, 0.985, 0.935)  # room for powers of ten, the labels and the title
 LOWEST = 1e-14  # relative suboptimality below this is rounding error
 
 
@@ -22,7 +23,7 @@ def draw_audit(audit: "Audit", axes: "Axes | None" = None) -> "Axes":
     The scale is logarithmic: linear convergence is a straight line. A horizontal line marks the error floor, computed
     from the fixed point and not from the run, at which a biased method levels off.
     """
-    axes = new_axes() if axes is None else axes
+    axes = new_axes(MARGINS) if axes is None else axes
     first = audit.first_gap
     floors = {method.name: _floor(method, first) for method in audit.methods}
     for i, method in enumerate(audit.methods):

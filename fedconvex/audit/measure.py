@@ -10,6 +10,7 @@ import numpy as np
 
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
+from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
@@ -128,6 +129,7 @@ class Audit(ShownResult):
 
 
 @checked_keywords
+@in_one_thread
 def audit(
     problem: Problem,
     methods: Sequence[Method | str] | None = None,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import memory
+from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.audit.designs.linearised_runs import LinearisedRuns
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.designs.parameters import MethodDesigner
@@ -98,6 +99,7 @@ def recommend(
     return recommend_at(problem, truth, in_floats(tolerance, "tolerance"), limits, check=check, say=say)
 
 
+@in_one_thread
 def recommend_at(
     problem: Problem,
     truth: GroundTruth,

@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.data.table import standardized
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER, fits
@@ -58,6 +59,7 @@ class Scaling:
         return self.kappa > max(rounds, LEAST_ROUNDS) ** 2 and self.kappa > MUCH * self.standardized
 
 
+@in_one_thread
 def scaling_of(problem: Problem, names: Sequence[str] | None = None) -> Scaling | None:
     """How the features' scales determine κ; None where they do not, by a factor of 10, or the problem has no features.
 

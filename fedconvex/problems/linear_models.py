@@ -24,6 +24,7 @@ from fedconvex.problems.sparse_designs import SparseBucket
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.sparse import dense, is_sparse
 
+COPIED = 2**23  # bytes of a design up to which a copy is kept
 PADDING = 1.25  # a bucket's largest client has at most this many times the samples of its smallest
 
 
@@ -54,15 +55,15 @@ class Bucket:
     def scores(self, W: Array) -> Array:
         """The scores (b, n, C) of all samples, for weights (b, C, p)."""
         # each class is contiguous in memory: sums over few classes then run along the samples, several times as fast
-        return (W @ self.A.swapaxes(1, 2)).swapaxes(1, 2)
+        return (W @ self.features_first).swapaxes(1, 2)
 
     def repeated_scores(self, outputs: int) -> Callable[[Array], Array]:
         """`scores` for many weights; each call may overwrite the result of the one before."""
         if not isinstance(self.A, np.ndarray):
             return self.scores
         # fresh arrays of this size cost as much as a tenth of the product: the system hands out cleared pages
-        result, transposed = np.empty((len(self.A), outputs, self.A.shape[1])), self.A.swapaxes(1, 2)
-        return lambda W: np.matmul(W, transposed, out=result).swapaxes(1, 2)
+        result, design = np.empty((len(self.A), outputs, self.A.shape[1])), self.features_first
+        return lambda W: np.matmul(W, design, out=result).swapaxes(1, 2)
 
     def transposed(self, weighted: Array) -> Array:
         """Σ_i weighted_i ⊗ a_i, (b, C, p), for (b, n, C)."""
@@ -71,6 +72,12 @@ class Bucket:
     def squares(self, weights: Array) -> Array:
         """Σ_i weights_i a_i a_iᵀ, (b, p, p), for (b, n)."""
         return self.A.swapaxes(1, 2) @ (weights[..., None] * self.A)
+
+    @cached_property
+    def features_first(self) -> Array:
+        """A as a (b, p, n) array; a copy where it is small, since small products of rows take half as long."""
+        view = self.A.swapaxes(1, 2)
+        return np.ascontiguousarray(view) if isinstance(view, np.ndarray) and view.nbytes <= COPIED else view
 
     @cached_property
     def index(self) -> Any:
@@ -229,7 +236,8 @@ class LinearModelClients(Clients):
 
     def minimise(self, subproblem: Subproblem) -> Array:
         guess = subproblem.start if subproblem.guess is None else subproblem.guess
-        return minimise(ProximalFunctions(self, subproblem), guess)
+        functions = ProximalFunctions(self, subproblem)
+        return minimise(functions, guess, rounding=functions.rounding)
 
     def _collect(self, compute: Any, X: Array) -> Array:
         """Applies `compute` to every bucket and returns the results in the order of the clients."""

@@ -9,6 +9,8 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients
 from fedconvex.problems.subproblem import Subproblem
 
+ROUNDING = 16 * 2.0**-52  # of a gradient's length: by sums over samples and features
+
 
 @dataclass(frozen=True, eq=False)
 class ProximalFunctions:
@@ -32,6 +34,11 @@ class ProximalFunctions:
 
     def gradients(self, theta: Array) -> Array:
         return self.subproblem.add_gradients(theta, self.clients.gradients(theta))
+
+    def rounding(self, theta: Array) -> Array:
+        """The lengths (b,) of gradients that rounding leaves at a minimiser, where ∇F_k and the other terms cancel."""
+        cancelling = self.subproblem.add_gradients(theta, 0 * theta)
+        return ROUNDING * (cancelling * cancelling).sum(-1) ** 0.5
 
     def hessians(self, theta: Array) -> Batch:
         return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)

@@ -285,13 +285,15 @@ class Rounds:
     def _weights_of(self, draw: Draw) -> Array:
         if draw.members is None:
             return self.weights
-        if draw.shares is not None:  # shares take few different values: convert each to the arithmetic once
+        size = len(draw.members)
+        if draw.shares is not None and (draw.shares != draw.shares[0]).any():  # convert each of few values once
             values, places = np.unique(draw.shares, return_inverse=True)
             total = int(draw.shares.sum())
             return self.arithmetic.array([Fraction(int(value), total) for value in values])[places]
-        size = len(draw.members)
-        if self.method.plain or self.problem.is_equally_weighted:
-            return self.arithmetic.array([Fraction(1, size)])[np.zeros(size, dtype=np.int64)]
+        if draw.shares is not None or self.method.plain or self.problem.is_equally_weighted:
+            if size not in self._equal_weights:
+                self._equal_weights[size] = self.arithmetic.array([Fraction(1, size)])[np.zeros(size, dtype=np.int64)]
+            return self._equal_weights[size]
         shares = [self.problem.exact_weights[k] for k in draw.members]
         total_share = sum(shares)
         return self.arithmetic.array([share / total_share for share in shares])
@@ -302,6 +304,11 @@ class Rounds:
         if draw.shares is not None or self.method.plain or self.problem.is_equally_weighted:
             return len(draw.members) > 0
         return any(self.problem.exact_weights[k] > 0 for k in draw.members)
+
+    @cached_property
+    def _equal_weights(self) -> dict[int, Array]:
+        """The weights 1/K of K participants, by K."""
+        return {}
 
     @cached_property
     def _last_subset(self) -> dict[str, Any]:

@@ -8,13 +8,17 @@ import re
 import secrets
 
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
 
 # A test asserts what is true on any machine, not how fast it is. A hundred examples are for the exploration, where they
 # are new ones.
-FIXED = settings(deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+# To explain a failure Hypothesis traces every line, which took minutes in false properties that tests plant.
+PHASES = [phase for phase in Phase if phase is not Phase.explain]
+QUIET = [HealthCheck.too_slow]
+FIXED = settings(deadline=None, derandomize=True, max_examples=30, phases=PHASES, suppress_health_check=QUIET)
 settings.register_profile("fixed", FIXED)
-settings.register_profile("explore", FIXED, derandomize=False, max_examples=100, print_blob=True)
+settings.register_profile("explore", FIXED, derandomize=False, max_examples=100, phases=list(Phase), print_blob=True)
 settings.load_profile("fixed")  # before the tests are imported, whose own settings take the rest from here
 
 CHOSEN = re.compile(r"(?<!not )\bexplore\b")
@@ -30,6 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("explore")
         if config.option.hypothesis_seed is None:
             config.option.hypothesis_seed = str(secrets.randbelow(10**9))
+    elif hasattr(providers, "_get_local_constants"):
+        # Hypothesis draws constants of the modules that are loaded, too: which ones depends on the tests before
+        providers._get_local_constants = providers.Constants
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

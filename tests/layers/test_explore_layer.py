@@ -7,6 +7,10 @@ import pytest
 from explore_layer import CHOSEN
 
 DRAWS = """
+try:
+    import constants
+except ImportError:
+    pass
 from hypothesis import given, strategies as st
 
 drawn = []
@@ -50,6 +54,16 @@ def test_the_same_is_drawn_in_every_run_unless_one_explores(inner: pytest.Pytest
     assert drawn(explored) != drawn(first)
     (seed,) = re.findall(r"exploring with (--hypothesis-seed=\d+)", explored)
     assert drawn(output(inner, "-m", "explore or not explore", seed)) == drawn(explored)
+
+
+@pytest.mark.slow
+def test_the_same_is_drawn_whatever_modules_are_loaded(inner: pytest.Pytester) -> None:
+    """Except by an exploration, for which Hypothesis looks for constants in all modules."""
+    ways = ((), ("-m", "explore or not explore", "--hypothesis-seed=1"))
+    fixed, explored = (drawn(output(inner, *words)) for words in ways)
+    inner.makepyfile(constants=f"NUMBERS = {[10**9 + 7 * k for k in range(100)]}")
+    assert drawn(output(inner, *ways[0])) == fixed
+    assert drawn(output(inner, *ways[1])) != explored
 
 
 def test_only_what_hypothesis_draws_is_explored(inner: pytest.Pytester) -> None:

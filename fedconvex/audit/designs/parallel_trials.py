@@ -36,8 +36,8 @@ class ParallelTrials:
         """
         rounds, width = self.rounds, len(self.methods)
         first = self.model.gap(self.model.start)
-        alive, gaps = np.ones(width, dtype=bool), np.full(width, first)
-        found: list[ReachedTarget | None] = [None] * width
+        alive, missing, gaps = np.ones(width, dtype=bool), np.ones(width, dtype=bool), np.full(width, first)
+        found: dict[int, ReachedTarget] = {}
         with rounds.arithmetic.context(), np.errstate(all="ignore"):
             state = rounds.start(np.repeat(self.model.start, width))
             for t in range(limit):
@@ -47,14 +47,14 @@ class ParallelTrials:
                     state = rounds.advance(state, participation.draw(self.model.problem, seed, t))
                 before, gaps = gaps, self.model.gaps(state.server.reshape(-1, width).T)
                 alive &= gaps < DIVERGED * first
-                for i in np.flatnonzero(alive & (gaps <= target)):
-                    if found[i] is None:
+                here = alive & missing & (gaps <= target)
+                if here.any():
+                    for i in np.flatnonzero(here).tolist():
                         found[i] = ReachedTarget(t + fraction(before[i], gaps[i], target), float(gaps[i]))
-                missing = [one is None for one in found]
-                if not (alive & missing).any() or not (every or all(missing)):
+                    missing &= ~here
+                if not (alive & missing).any() or (found and not every):
                     break
-        last = [ReachedTarget(inf, float(gap) if here else inf) for gap, here in zip(gaps, alive, strict=True)]
-        return [one or other for one, other in zip(found, last, strict=True)]
+        return [found.get(i, ReachedTarget(inf, float(gaps[i]) if alive[i] else inf)) for i in range(width)]
 
     @property
     def rounds(self) -> Rounds:

@@ -7,6 +7,8 @@ import fedconvex as fc
 from fedconvex.arithmetic import newton
 from fedconvex.fixed_points import smooth_clients
 from fedconvex.ground_truths.certificates import certify
+from fedconvex.problems import proximal
+from fedconvex.problems.subproblem import Subproblem
 
 
 def problem(ridge: float) -> fc.MultinomialLogistic:
@@ -53,3 +55,39 @@ def test_applied_and_formed_derivatives_give_the_same_fixed_point(monkeypatch):
     moved = fc.simulate(method, case, rounds=1, x0=applied).points[1]
     assert abs(moved - applied).max() < 1e-14
     assert abs(formed - fc.ground_truth(case).point).max() > 1e-3  # it is not simply the minimiser
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e9])
+def test_local_solutions_end_at_the_rounding_of_their_gradients(monkeypatch, factor):
+    """Residuals are a few rounding errors of ∇F_k; a wrong estimate of these errors is seen."""
+    monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
+    monkeypatch.setattr(proximal, "ROUNDING", factor * proximal.ROUNDING)
+    case, rng = problem(1e-3), np.random.default_rng(4)
+    for stepsize in (1.0, 10.0, 100.0):  # for smaller ones the rounding of θ itself counts
+        V = rng.standard_normal((3, case.dim))
+        theta = case.client_prox(V, stepsize)
+        own = case.client_gradients(theta)
+        left = np.linalg.norm(own + (theta - V) / stepsize, axis=1)
+        assert bool((left <= 1e-14 * np.linalg.norm(own, axis=1)).all()) == (factor == 1)
+
+
+def test_known_rounding_saves_hessian_products(monkeypatch):
+    monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
+    case, products = problem(1e-3), []
+    clients = case.clients("float")
+    V = np.random.default_rng(5).standard_normal((3, case.dim))
+    original = type(clients).hessian_map
+
+    def counted(self, X):
+        product = original(self, X)
+        return lambda vectors: products.append(1) or product(vectors)
+
+    monkeypatch.setattr(type(clients), "hessian_map", counted)
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.1, center=V))
+    found = []
+    for rounding in (None, functions.rounding):
+        products.clear()
+        found.append((newton.minimise(functions, V, rounding=rounding), len(products)))
+    (plain, more), (short, fewer) = found
+    assert abs(plain - short).max() < 1e-13
+    assert fewer < more
