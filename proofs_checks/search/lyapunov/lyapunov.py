@@ -1,6 +1,7 @@
 """`lyapunov`: the rate of a method on a class of clients, proved by a Lyapunov function that is searched for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,6 +9,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
@@ -19,6 +21,7 @@ from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
     slowest_when_drawn,
 )
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
+from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
@@ -92,8 +95,13 @@ def lyapunov(
     if not spec.draws.everyone:
         return _when_drawn(spec, inexact)
     count = min(spec.num_clients, 2)
-    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours", composite=composite)
-    attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
+    functions = spec.clients  # groups of `clients`, where numbers of steps are unequal
+    posed = pose_round(spec.method, spec.solver, functions, count, "neighbours", composite=composite)
+    if isinstance(spec.solver, UnequalSteps):
+        steps = (method.local_solver if local_solver is None else local_solver).steps
+        attaining = slowest_in_groups(spec.method, spec.solver, clients, functions, steps)
+    else:
+        attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
     found, points = _best(posed, attaining), len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
     rounds = 1 if spec.method.skip == 0 else 2
@@ -101,11 +109,14 @@ def lyapunov(
         least = 1 if twice and rounds == 2 else 3 - twice
         few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice, composite)
+            larger = pose_round(spec.method, spec.solver, functions, count, "all", twice, composite)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
+    if isinstance(spec.solver, UnequalSteps):
+        solver = replace(spec.solver, steps=steps)  # of the clients, in their order
+        return Rate(spec.method, solver, clients, num_clients, found, slow)
     if not (_is_tight(found, slow) or isinstance(clients, SimilarClients)):  # those beside it may be less similar
         slow = refined(posed.coordinates, spec.solver, slow, num_clients)
     return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
@@ -146,6 +157,13 @@ def specified(
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
+    if isinstance(spec.solver, UnequalSteps):
+        steps = spec.solver.steps
+        if len(steps) == 1:  # all clients are alike
+            spec = replace(spec, solver=GradientDescent(steps=steps[0], stepsize=spec.solver.stepsize), clients=clients)
+        elif sum(steps) > MOST_STEPS:
+            raise InvalidInput("local_steps", steps, f"needs semidefinite matrices of {sum(steps) + 1} rows or more",
+                               f"give different numbers of steps whose sum is at most {MOST_STEPS}")  # fmt: skip
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
         raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
                            "rows", f"give at most {MOST_STEPS}")  # fmt: skip
@@ -189,7 +207,8 @@ def _best(
     least = attaining[0].squared
     # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
     if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
-        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
+        vectors = vectors_in_groups if isinstance(posed.board.functions, ClientGroups) else attained_vectors
+        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in vectors(posed, one)]
         found = _at(posed, least, zeros)
         if found is not None:
             return found

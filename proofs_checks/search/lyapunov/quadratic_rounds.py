@@ -22,6 +22,7 @@ from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as prod
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     SHARES,
     TILTS,
+    AnyFederation,
     InAPlane,
     OnALine,
     QuadraticFederation,
@@ -45,15 +46,17 @@ class Attained:
     where it `is_exact`, else a rational number slightly below it. `root` is the eigenvalue of largest size where that
     is rational. Where the round is random, `matrix` is the map of one outcome, or of products, `squared` the factor of
     expected squares, and `vectors` are those coordinates whose products shrink no faster.
+    `coordinates`: where the matrix maps other coordinates than the proof's.
     """
 
-    federation: QuadraticFederation
+    federation: AnyFederation
     sign: int
     matrix: Rows
     squared: Fraction
     is_exact: bool
     root: Any
     vectors: Rows = field(default_factory=list)
+    coordinates: Coordinates | None = None
 
 
 @final

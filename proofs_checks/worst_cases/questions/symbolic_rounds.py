@@ -212,17 +212,24 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
 
 
 def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
-    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points."""
+    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points.
+
+    While others go on, these evaluate nothing new: a gradient that no step uses would be an unknown more.
+    """
     functions = board.functions
-    if not isinstance(functions, ClientGroups):  # `worst_case` makes groups of the clients; other analyses do not
+    if not isinstance(functions, ClientGroups):  # `worst_case` and `lyapunov` make groups of the clients
         raise InvalidInput("local_steps", solver.steps, "differ between clients, which is not analysed here",
                            "give one number for all clients")  # fmt: skip
     shares = tuple(map(to_fmpq, functions.shares))
     theta, size = subproblem.start, to_fmpq(solver.stepsize)
-    for done in range(max(solver.steps)):
-        moved = theta - subproblem.add_gradients(theta, board.gradient(theta)) * size
-        groups = (of_group(moved if done < n else theta, k) for k, n in enumerate(solver.steps))
-        theta = Mixture(shares, tuple(groups))
+
+    def chosen(moving: Vectors, done: Vectors, step: int) -> Mixture:
+        return Mixture(shares, tuple(of_group(moving if step < n else done, k) for k, n in enumerate(solver.steps)))
+
+    for step in range(max(solver.steps)):
+        at = theta if step == 0 else chosen(theta, subproblem.start, step)
+        moved = theta - subproblem.add_gradients(at, board.gradient(at)) * size
+        theta = chosen(moved, theta, step)
     return Answers(theta, GroupNumbers(shares, tuple(size * n for n in solver.steps)))
 
 
