@@ -5,6 +5,7 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
 
     lyapunov(Scaffold(stepsize=1/100, local_steps=10), SmoothStronglyConvex(1, 100))             lyapunov.py
       │
+      │ state_vectors          the vectors of a state by name, of all clients or of groups that take equally many steps
       │ coordinates            which errors of the state can be reached, and which are not forgotten
       │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
       │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m

@@ -22,12 +22,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, product, solution
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
+    EVERYONE,
+    Groups,
+    any_vectors,
+    groups_of,
+    state_of,
+    vectors_of,
+)
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     DRAWN,
@@ -35,50 +41,11 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     ZERO,
     Family,
-    Mixture,
-    family,
     of_group,
-    shared,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
-    ClientGroups,
-    FunctionClass,
-    SmoothStronglyConvex,
-)
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
-
-
-@final
-@dataclass(frozen=True)
-class Groups:
-    """Clients that take equally many local steps: for each group its share in averages, its part, and words for it.
-
-    `deviates`: whether it has more than one client.
-    """
-
-    shares: tuple[Any, ...]
-    parts: tuple[str, ...]  # of the deviations
-    words: tuple[str, ...]
-    deviates: tuple[bool, ...]
-
-    @property
-    def numbers(self) -> list[int | None]:
-        """What `of_group` takes: the groups, or None where all clients are alike."""
-        return [*range(len(self.shares))] if len(self.shares) > 1 else [None]
-
-
-def groups_of(functions: FunctionClass, solver: LocalSolver, clients: int) -> Groups:
-    """The groups in which clients are alike: those of unequal numbers of steps, or all."""
-    if not isinstance(functions, ClientGroups):
-        return Groups((ONE,), (DEVIATION,), ("",), (clients > 1,))
-    assert isinstance(solver, UnequalSteps)
-    words = [f" ({count} step{'s' * (count > 1)})" for count in solver.steps]
-    if len(set(words)) < len(words):
-        words = [f"{one[:-1]}, group {k + 1})" for k, one in enumerate(words)]
-    parts = [f"{DEVIATION} {k}" for k in range(len(words))]
-    shares = map(to_fmpq, functions.shares)
-    return Groups(tuple(shares), tuple(parts), tuple(words), tuple(group.clients != 1 for group in functions.groups))
 
 
 @final
@@ -113,7 +80,7 @@ class Coordinates:
     mean: Part
     deviation: Part  # of the first group
     others: tuple[Part, ...] = ()  # the deviations of other groups
-    groups: Groups = Groups((ONE,), (DEVIATION,), ("",), (True,))
+    groups: Groups = EVERYONE
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -153,9 +120,11 @@ def coordinates(
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
     board, groups = Board(clients, free, minimiser=False, composite=composite), groups_of(functions, solver, clients)
     first = own_start(method)
-    begun = _begun(method, groups)
+    begun = any_vectors(method, groups)
     names = list(begun)
-    afters = [vectors_of(after, groups) for _, after in outcomes(method, solver, board, state_of(method, begun, groups))]
+    afters = [
+        vectors_of(after, groups) for _, after in outcomes(method, solver, board, state_of(method, begun, groups))
+    ]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     evaluated += [point for point, _ in board.proximal]
@@ -175,16 +144,6 @@ def coordinates(
             start.append([-c for c in resting(board, afters, mine, unknown, method, part, gradients)])
         parts.append(_part(part, mine, A, B, C, start))
     return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups)
-
-
-def _begun(method: Method, groups: Groups) -> dict[str, Any]:
-    """Unknown vectors in the place of a state's."""
-    first = own_start(method)
-    begun = {name: shared(name) for name in ("server", *map(name_at_server, first.shared))}
-    for memory in map(name_of_memory, first.memory):
-        for part, words, deviates in zip(groups.parts, groups.words, groups.deviates, strict=True):
-            begun[memory + words] = family(memory + words, 1 + deviates, part)
-    return begun
 
 
 def _gradients_at_minimiser(part: str, groups: Groups, composite: bool) -> Iterator[list[Any]]:
@@ -207,9 +166,8 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
     Here states are no errors: the clients' memories start at what the method says, and not at what they should be.
     """
     board, first = Board(clients, functions, minimiser=False), own_start(method)
-    names = list(vectors_of(first))
-    server = {"server", *map(name_at_server, first.shared)}
-    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
+    begun = any_vectors(method, groups_of(functions, solver, clients))
+    names = list(begun)
     after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
     parts = []
     for part in (MEAN, DEVIATION):
@@ -220,7 +178,7 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
         basis, pivots = _reached([A], [B], start, len(mine))
         read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
         parts.append(Part(part, tuple(mine), read, basis, [start[0][pivot] for pivot in pivots]))
-    return Coordinates(method, *parts)
+    return Coordinates(method, parts[0], parts[1])
 
 
 def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
@@ -295,7 +253,9 @@ def resting(
 
     equations = [(row(of_group(e.point, k)), ZERO) for e in board.evaluations for k in groups]
     equations += [
-        (row(of_group(e.gradient, k)), size) for e in board.evaluations for k, size in zip(groups, gradients, strict=True)
+        (row(of_group(e.gradient, k)), size)
+        for e in board.evaluations
+        for k, size in zip(groups, gradients, strict=True)
     ]
     equations += [(row(of_group(u, k)), ZERO) for r in board.residuals for u in (r.left, r.first) for k in groups]
     for after in afters:
@@ -314,41 +274,6 @@ def resting(
 
 def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
     return [[after[name].parts.get((part, other), ZERO) for other in names] for name in mine]
-
-
-def name_at_server(name: str) -> str:
-    """The name of one of the server's other vectors, in words."""
-    return f"server's {name}"
-
-
-def name_of_memory(name: str) -> str:
-    """The name of a vector in the clients' memories, in words."""
-    return f"{name}_k"
-
-
-def vectors_of(state: State, groups: Groups | None = None) -> dict[str, Any]:
-    """All vectors of a state by name; with groups, each group's memories."""
-    memory = {name_of_memory(name): u for name, u in state.memory.items()}
-    if groups is not None:
-        each = list(zip(groups.words, groups.numbers, strict=True))
-        memory = {name + words: of_group(u, k) for name, u in memory.items() for words, k in each}
-    return {"server": state.server, **{name_at_server(name): u for name, u in state.shared.items()}, **memory}
-
-
-def state_of(method: Method, vectors: dict[str, Any], groups: Groups | None = None) -> State:
-    """The state with these vectors."""
-    first = own_start(method)
-
-    def memory(name: str) -> Any:
-        if groups is None or len(groups.shares) == 1:
-            return vectors[name]
-        return Mixture(groups.shares, tuple(vectors[name + words] for words in groups.words))
-
-    return State(
-        vectors["server"],
-        {name: vectors[name_at_server(name)] for name in first.shared},
-        {name: memory(name_of_memory(name)) for name in first.memory},
-    )
 
 
 def _written(row: list[Any], names: tuple[str, ...]) -> str:

@@ -125,7 +125,8 @@ def _is_positive(matrix: list[list[Fraction]]) -> bool:
 def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
     (part, i), (_, j) = pair
     if part == VALUE:
-        return f"{c}·({names[part, i].strip('()')})"
+        name = names[part, i]
+        return f"{c}·{name if name[0] == '(' else f'({name})'}"
     if i == j:
         body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]} − mean‖²"
         return body if c == 1 else f"{c}·{body}"

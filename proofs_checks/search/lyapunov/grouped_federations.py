@@ -4,11 +4,11 @@ Every group of clients with one number of steps is divided further, into subgrou
 a line or in a plane. All clients of a subgroup then do the same, so that a round is a linear map of a few vectors.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from math import lcm
 from typing import Any, final
 
@@ -47,6 +47,11 @@ class Subgroup:
         across = (self.low - self.high) * c * s
         return [[self.low * c * c + self.high * s * s, across], [across, self.low * s * s + self.high * c * c]]
 
+    @property
+    def words(self) -> str:
+        """The curvatures."""
+        return f"{self.low}" if self.low == self.high else f"{self.low} and {self.high} tilted by {self.tilt}"
+
 
 @final
 @dataclass(frozen=True)
@@ -56,7 +61,12 @@ class InSubgroups(AnyFederation):
     steps: tuple[int, ...]
     members: tuple[Subgroup, ...]
 
-    @property
+    @cached_property
+    def kinds(self) -> tuple[int, ...]:
+        """The groups' numbers of steps."""
+        return tuple(sorted(set(self.steps)))
+
+    @cached_property
     def axes(self) -> tuple[int, ...]:
         """The axes of the plane, or of the line where that is all."""
         return (0,) if all(one.low == one.high for one in self.members) else (0, 1)
@@ -67,13 +77,14 @@ class InSubgroups(AnyFederation):
 
     def problem(self, clients: int) -> Quadratic:
         """Client k takes as many steps as client k − len(steps)."""
-        kinds = sorted(set(self.steps))
-        waiting = {k: [one for one in self.members if one.group == k for _ in range(int(one.share * clients))]
-                   for k in range(len(kinds))}  # fmt: skip
-        chosen = [waiting[kinds.index(self.steps[k % len(self.steps)])].pop(0) for k in range(clients)]
-        hessians = [np.array([[one.hessian[i][j] for j in self.axes] for i in self.axes], dtype=object) for one in chosen]
-        pulls = np.array([[Fraction((k + 1) ** (i + 1)) for i in self.axes] for k in range(clients)], dtype=object)
-        return Quadratic(hessians, list(pulls - pulls.sum(0) / clients))
+        waiting: dict[int, list[Subgroup]] = {k: [] for k in range(len(self.kinds))}
+        for one in self.members:
+            waiting[one.group] += [one] * int(one.share * clients)
+        numbers = range(clients)
+        chosen = [waiting[self.kinds.index(self.steps[k % len(self.steps)])].pop(0) for k in numbers]
+        hessians = [[[one.hessian[i][j] for j in self.axes] for i in self.axes] for one in chosen]
+        pulls = np.array([[Fraction((k + 1) ** (i + 1)) for i in self.axes] for k in numbers], dtype=object)
+        return Quadratic([np.array(H, dtype=object) for H in hessians], list(pulls - pulls.sum(0) / clients))
 
     def functions(self, clients: FunctionClass) -> ClientGroups:
         """The subgroups as groups, each a single client."""
@@ -81,17 +92,17 @@ class InSubgroups(AnyFederation):
 
     def solver(self, solver: UnequalSteps) -> UnequalSteps:
         """The local solver, with a number of steps for every subgroup."""
-        kinds = sorted(set(self.steps))
-        return replace(solver, steps=tuple(kinds[one.group] for one in self.members))
+        return replace(solver, steps=tuple(self.kinds[one.group] for one in self.members))
 
     def __str__(self) -> str:
-        kinds = sorted(set(self.steps))
-
-        def words(one: Subgroup) -> str:
-            curved = f"{one.low}" if one.low == one.high else f"{one.low} and {one.high} tilted by {one.tilt}"
-            return f"{curved} (a share {one.share} of the clients, steps: {kinds[one.group]})"
-
-        return f"quadratics of curvature {', '.join(map(words, self.members))}"
+        found: list[str] = []
+        for k, count in enumerate(self.kinds):
+            ours = [one for one in self.members if one.group == k]
+            alike = len({(one.low, one.high, one.tilt) for one in ours}) == 1
+            whole = sum(one.share for one in ours)
+            parts = ours[0].words if alike else ", ".join(f"{one.words} (a share {one.share / whole})" for one in ours)
+            found.append(f"{parts} where {count} step{'s are' if count > 1 else ' is'} taken")
+        return f"quadratics of curvature {'; '.join(found)}"
 
 
 @final
@@ -104,7 +115,7 @@ class SubgroupBoard:
 
     def gradient(self, point: Any) -> Mixture:
         members = enumerate(self.federation.members)
-        shares = tuple(map(to_fmpq, self.functions.shares))
+        shares = tuple(to_fmpq(one.share) for one in self.federation.members)
         return Mixture(shares, tuple(self._times(one, of_group(point, k)) for k, one in members))
 
     def _times(self, one: Subgroup, u: Family) -> Family:
@@ -131,36 +142,33 @@ def unknown(name: str, axes: tuple[int, ...]) -> Family:
 def trial_federations(functions: FunctionClass, groups: ClientGroups, steps: tuple[int, ...]) -> Iterator[InSubgroups]:
     """Federations of the class that are often the slowest: every group in one or two subgroups."""
     low, high, count = functions.lowest, functions.highest, len(groups.groups)
-    splits = [_splits(share, group.clients, len(steps))
-              for share, group in zip(groups.shares, groups.groups, strict=True)]  # fmt: skip
+    shared = zip(groups.shares, groups.groups, strict=True)
+    splits = [_splits(share, group.clients, len(steps)) for share, group in shared]
     halves = [of_group[0] for of_group in splits]
 
-    def made(chosen: Any, shapes: Any) -> InSubgroups:
+    def made(chosen: Iterable[Sequence[Fraction]], shapes: Iterable[Sequence[tuple[Fraction, ...]]]) -> InSubgroups:
         members = [
             Subgroup(k, share, *shape)
             for k, (shares, of_members) in enumerate(zip(chosen, shapes, strict=True))
-            for share, shape in zip(shares, of_members, strict=False)
+            for share, shape in zip(shares, of_members, strict=False)  # a single client has the first shape
         ]
         return InSubgroups(steps, tuple(members))
 
     for i in range(BETWEEN + 2):
         a = low + (high - low) * Fraction(i, BETWEEN + 1)
         yield made(halves, [[(a, a)] * 2] * count)
-    ends = [(low, low), (high, high)]
-    pairs = [(a, b) for a, b in product(ends, repeat=2)]
-    options = [
-        [(shares, pair) for shares in of_group for pair in pairs if len(shares) == 2 or pair[0] == pair[1]]
-        for of_group in splits
-    ]
-    for place, choice in enumerate(product(*options)):
-        if place == MOST_TRIALS:
-            break
-        yield made([shares for shares, _ in choice], [pair for _, pair in choice])
     for i in range(TILTS):
         t = Fraction(i, TILTS)
         # groups turned against each other, and mirror images inside each
         yield made(halves, [[(low, high, t * k)] * 2 for k in range(count)])
         yield made(halves, [[(low, high, t), (low, high, -t)]] * count)
+    pairs = list(product([(low, low), (high, high)], repeat=2))
+    if count > 2:  # fewer ways for every group
+        splits, pairs = [of_group[:1] for of_group in splits], pairs if count == 3 else pairs[::3]
+    alike = [pair for pair in pairs if pair[0] == pair[1]]
+    options = [product(of_group, pairs if len(of_group[0]) == 2 else alike) for of_group in splits]
+    for choice in islice(product(*options), MOST_TRIALS):
+        yield made([shares for shares, _ in choice], [pair for _, pair in choice])
 
 
 def _splits(share: Fraction, clients: int | str, total: int) -> list[tuple[Fraction, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Groups, coordinates
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.grouped_federations import (
     InSubgroups,
     Subgroup,
@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, 
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius_squared
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import Groups
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, Key, Mixture, of_group
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
@@ -133,7 +134,8 @@ def _in_groups(state: State, federation: InSubgroups, groups: Groups) -> State:
     def of(u: Any) -> Mixture:
         found = []
         for k, (share, part, deviates) in enumerate(zip(groups.shares, groups.parts, groups.deviates, strict=True)):
-            ours = [(to_fmpq(one.share) / share, of_group(u, j)) for j, one in enumerate(federation.members) if one.group == k]
+            members = enumerate(federation.members)
+            ours = [(to_fmpq(one.share) / share, of_group(u, j)) for j, one in members if one.group == k]
             middle = sum((v * weight for weight, v in ours), start=Family())
             rest = (ours[0][1] - middle).parts if deviates else {}
             found.append(Family({**middle.parts, **{(part, name): c for (_, name), c in rest.items()}}))

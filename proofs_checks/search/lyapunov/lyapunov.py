@@ -14,7 +14,7 @@ from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
-from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
     coordinates_when_drawn,
     pose_drawn_round,
@@ -72,7 +72,9 @@ def lyapunov(
             that shows it is found.
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
-            any γ-inexact answer; by default the method's own.
+            any γ-inexact answer; by default the method's own. Unequal numbers of steps, as of `local_steps=(1, 3)`: one
+            for each of `num_clients` clients; for "any" one for each of equally many. Clients with equal numbers are a
+            group: V then measures its mean and its deviations.
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
             server's point that they do not use is their mean of the last communication.
@@ -87,21 +89,18 @@ def lyapunov(
         InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
-    spec = specified(method, clients, num_clients, local_solver, participation)
-    inexact = isinstance(spec.solver, ToInexactness)
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)
     if not spec.draws.everyone:
-        return _when_drawn(spec, inexact)
-    count = min(spec.num_clients, 2)
-    functions = spec.clients  # groups of `clients`, where numbers of steps are unequal
-    posed = pose_round(spec.method, spec.solver, functions, count, "neighbours", composite=composite)
-    if isinstance(spec.solver, UnequalSteps):
-        steps = (method.local_solver if local_solver is None else local_solver).steps
-        attaining = slowest_in_groups(spec.method, spec.solver, clients, functions, steps)
-    else:
-        attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
+        return _when_drawn(spec)
+    count, functions, solver = min(spec.num_clients, 2), spec.clients, spec.solver
+    posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite)
+    own = _steps_of(method, local_solver)
+    attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
+    if isinstance(solver, UnequalSteps) and own is not None:
+        solver = replace(solver, steps=own.steps)
     found, points = _best(posed, attaining), len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
     rounds = 1 if spec.method.skip == 0 else 2
@@ -114,16 +113,31 @@ def lyapunov(
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
-    if isinstance(spec.solver, UnequalSteps):
-        solver = replace(spec.solver, steps=steps)  # of the clients, in their order
-        return Rate(spec.method, solver, clients, num_clients, found, slow)
-    if not (_is_tight(found, slow) or isinstance(clients, SimilarClients)):  # those beside it may be less similar
-        slow = refined(posed.coordinates, spec.solver, slow, num_clients)
-    return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
+    # Those beside similar clients may be less similar.
+    if not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
+        slow = refined(posed.coordinates, solver, slow, num_clients)
+    return Rate(spec.method, solver, clients, num_clients, found, slow)
 
 
-def _when_drawn(spec: Specification, inexact: bool) -> Rate:
+def _slowest(
+    spec: Specification, found: Coordinates, clients: FunctionClass, num_clients: int | str,
+    own: UnequalSteps | None,
+) -> list[Attained]:  # fmt: skip
+    """The slowest federations of the class, where all take part; `own`: the steps of every client, where unequal."""
+    if isinstance(spec.clients, ClientGroups) and isinstance(spec.solver, UnequalSteps) and own is not None:
+        return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps)
+    return slowest(found, spec.solver, clients, num_clients, isinstance(spec.solver, ToInexactness))
+
+
+def _steps_of(method: Method, local_solver: LocalSolver | None) -> UnequalSteps | None:
+    """Local steps of which every client takes its own number."""
+    solver = method.local_solver if local_solver is None and isinstance(method, Method) else local_solver
+    return solver if isinstance(solver, UnequalSteps) else None
+
+
+def _when_drawn(spec: Specification) -> Rate:
     """The rate of expected squares, where K of m clients are drawn."""
+    inexact = isinstance(spec.solver, ToInexactness)
     posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
     attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
     found = _best(posed, attaining)
@@ -135,9 +149,12 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 
 def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
-    participation: Any, convex: bool = True,
+    participation: Any, convex: bool = True, grouped: bool = False,
 ) -> Specification:  # fmt: skip
-    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`."""
+    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`.
+
+    `grouped`: whether clients may take unequal numbers of local steps.
+    """
     if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
@@ -145,6 +162,12 @@ def specified(
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     metric = "distance" if convex else "descent"
+    own = _steps_of(method, local_solver)
+    if own is not None and len({*own.steps}) == 1 and num_clients in ("any", len(own.steps)):  # all clients are alike
+        local_solver = GradientDescent(steps=own.steps[0], stepsize=own.stepsize)
+    elif own is not None and not grouped:
+        raise InvalidInput("local_steps", own.steps, "differ between clients, which is not analysed here",
+                           "give one number for all clients; `lyapunov` takes unequal ones")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
     if not (convex or spec.draws.everyone):
         raise InvalidInput("participation", participation, "is not analysed for clients that are not convex",
@@ -157,13 +180,9 @@ def specified(
         raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
-    if isinstance(spec.solver, UnequalSteps):
-        steps = spec.solver.steps
-        if len(steps) == 1:  # all clients are alike
-            spec = replace(spec, solver=GradientDescent(steps=steps[0], stepsize=spec.solver.stepsize), clients=clients)
-        elif sum(steps) > MOST_STEPS:
-            raise InvalidInput("local_steps", steps, f"needs semidefinite matrices of {sum(steps) + 1} rows or more",
-                               f"give different numbers of steps whose sum is at most {MOST_STEPS}")  # fmt: skip
+    if isinstance(spec.solver, UnequalSteps) and (total := sum(spec.solver.steps)) > MOST_STEPS:
+        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {total + 1} rows or more",
+                           f"give different numbers of steps whose sum is at most {MOST_STEPS}")  # fmt: skip
     if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
         raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
                            "rows", f"give at most {MOST_STEPS}")  # fmt: skip
@@ -187,13 +206,13 @@ def attained_rate(
     participation: Any = None,
 ) -> Fraction:
     """`lyapunov(…).lower`, before its last refinement: what some quadratics attain, in a fraction of the time."""
-    spec = specified(method, clients, num_clients, local_solver, participation)
-    inexact = isinstance(spec.solver, ToInexactness)
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     if not spec.draws.everyone:
+        inexact = isinstance(spec.solver, ToInexactness)
         found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
         return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)[0].squared
-    found = coordinates(spec.method, spec.solver, clients, min(spec.num_clients, 2))
-    return slowest(found, spec.solver, clients, num_clients, inexact)[0].squared
+    found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
+    return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared
 
 
 def _is_tight(found: LyapunovFunction | None, attained: Attained) -> bool:

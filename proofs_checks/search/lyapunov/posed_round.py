@@ -97,7 +97,8 @@ def pose_round(
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
     chances, states = zip(*outcomes(method, solver, board, found.state(before)), strict=True)
-    following, values = [found.of(state) for state in states], []
+    following = [found.of(state) for state in states]
+    values: list[tuple[Form, Form]] = []
     if twice:
         rounds = [board.evaluations[1:]]
         for after in following:
@@ -118,8 +119,8 @@ def pose_round(
                         after[place] = u
         for j, k in each:
             names[VALUE, len(values)] = f"value at point {j + 1}{groups.words[k or 0]}"
-            first, *others = (board.mean_value(e, k) for e in points[j])
-            values.append((first, _expected(chances, others)))
+            here, *there = (board.mean_value(e, k) for e in points[j])
+            values.append((here, _expected(chances, there)))
     expected = None
     if len(following) > 1:
         expected = {(a, b): _expected(chances, (inner(after[a], after[b]) for after in following))
