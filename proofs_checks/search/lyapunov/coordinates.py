@@ -81,6 +81,7 @@ class Coordinates:
     deviation: Part  # of the first group
     others: tuple[Part, ...] = ()  # the deviations of other groups
     groups: Groups = EVERYONE
+    period: int = 1  # rounds that are played
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -107,9 +108,10 @@ class Coordinates:
 
 
 def coordinates(
-    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False
-) -> Coordinates:
-    """The coordinates of a method's state with this local solver.
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False,
+    period: int = 1,
+) -> Coordinates:  # fmt: skip
+    """The coordinates of a method's state with this local solver, between rounds, or between `period` rounds.
 
     Of a `composite` objective f + ψ the gradients at the minimiser have a mean, too, −1 times the subgradient of ψ.
 
@@ -123,7 +125,8 @@ def coordinates(
     begun = any_vectors(method, groups)
     names = list(begun)
     afters = [
-        vectors_of(after, groups) for _, after in outcomes(method, solver, board, state_of(method, begun, groups))
+        vectors_of(after, groups)
+        for _, after in outcomes(method, solver, board, state_of(method, begun, groups), period)
     ]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
@@ -143,7 +146,7 @@ def coordinates(
         for gradients in _gradients_at_minimiser(part, groups, composite):
             start.append([-c for c in resting(board, afters, mine, unknown, method, part, gradients)])
         parts.append(_part(part, mine, A, B, C, start))
-    return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups)
+    return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups, period)
 
 
 def _gradients_at_minimiser(part: str, groups: Groups, composite: bool) -> Iterator[list[Any]]:

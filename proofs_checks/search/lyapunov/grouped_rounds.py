@@ -23,14 +23,14 @@ from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, s
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import Groups
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family, Key, Mixture, of_group
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 
 def coordinates_on(
-    method: Method, solver: UnequalSteps, functions: FunctionClass, federation: InSubgroups
+    method: Method, solver: UnequalSteps, functions: FunctionClass, federation: InSubgroups, period: int = 1
 ) -> Coordinates:
     """The coordinates of the state where the subgroups are single clients."""
-    return coordinates(method, federation.solver(solver), federation.functions(functions), 2)
+    return coordinates(method, federation.solver(solver), federation.functions(functions), 2, period=period)
 
 
 def attained_by_groups(
@@ -41,7 +41,7 @@ def attained_by_groups(
     numbers = [(i, axis) for i in range(count) for axis in axes]
     values = {(MEAN, i): unknown(f"{i}", axes) for i in range(count)}
     board: Any = SubgroupBoard(federation, federation.functions(functions))
-    state, _ = answered(found.method, federation.solver(solver), board, found.state(values))
+    [(_, state)] = outcomes(found.method, federation.solver(solver), board, found.state(values), found.period)
     after = found.of(state)
     matrix = [[after[MEAN, i].parts.get((MEAN, f"{axis} {j}.{other}"), ZERO) for j, other in numbers]
               for i, axis in numbers]  # fmt: skip
@@ -63,7 +63,12 @@ def _restricted(matrix: Rows, starts: Rows) -> Rows:
 
 
 def slowest_in_groups(
-    method: Method, solver: UnequalSteps, functions: FunctionClass, groups: ClientGroups, steps: tuple[int, ...]
+    method: Method,
+    solver: UnequalSteps,
+    functions: FunctionClass,
+    groups: ClientGroups,
+    steps: tuple[int, ...],
+    period: int,
 ) -> list[Attained]:
     """The trial federations with the largest spectral radius: all that share it."""
     known: dict[Any, Coordinates] = {}
@@ -71,7 +76,7 @@ def slowest_in_groups(
     for federation in trial_federations(functions, groups, steps):
         shares = tuple((one.group, one.share) for one in federation.members)
         if shares not in known:
-            known[shares] = coordinates_on(method, solver, functions, federation)
+            known[shares] = coordinates_on(method, solver, functions, federation, period)
         tried.append(attained_by_groups(known[shares], solver, functions, federation))
     most = max(one.squared for one in tried)
     return [one for one in tried if one.squared == most]

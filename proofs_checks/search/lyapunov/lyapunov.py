@@ -12,7 +12,7 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
-from fedconvex.parameters import is_scheduled
+from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
@@ -32,7 +32,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SimilarClients,
 )
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
-from fedconvex.validation import instance_of
+from fedconvex.validation import instance_of, integer_at_least
 
 MOST_STEPS = 64
 MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
@@ -53,6 +53,7 @@ def lyapunov(
     local_solver: LocalSolver | None = None,
     participation: Any = None,
     composite: bool = False,
+    period: int = 1,
 ) -> Rate:
     """The contraction of a method per round, on clients of a class with equal weights: a rigorous interval.
 
@@ -80,6 +81,9 @@ def lyapunov(
             server's point that they do not use is their mean of the last communication.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
+        period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being
+            repeated. The rate, lower and upper, is then that of so many rounds. Schedules that never repeat, such as
+            "1/(8 + t)", have no rate: `worst_case` bounds a number of their rounds.
 
     Returns:
         A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
@@ -89,14 +93,15 @@ def lyapunov(
         InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
-    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
+    integer_at_least(period, 1, "period")
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True, period=period)
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)
     if not spec.draws.everyone:
         return _when_drawn(spec)
     count, functions, solver = min(spec.num_clients, 2), spec.clients, spec.solver
-    posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite)
+    posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite, period=period)
     own = _steps_of(method, local_solver)
     attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
     if isinstance(solver, UnequalSteps) and own is not None:
@@ -108,15 +113,15 @@ def lyapunov(
         least = 1 if twice and rounds == 2 else 3 - twice
         few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, functions, count, "all", twice, composite)
+            larger = pose_round(spec.method, spec.solver, functions, count, "all", twice, composite, period)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
     # Those beside similar clients may be less similar.
     if not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
-        slow = refined(posed.coordinates, solver, slow, num_clients)
-    return Rate(spec.method, solver, clients, num_clients, found, slow)
+        slow = refined(posed.coordinates, solver, slow, clients, num_clients)
+    return Rate(spec.method, solver, clients, num_clients, found, slow, period)
 
 
 def _slowest(
@@ -125,7 +130,7 @@ def _slowest(
 ) -> list[Attained]:  # fmt: skip
     """The slowest federations of the class, where all take part; `own`: the steps of every client, where unequal."""
     if isinstance(spec.clients, ClientGroups) and isinstance(spec.solver, UnequalSteps) and own is not None:
-        return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps)
+        return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps, found.period)
     return slowest(found, spec.solver, clients, num_clients, isinstance(spec.solver, ToInexactness))
 
 
@@ -149,11 +154,11 @@ def _when_drawn(spec: Specification) -> Rate:
 
 def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
-    participation: Any, convex: bool = True, grouped: bool = False,
+    participation: Any, convex: bool = True, grouped: bool = False, period: int | None = None,
 ) -> Specification:  # fmt: skip
     """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`.
 
-    `grouped`: whether clients may take unequal numbers of local steps.
+    `grouped`: whether clients may take unequal numbers of local steps; `period`: of schedules, None: none is analysed.
     """
     if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
@@ -176,17 +181,30 @@ def specified(
         raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
                            "convex", "give one whose rounds all communicate")  # fmt: skip
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
-        problem = "has a stepsize that changes from round to round, and a rate is that of one"
-        raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
+        if period is None or period == 1:
+            problem = "has a stepsize that changes from round to round, and a rate is that of one"
+            cure = "give one stepsize; `lyapunov` takes the period of one that repeats, `worst_case` any schedule"
+            raise InvalidInput("method", method, problem, cure)
+        for parameters in (spec.method, spec.solver):
+            require_period(parameters, period)
+    _require_few_rounds(spec, period or 1)
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
-    if isinstance(spec.solver, UnequalSteps) and (total := sum(spec.solver.steps)) > MOST_STEPS:
-        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {total + 1} rows or more",
-                           f"give different numbers of steps whose sum is at most {MOST_STEPS}")  # fmt: skip
-    if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
-        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
-                           "rows", f"give at most {MOST_STEPS}")  # fmt: skip
     return spec
+
+
+def _require_few_rounds(spec: Specification, period: int) -> None:
+    """Refuses so many local steps in a period that programs take hours, and rounds at random in several."""
+    if period > 1 and (spec.method.skip != 0 or not spec.draws.everyone):
+        raise InvalidInput(
+            "period", period, "is not analysed where clients or communications are drawn", "leave it out"
+        )
+    steps = spec.solver.steps if isinstance(spec.solver, GradientDescent | UnequalSteps) else 1
+    total = period * (steps if isinstance(steps, int) else sum(steps))
+    if total > MOST_STEPS:
+        name, value = ("local_steps", steps) if period == 1 else ("period", period)
+        raise InvalidInput(name, value, f"needs semidefinite matrices of {total + 1} rows",
+                           f"give at most {MOST_STEPS} local steps, of all groups and rounds together")  # fmt: skip
 
 
 def _require_composite(spec: Specification) -> None:

@@ -81,29 +81,31 @@ class PosedRound:
 
 def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
-    twice: bool = False, composite: bool = False,
+    twice: bool = False, composite: bool = False, period: int = 1,
 ) -> PosedRound:  # fmt: skip
     """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
+
+    With a `period`, so many rounds in the place of one.
 
     Where communication is skipped at random, squares and values after the round are expected ones.
 
     Raises InvalidInput; see `coordinates`.
     """
-    found = coordinates(method, solver, functions, clients, composite)
+    found = coordinates(method, solver, functions, clients, composite, period)
     board = Board(clients, functions, minimiser=False, composite=composite)
     groups = found.groups
     # the minimiser, where values are 0
     board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(groups.numbers)))
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
-    chances, states = zip(*outcomes(method, solver, board, found.state(before)), strict=True)
+    chances, states = zip(*outcomes(method, solver, board, found.state(before), period), strict=True)
     following = [found.of(state) for state in states]
     values: list[tuple[Form, Form]] = []
     if twice:
         rounds = [board.evaluations[1:]]
         for after in following:
             count = len(board.evaluations)
-            outcomes(method, solver, board, found.state(after))
+            outcomes(method, solver, board, found.state(after), period)
             rounds.append(board.evaluations[count:])
         # A point of the second round that was seen in the first is not evaluated again: then none correspond.
         same = len({len(these) for these in rounds}) == 1

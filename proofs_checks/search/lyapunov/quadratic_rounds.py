@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
+    BETWEEN,
     SHARES,
     TILTS,
     AnyFederation,
@@ -113,7 +114,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
     board: Any = QuadraticBoard(federation, sign)
     chances, matrices = [], []
-    for chance, state in outcomes(found.method, solver, board, found.state(values)):
+    for chance, state in outcomes(found.method, solver, board, found.state(values), found.period):
         after = found.of(state)
         chances.append(chance)
         matrices.append([[after[a].parts.get((a[0], f"{part} {i}"), ZERO) for part, i in places] for a in places])
@@ -227,22 +228,29 @@ def slowest(
     return [one for one in tried if one.squared == most]
 
 
-def refined(found: Coordinates, solver: LocalSolver, best: Attained, num_clients: int | str) -> Attained:
+def refined(
+    found: Coordinates, solver: LocalSolver, best: Attained, functions: FunctionClass, num_clients: int | str
+) -> Attained:
     """A federation beside the best one that is slower still: in another direction of the plane, or with other shares.
 
-    The given one where all clients are alike, or their number leaves no choice.
+    Where all clients are alike, with another curvature; the given one where their number leaves no choice.
     """
-    around = best.federation
+    around, low, high = best.federation, functions.lowest, functions.highest
     if isinstance(around, InAPlane):
         step, times = Fraction(1, TILTS), REFINEMENTS
     elif isinstance(around, OnALine) and around.first != around.second and num_clients == "any":
         step, times = Fraction(1, SHARES), FINER_SHARES
+    elif isinstance(around, OnALine) and around.first == around.second and low < around.first < high:
+        step, times = (high - low) / (BETWEEN + 1), REFINEMENTS
     else:
         return best
     for _ in range(times):
         step, around = step / 2, best.federation
         if isinstance(around, InAPlane):
             beside: list[Any] = [replace(around, tilt=t) for t in (around.tilt - step, around.tilt + step) if 0 < t < 1]
+        elif isinstance(around, OnALine) and around.first == around.second:
+            curvatures = [a for a in (around.first - step, around.first + step) if low <= a <= high]
+            beside = [replace(around, first=a, second=a) for a in curvatures]
         else:
             assert isinstance(around, OnALine)
             beside = [replace(around, share=p) for p in (around.share - step, around.share + step) if 0 < p < 1]

@@ -91,7 +91,7 @@ class Histories:
 
     def _longer(self, history: History) -> Iterator[History]:
         before, latest = history.states[-1], history.latest[-1]
-        method, solver = self._of_round(len(history.draws))
+        method, solver = _of_round(self.method, self.solver, len(history.draws))
         if isinstance(self.board, EnumeratedBoard):
             board = self.board
             everyones = Once(lambda: answered(method, solver, board, before)[1])
@@ -118,11 +118,6 @@ class Histories:
         """Whether there are several histories: of possible draws, or of rounds with and without communication."""
         return isinstance(self.board, EnumeratedBoard) or len(communications(self.method)) > 1
 
-    def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
-        """Method and local solver, with the round's numbers in the place of schedules."""
-        exact = arithmetics.get("exact")
-        return in_round(self.method, t, exact), in_round(self.solver, t, exact)
-
     def _with(
         self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any,
         method: Method,
@@ -133,6 +128,12 @@ class Histories:
             chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
             (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),
         )  # fmt: skip
+
+
+def _of_round(method: Method, solver: LocalSolver, t: int) -> tuple[Method, LocalSolver]:
+    """Method and local solver, with the round's numbers in the place of schedules."""
+    exact = arithmetics.get("exact")
+    return in_round(method, t, exact), in_round(solver, t, exact)
 
 
 def communications(method: Method) -> list[tuple[Fraction, bool]]:
@@ -269,14 +270,19 @@ def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, afte
     return replace(after, server=board.prox(after.server, to_fmpq(stepsize)))
 
 
-def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> list[tuple[Any, State]]:
+def outcomes(
+    method: Method, solver: LocalSolver, board: Any, state: State, period: int = 1
+) -> list[tuple[Any, State]]:  # fmt: skip
     """The states after one round of everyone, with their probabilities: with communication, and where it is skipped.
 
-    Subproblems that are the same in both are solved once.
+    Subproblems that are the same in both are solved once. With a `period`, the state after so many rounds that all
+    communicate, the first ones of a schedule.
     """
     skip = to_fmpq(method.skip)
     if not skip:
-        return [(ONE, answered(method, solver, board, state)[0])]
+        for t in range(period):
+            state = answered(*_of_round(method, solver, t), board, state)[0]
+        return [(ONE, state)]
     cohorts = [_cohort(board, state.server, EVERYONE, sends) for sends in (True, False)]
     posed = [method.subproblem(state, cohort) for cohort in cohorts]
     answers = [solved(board, solver, posed[0])]
