@@ -23,7 +23,7 @@ from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, extremes, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, lyapunov_function
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
@@ -103,10 +103,15 @@ def lyapunov(
     count, functions, solver = min(spec.num_clients, 2), spec.clients, spec.solver
     posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite, period=period)
     own = _steps_of(method, local_solver)
-    attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
+    few = len(posed.board.evaluations) <= MOST_POINTS
+    attaining = extremes(posed.coordinates, solver, clients) if few and not own and not posed.board.residuals else []
+    found = _exactly(posed, attaining) if attaining else None
+    if found is None:  # else none is slower, and nothing remains to be searched for
+        attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
+        found = _best(posed, attaining)
     if isinstance(solver, UnequalSteps) and own is not None:
         solver = replace(solver, steps=own.steps)
-    found, points = _best(posed, attaining), len(posed.board.evaluations)
+    points = len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
     rounds = 1 if spec.method.skip == 0 else 2
     for twice in (False, True):
@@ -242,17 +247,23 @@ def _best(
 ) -> LyapunovFunction | None:
     """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
     least = attaining[0].squared
-    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
-    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
-        vectors = vectors_in_groups if isinstance(posed.board.functions, ClientGroups) else attained_vectors
-        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in vectors(posed, one)]
-        found = _at(posed, least, zeros)
-        if found is not None:
-            return found
+    found = _exactly(posed, attaining)
+    if found is not None:
+        return found
     above = float(least) * (1 + NEARLY) + SMALLEST
     if above > LARGEST:
         return None
     return _at(posed, Fraction(above)) or _bracketed(posed, above, known)
+
+
+def _exactly(posed: PosedRound, attaining: list[Attained]) -> LyapunovFunction | None:
+    """A Lyapunov function of just the rate that these federations attain."""
+    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
+    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
+        vectors = vectors_in_groups if isinstance(posed.board.functions, ClientGroups) else attained_vectors
+        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in vectors(posed, one)]
+        return _at(posed, attaining[0].squared, zeros)
+    return None
 
 
 def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:

@@ -217,15 +217,24 @@ def _below(ball: Any) -> Fraction:
     return max(Fraction(int(exact * DIGITS), DIGITS), Fraction(0))  # int() rounds towards 0
 
 
+def extremes(found: Coordinates, solver: LocalSolver, functions: FunctionClass) -> list[Attained]:
+    """Clients that all have the smallest or the largest curvature: those with the larger spectral radius, or both."""
+    curvatures = dict.fromkeys((functions.lowest, functions.highest))
+    return _largest([attained(found, solver, OnALine(a, a, Fraction(1))) for a in curvatures])
+
+
+def _largest(tried: list[Attained]) -> list[Attained]:
+    most = max(one.squared for one in tried)
+    return [one for one in tried if one.squared == most]
+
+
 def slowest(
     found: Coordinates, solver: LocalSolver, functions: FunctionClass, num_clients: int | str, inexact: bool
 ) -> list[Attained]:
     """The trial federations with the largest spectral radius: all that share it."""
     signs = (-1, 0, 1) if inexact else (0,)
     trials = product(trial_federations(functions, num_clients), signs)
-    tried = [attained(found, solver, federation, sign) for federation, sign in trials]
-    most = max(one.squared for one in tried)
-    return [one for one in tried if one.squared == most]
+    return _largest([attained(found, solver, federation, sign) for federation, sign in trials])
 
 
 def refined(

@@ -23,7 +23,7 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.once import Once
-from fedconvex.parameters import in_round
+from fedconvex.parameters import in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -132,6 +132,8 @@ class Histories:
 
 def _of_round(method: Method, solver: LocalSolver, t: int) -> tuple[Method, LocalSolver]:
     """Method and local solver, with the round's numbers in the place of schedules."""
+    if not (is_scheduled(method) or is_scheduled(solver)):
+        return method, solver
     exact = arithmetics.get("exact")
     return in_round(method, t, exact), in_round(solver, t, exact)
 
