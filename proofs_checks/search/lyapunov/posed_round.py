@@ -102,12 +102,12 @@ def pose_round(
     following = [found.of(state) for state in states]
     values: list[tuple[Form, Form]] = []
     if twice:
-        rounds = [board.evaluations[1:]]
+        rounds = [_once(board.visited)]
         for after in following:
-            count = len(board.evaluations)
+            board.visited.clear()
             outcomes(method, solver, board, found.state(after), period)
-            rounds.append(board.evaluations[count:])
-        # A point of the second round that was seen in the first is not evaluated again: then none correspond.
+            rounds.append(_once(board.visited))
+        # Where points of one round coincide and those of another do not, none correspond.
         same = len({len(these) for these in rounds}) == 1
         points = list(zip(*rounds, strict=True)) if same else []
         each = [(j, k) for j in range(len(points)) for k in groups.numbers if _is_new(points, j, k)]
@@ -140,6 +140,11 @@ def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form]
 
 def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:
     return combination(*zip(chances, forms, strict=True))
+
+
+def _once(visited: Sequence[Evaluation]) -> list[Evaluation]:
+    """Every evaluation where it was visited first."""
+    return list({id(e): e for e in visited}.values())
 
 
 def _is_new(points: Sequence[tuple[Evaluation, ...]], j: int, group: int | None) -> bool:
