@@ -93,7 +93,7 @@ def lyapunov(
         InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
-    integer_at_least(period, 1, "period")
+    period = integer_at_least(period, 1, "period")
     spec = specified(method, clients, num_clients, local_solver, participation, grouped=True, period=period)
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:

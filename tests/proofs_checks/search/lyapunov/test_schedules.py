@@ -49,6 +49,7 @@ def test_lists_and_functions_that_repeat_are_alike():
     assert computed.upper == listed.upper == listed.lower == F(9, 16) * F(16, 25)
     longer = lyapunov(fc.FedGD(stepsize=lambda t: F(1, 4 + t % 2)), CLASS, period=4)
     assert longer.upper == listed.upper**2
+    assert lyapunov(fc.FedGD(stepsize=[F(1, 4), F(1, 5)]), CLASS, period=F(2)).upper == listed.upper
 
 
 @pytest.mark.parametrize("steps", [2, (1, 2)])
@@ -87,6 +88,8 @@ def test_curvatures_between_the_extreme_ones_are_refined():
         (fc.FedGD(stepsize=[F(1, 4), F(1, 2)]), {"period": 3}, "give period=2"),
         (fc.FedGD(stepsize=[F(1, 4), F(1, 2)]), {}, "changes from round to round"),
         (fc.FedDyn(alpha=2), {"period": 0}, "period = 0"),
+        (fc.FedDyn(alpha=2), {"period": True}, "period = True"),
+        (fc.FedDyn(alpha=2), {"period": 1.5}, "period = 1.5"),
         (fc.FedDyn(alpha=2), {"period": 65}, "at most 64"),
         (fc.Scaffold(stepsize=F(1, 4), local_steps=(1, 4)), {"period": 13}, "66 rows"),
         (fc.FedDyn(alpha=2), {"period": 2, "num_clients": 2, "participation": Uniform(1)}, "leave it out"),
