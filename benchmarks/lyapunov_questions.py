@@ -4,9 +4,10 @@
     python benchmarks/lyapunov_questions.py 300 7       # 300, with another seed
 
 A question is a method with random parameters, a random condition number, and clients of which all take part, K of m
-are sampled, or answers are inexact. What attains is searched for once more than `lyapunov` does: on random quadratic
-federations the contraction over many rounds is computed exactly, and compared with the proved rate as rational numbers.
-No time is measured but the CPU's, so that results/lyapunov_questions.md holds on a busy machine, too.
+are sampled, answers are inexact, numbers of local steps unequal, or two stepsizes alternate. What attains is searched
+for once more than `lyapunov` does: on random quadratic federations the contraction over many rounds is computed
+exactly, and compared with the proved rate as rational numbers. No time is measured but the CPU's, so that
+results/lyapunov_questions.md holds on a busy machine, too.
 """
 
 import json
@@ -14,6 +15,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,15 @@ import fedconvex as fc
 from fedconvex.methods import Method
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import Rate, SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.grouped_federations import InSubgroups, Subgroup
+from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import attained_by_groups, coordinates_on
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
 
 RESULTS = Path(__file__).parent / "results"
 COUNT, CLOSE = 10_000, F(1, 10**4)
 CONDITION_NUMBERS = (2, 3, 4, 6, 10, 20, 50, 100, 300, 1000)
-SAMPLED, INEXACT = 0.15, 0.05  # parts of the questions
+SAMPLED, INEXACT, UNEQUAL, ALTERNATING = 0.15, 0.05, 0.1, 0.05  # parts of the questions, of methods that have it
 FEDERATIONS = 3  # random ones for each question
 Question = dict[str, Any]
 
@@ -59,6 +63,15 @@ def question(rng: np.random.Generator) -> Question:
         return {**asked, "num_clients": m, "participation": Uniform(int(rng.integers(1, m)))}
     if kind < SAMPLED + INEXACT and isinstance(chosen, fc.FedDyn | fc.FedPD | fc.DANE):
         return {**asked, "local_solver": fc.ToInexactness(gamma=F(int(rng.integers(1, 6)), 20))}
+    kind -= SAMPLED + INEXACT
+    if 0 <= kind < UNEQUAL and isinstance(chosen, fc.Scaffold | fc.FedLin):
+        steps = tuple(int(e) for e in rng.choice(6, int(rng.integers(2, 4)), replace=False) + 1)
+        many = int(rng.integers(2))
+        return {**asked, "method": replace(chosen, local_steps=steps), "num_clients": len(steps) if many else "any"}
+    kind -= UNEQUAL
+    if 0 <= kind < ALTERNATING and isinstance(chosen, fc.Scaffold | fc.FedLin | fc.FedGD):
+        pair = [chosen.stepsize, F(int(rng.integers(1, 25)), 20 * kappa)]
+        return {**asked, "method": replace(chosen, stepsize=pair), "period": 2}
     return asked
 
 
@@ -66,7 +79,10 @@ def kind_of(asked: Question) -> str:
     """Everyone, sampled clients or inexact answers."""
     if "participation" in asked:
         return "K of m clients sampled"
-    return "inexact answers" if "local_solver" in asked else "everyone, exact answers"
+    if "local_solver" in asked:
+        return "inexact answers"
+    unequal = isinstance(getattr(asked["method"], "local_steps", 1), tuple)
+    return "unequal local steps" if unequal else "two stepsizes" if "period" in asked else "everyone, one stepsize"
 
 
 def random_contraction(rng: np.random.Generator, found: Rate, asked: Question) -> F:
@@ -74,6 +90,8 @@ def random_contraction(rng: np.random.Generator, found: Rate, asked: Question) -
     if found.function is None or "participation" in asked:
         return F(0)
     low, high = found.clients.lowest, found.clients.highest
+    if isinstance(found.solver, fc.UnequalSteps):
+        return max(contraction_in_groups(rng, found) for _ in range(FEDERATIONS))
     signs = (-1, 0, 1) if "local_solver" in asked else (0,)
     best = F(0)
     for _ in range(FEDERATIONS):
@@ -83,6 +101,22 @@ def random_contraction(rng: np.random.Generator, found: Rate, asked: Question) -
         of = found.function.posed.coordinates
         best = max(best, attained(of, found.solver, federation, int(rng.choice(signs))).squared)
     return best
+
+
+def contraction_in_groups(rng: np.random.Generator, found: Rate) -> F:
+    """The exact contraction of a random federation in a plane, every client with a Hessian of its own."""
+    low, high = found.clients.lowest, found.clients.highest
+    steps = found.solver.steps
+    times = 1 if isinstance(found.num_clients, int) else 2
+    members = []
+    for group, count in enumerate(sorted(set(steps))):
+        for _ in range(times * steps.count(count)):
+            a, b = (low + (high - low) * F(int(rng.choice([0, 100, rng.integers(0, 101)])), 100) for _ in range(2))
+            members.append(Subgroup(group, F(1, times * len(steps)), a, b, F(int(rng.integers(0, 50)), 50)))
+    federation = InSubgroups(steps, tuple(members))
+    solver = replace(found.solver, steps=tuple(sorted(set(steps))))
+    of = coordinates_on(found.method, solver, found.clients, federation)
+    return attained_by_groups(of, solver, found.clients, federation).squared
 
 
 def answered(rng: np.random.Generator, asked: Question) -> dict[str, Any]:

@@ -74,6 +74,22 @@ def require_rounds(parameters: Any, rounds: int) -> None:
         schedule.require(rounds, name)
 
 
+def require_period(parameters: Any, period: int) -> None:
+    """Raises InvalidInput where a stepsize that changes does not repeat after so many rounds; a list is repeated."""
+    for name, schedule in _schedules(parameters).items():
+        if isinstance(schedule.rule, tuple):
+            if len(schedule.rule) != period:
+                raise InvalidInput("period", period, f"is not the length of {name} = {schedule}",
+                                   f"give period={len(schedule.rule)}")  # fmt: skip
+            continue
+        for t in range(period):
+            now, later = (schedule.at(n, name) for n in (t, t + period))
+            if now != later:
+                which = f"{name} = {schedule}, which is {now} in round {t} and {later} in round {t + period}"
+                raise InvalidInput("period", period, f"does not repeat {which}", "give the number of rounds after "
+                                   "which it repeats; `worst_case` takes one that never does")  # fmt: skip
+
+
 def in_round(parameters: T, t: int, arithmetic: Arithmetic) -> T:
     """The method or local solver of round t: a schedule's place is taken by its number in this arithmetic."""
     found = {name: arithmetic.scalar(schedule.at(t, name)) for name, schedule in _schedules(parameters).items()}

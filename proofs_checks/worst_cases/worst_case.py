@@ -10,14 +10,11 @@ from fedconvex.participation import Participation
 from fedconvex.proofs_checks.worst_cases.certificates.composition import best_round, bound_after
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import feasible_point
-from fedconvex.proofs_checks.worst_cases.instances.line_federations import (
-    extreme_federations,
-    target,
-    trial_federations,
-)
+from fedconvex.proofs_checks.worst_cases.instances.line_federations import extreme_federations, target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import quadratics
 from fedconvex.proofs_checks.worst_cases.instances.replay import best_of
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import at_their_fixed_points
+from fedconvex.proofs_checks.worst_cases.instances.trial_federations import trial_federations
 from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose

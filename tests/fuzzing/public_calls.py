@@ -115,7 +115,7 @@ VALUES: dict[str, Any] = {
     "worst_case.noise": None, "worst_case.spread": None, "prove.statement": theory.statement("feddyn.lemma2"),
     "worst_case.weights": None, "worst_case.participation": None, "worst_case.local_solver": None,
     "lyapunov.method": fc.FedDyn(alpha=2), "lyapunov.clients": CLIENTS, "lyapunov.participation": None,
-    "composite": False,
+    "composite": False, "period": 1,
     "error_floor.method": fc.FedGD(stepsize=Fraction(1, 8)), "error_floor.clients": CLIENTS, "cause": "noise",
     "error_floor.local_solver": None, "sublinear_rate.method": fc.FedGD(stepsize=Fraction(1, 8)),
     "sublinear_rate.clients": CLIENTS, "sublinear_rate.participation": None, "sublinear_rate.local_solver": None,

@@ -5,6 +5,7 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
 
     lyapunov(Scaffold(stepsize=1/100, local_steps=10), SmoothStronglyConvex(1, 100))             lyapunov.py
       │
+      │ state_vectors          the vectors of a state by name, of all clients or of groups that take equally many steps
       │ coordinates            which errors of the state can be reached, and which are not forgotten
       │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
       │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m
@@ -18,10 +19,14 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       ▼
     Rate: .lower <= contraction <= .upper, .function, .federation()                              rate.py
 
-Questions beside it have V and prices in one program (priced_rounds.py): what noise or heterogeneity adds to V in a
-round (error_floors.py), and what V pays for f(w) − f* on convex clients (sublinear_rates.py), for the last f(w) − f*
-alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖² where clients need not be convex
-(descents.py, nonconvex_rates.py; slow_descents.py has functions that decrease as little as they may).
+Where clients take unequal numbers of local steps, each group of clients that take equally many has a mean and
+deviations of its own (grouped_federations.py, grouped_rounds.py); where stepsizes repeat, a period is the round.
+
+Questions beside it have V and prices in one program (priced_rounds.py, priced_programs.py, priced_functions.py): what
+noise or heterogeneity adds to V in a round (error_floors.py), and what V pays for f(w) − f* on convex clients
+(sublinear_rates.py), for the last f(w) − f* alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖²
+where clients need not be convex (descents.py, nonconvex_rates.py; slow_descents.py has functions that decrease as
+little as they may).
 
 Why a proof holds for every number of clients. Let every vector u_k of a round be ū + ũ_k, its mean over the m clients
 plus its deviation, whose mean is 0. Then mean⟨u_k, v_k⟩ = ⟨ū, v̄⟩ + mean⟨ũ_k, ṽ_k⟩: every form here is a quadratic form
@@ -35,7 +40,8 @@ of the means plus the mean over the clients of one of the deviations.
  3. The proof says: rate·V − V⁺ − Σ λ_i I_i = A(means) + mean over k of B(deviations of client k), for matrices A and B
     that are positive semidefinite. Both terms are nonnegative for every m; so V⁺ <= rate·V.
 
-Nothing in the proof depends on m; m = 1 has no deviations, and only A is used.
+Nothing in the proof depends on m; m = 1 has no deviations, and only A is used. With groups of clients this is said of
+each: A is a form in the means of all groups, weighted by their shares, and there is a B for every group.
 
 Where communication is skipped at random, or clients are drawn, all this is said of expectations: A and B are sums over
 the outcomes with their probabilities, and the interpolation inequalities hold in each.

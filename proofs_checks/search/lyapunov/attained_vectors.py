@@ -6,6 +6,7 @@ from typing import Any
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import QuadraticFederation
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Key
 
@@ -19,6 +20,7 @@ def attained_vectors(posed: PosedRound, found: Attained) -> Iterator[dict[Key, A
     """
     if (found.root is None and not found.vectors) or posed.board.residuals:
         return
+    assert isinstance(found.federation, QuadraticFederation)
     # the state's coordinates come first in `before`; gradients follow from them
     known, evaluations = list(posed.before.values())[: len(found.matrix)], posed.board.evaluations
     used = [*known, *(u for e in evaluations for u in (e.point, e.gradient))]

@@ -13,15 +13,27 @@ evaluated (C). Since means and deviations never mix, everything below is done fo
 Where communication is skipped at random a round has two outcomes, with an A and a B each. The reachable space is then
 mapped into itself by both, and forgotten are errors that change no evaluation whatever the outcomes are, and that are 0
 after some communications: such as those of a server's point that the clients do not use. Until then they wait.
+
+Clients with unequal numbers of local steps are groups: each has a mean of its own, among the means, and deviations from
+it. Those of one group never mix with the others'.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, product, solution
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
+    EVERYONE,
+    Groups,
+    any_vectors,
+    groups_of,
+    state_of,
+    vectors_of,
+)
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     DRAWN,
@@ -29,8 +41,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     ZERO,
     Family,
-    family,
-    shared,
+    of_group,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
@@ -44,14 +55,15 @@ class Part:
 
     Row i of `read` gives coordinate i of a state, from its vectors; row i of `written` is the state with coordinate
     i = 1 and the others 0, up to what is forgotten. `start`: the coordinates of the method's own start, per unit of the
-    server's error, or of the clients' gradients at the minimiser.
+    server's error, or of the clients' gradients at the minimiser; of means, `by_gradients` has those of the latter.
     """
 
-    part: str  # MEAN or DEVIATION
+    part: str  # MEAN, DEVIATION, or one group's deviations
     vectors: tuple[str, ...]  # the names of the state's vectors that have such a part
     read: Rows
     written: Rows
     start: list[Any]
+    by_gradients: Rows = field(default_factory=list)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,11 +78,14 @@ class Coordinates:
 
     method: Method
     mean: Part
-    deviation: Part
+    deviation: Part  # of the first group
+    others: tuple[Part, ...] = ()  # the deviations of other groups
+    groups: Groups = EVERYONE
+    period: int = 1  # rounds that are played
 
     @property
-    def parts(self) -> tuple[Part, Part]:
-        return self.mean, self.deviation
+    def parts(self) -> tuple[Part, ...]:
+        return self.mean, self.deviation, *self.others
 
     def state(self, values: dict[tuple[str, int], Any]) -> State:
         """The state with these coordinates: a vector for each part and number."""
@@ -80,11 +95,11 @@ class Coordinates:
                 for name, c in zip(part.vectors, row, strict=True):
                     if c:
                         total[name] = total[name] + values[part.part, i] * c
-        return state_of(self.method, total)
+        return state_of(self.method, total, self.groups)
 
     def of(self, state: State) -> dict[tuple[str, int], Family]:
         """The coordinates of a state's vectors."""
-        vectors, found = vectors_of(state), {}
+        vectors, found = vectors_of(state, self.groups), {}
         for part in self.parts:
             for i, row in enumerate(part.read):
                 u = sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True)), start=Family())
@@ -93,9 +108,10 @@ class Coordinates:
 
 
 def coordinates(
-    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False
-) -> Coordinates:
-    """The coordinates of a method's state with this local solver.
+    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False,
+    period: int = 1,
+) -> Coordinates:  # fmt: skip
+    """The coordinates of a method's state with this local solver, between rounds, or between `period` rounds.
 
     Of a `composite` objective f + ψ the gradients at the minimiser have a mean, too, −1 times the subgradient of ψ.
 
@@ -104,30 +120,47 @@ def coordinates(
     free = functions
     if functions.lowest == functions.highest:  # such functions' gradients are not free
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
-    board = Board(clients, free, minimiser=False, composite=composite)
+    board, groups = Board(clients, free, minimiser=False, composite=composite), groups_of(functions, solver, clients)
     first = own_start(method)
-    names = list(vectors_of(first))
-    server = {"server", *map(name_at_server, first.shared)}
-    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
-    afters = [vectors_of(after) for _, after in outcomes(method, solver, board, state_of(method, begun))]
+    begun = any_vectors(method, groups)
+    names = list(begun)
+    afters = [
+        vectors_of(after, groups)
+        for _, after in outcomes(method, solver, board, state_of(method, begun, groups), period)
+    ]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     evaluated += [point for point, _ in board.proximal]
+    evaluated = [of_group(u, k) for u in evaluated for k in groups.numbers]
     made = [*evaluated, *(u for after in afters for u in after.values())]
+    starting = vectors_of(first, groups)
     parts = []
-    for part in (MEAN, DEVIATION):
+    for part in (MEAN, *groups.parts):
         mine = [name for name in names if (part, name) in begun[name].parts]
         unknown = sorted({n for u in made for p, n in u.parts if p == part} - {*mine})
         A, B = ([_matrix(after, mine, part, these) for after in afters] for these in (mine, unknown))
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
+        start = []
         if part == MEAN:  # the run starts at any point of the server
-            start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
-            if composite:
-                start.append([-c for c in resting(board, afters, mine, unknown, method, MEAN)])
-        else:
-            start = [[-c for c in resting(board, afters, mine, unknown, method)]]
+            start = [[starting[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+        for gradients in _gradients_at_minimiser(part, groups, composite):
+            start.append([-c for c in resting(board, afters, mine, unknown, method, part, gradients)])
         parts.append(_part(part, mine, A, B, C, start))
-    return Coordinates(method, *parts)
+    return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups, period)
+
+
+def _gradients_at_minimiser(part: str, groups: Groups, composite: bool) -> Iterator[list[Any]]:
+    """A basis of what the groups' gradients at the minimiser can be: of deviations anything, of means with mean 0.
+
+    Of a composite objective the means are anything, too.
+    """
+    count = len(groups.shares)
+    for k, (share, own) in enumerate(zip(groups.shares, groups.parts, strict=True)):
+        unit = [ONE if j == k else ZERO for j in range(count)]
+        if part == own or (part == MEAN and composite):
+            yield unit
+        elif part == MEAN and k < count - 1:
+            yield [*unit[:-1], -share / groups.shares[-1]]
 
 
 def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> Coordinates:
@@ -136,9 +169,8 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
     Here states are no errors: the clients' memories start at what the method says, and not at what they should be.
     """
     board, first = Board(clients, functions, minimiser=False), own_start(method)
-    names = list(vectors_of(first))
-    server = {"server", *map(name_at_server, first.shared)}
-    begun = {name: shared(name) if name in server else family(name, clients) for name in names}
+    begun = any_vectors(method, groups_of(functions, solver, clients))
+    names = list(begun)
     after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
     parts = []
     for part in (MEAN, DEVIATION):
@@ -149,7 +181,7 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
         basis, pivots = _reached([A], [B], start, len(mine))
         read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
         parts.append(Part(part, tuple(mine), read, basis, [start[0][pivot] for pivot in pivots]))
-    return Coordinates(method, *parts)
+    return Coordinates(method, parts[0], parts[1])
 
 
 def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
@@ -170,8 +202,8 @@ def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, sta
     for row, found in zip(rows, read, strict=True):
         for place, c in zip(pivots, row, strict=True):
             found[place] = c
-    begun = [sum((c * x for c, x in zip(row, start[0], strict=True)), ZERO) for row in read]
-    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun)
+    begun, *others = ([sum((c * x for c, x in zip(row, one, strict=True)), ZERO) for row in read] for one in start)
+    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun, others)
 
 
 def _reached(A: list[Rows], B: list[Rows], start: Rows, n: int) -> tuple[Rows, list[int]]:
@@ -206,68 +238,45 @@ def _wait(unseen: Rows, communicated: Rows, local: Rows) -> bool:
 
 
 def resting(
-    board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method, part: str = DEVIATION
-) -> list[Any]:
+    board: Board, afters: list[Any], mine: list[str], unknown: list[str], method: Method, part: str = DEVIATION,
+    gradients: Sequence[Any] = (ONE,),
+) -> list[Any]:  # fmt: skip
     """The deviations of the state in which the method rests at the minimiser, in units of the clients' gradients there.
 
-    Of composite objectives its means, too.
+    Of composite objectives, and of groups, its means, too; `gradients` are those of every group.
 
     All functions are then evaluated at the minimiser, the origin, where the gradients have mean 0, and no outcome of
     the round changes the state. Raises InvalidInput where there is no such state.
     """
     names = [*mine, *unknown]
+    groups: list[int | None] = [*range(len(gradients))] if len(gradients) > 1 else [None]
 
     def row(u: Any) -> list[Any]:
         return [u.parts.get((part, name), ZERO) for name in names]
 
-    equations = [(row(e.point), ZERO) for e in board.evaluations]
-    equations += [(row(e.gradient), ONE) for e in board.evaluations]
-    equations += [(row(u), ZERO) for r in board.residuals for u in (r.left, r.first)]
+    equations = [(row(of_group(e.point, k)), ZERO) for e in board.evaluations for k in groups]
+    equations += [
+        (row(of_group(e.gradient, k)), size)
+        for e in board.evaluations
+        for k, size in zip(groups, gradients, strict=True)
+    ]
+    equations += [(row(of_group(u, k)), ZERO) for r in board.residuals for u in (r.left, r.first) for k in groups]
     for after in afters:
         equations += [(row(after[name] - Family({(part, name): ONE})), ZERO) for name in mine]
         # Whoever is drawn, the server's vectors stay where they are.
         equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
-    if found is None and board.clients > 1:
+    if found is None and names and board.clients > 1:  # a single client has no deviations
         raise InvalidInput(
             "method", method, "has a biased fixed point unless the clients' gradients vanish at the minimiser",
             "give one that removes the bias (Scaffold, FedDyn, FedSplit, DANE), or one client; fedconvex.fixed_point "
             "computes the bias",
         )  # fmt: skip
-    return [] if found is None else found[: len(mine)]
+    return [ZERO] * len(mine) if found is None else found[: len(mine)]
 
 
 def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
     return [[after[name].parts.get((part, other), ZERO) for other in names] for name in mine]
-
-
-def name_at_server(name: str) -> str:
-    """The name of one of the server's other vectors, in words."""
-    return f"server's {name}"
-
-
-def name_of_memory(name: str) -> str:
-    """The name of a vector in the clients' memories, in words."""
-    return f"{name}_k"
-
-
-def vectors_of(state: State) -> dict[str, Any]:
-    """All vectors of a state by name."""
-    return {
-        "server": state.server,
-        **{name_at_server(name): u for name, u in state.shared.items()},
-        **{name_of_memory(name): u for name, u in state.memory.items()},
-    }
-
-
-def state_of(method: Method, vectors: dict[str, Any]) -> State:
-    """The state with these vectors."""
-    first = own_start(method)
-    return State(
-        vectors["server"],
-        {name: vectors[name_at_server(name)] for name in first.shared},
-        {name: vectors[name_of_memory(name)] for name in first.memory},
-    )
 
 
 def _written(row: list[Any], names: tuple[str, ...]) -> str:

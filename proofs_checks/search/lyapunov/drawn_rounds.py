@@ -17,19 +17,18 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.coordinates import (
-    Coordinates,
-    Part,
-    name_at_server,
-    name_of_memory,
-    resting,
-    state_of,
-    vectors_of,
-)
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, resting
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, QuadraticBoard, spectral_radius
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
+    EVERYONE,
+    any_vectors,
+    name_of_memory,
+    state_of,
+    vectors_of,
+)
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     DRAWN,
@@ -41,11 +40,9 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     combination,
     drawn,
     expected,
-    family,
     inner,
     mean,
     noise,
-    shared,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
@@ -124,8 +121,7 @@ def coordinates_when_drawn(method: Method, solver: LocalSolver, functions: Funct
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
     board, first = Board(2, free, minimiser=False), own_start(method)
     names, memories = [*vectors_of(first)], [*map(name_of_memory, first.memory)]
-    server = {"server", *map(name_at_server, first.shared)}
-    begun = {name: shared(name) if name in server else family(name, 2) for name in names}
+    begun = any_vectors(method, EVERYONE)
     after = vectors_of(answered(method, solver, board, state_of(method, begun), draws)[0])
     if any(part == DRAWN for name in memories for part, _ in after[name].parts):
         dependence = f"makes the memory of {type(method).__name__} depend on which other clients are sampled"
@@ -159,7 +155,7 @@ def coordinates_when_drawn(method: Method, solver: LocalSolver, functions: Funct
         written, pivots = spans[part]
         read = [[ONE if j == pivot else ZERO for j in range(len(vectors))] for pivot in pivots]
         parts.append(Part(part, tuple(vectors), read, written, [basis[part][0][pivot] for pivot in pivots]))
-    return Coordinates(method, *parts)
+    return Coordinates(method, parts[0], parts[1])
 
 
 def _images(

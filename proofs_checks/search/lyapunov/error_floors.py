@@ -13,14 +13,8 @@ from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
 from fedconvex.participation import Full
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, specified
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import (
-    PricedFunction,
-    PricedRound,
-    cheapest,
-    least_cost,
-    pose_noise,
-    pose_pulls,
-)
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest, least_cost
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound, pose_noise, pose_pulls
 from fedconvex.proofs_checks.search.lyapunov.quadratic_floors import attained_floor
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass

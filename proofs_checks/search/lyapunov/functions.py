@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Pos
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import Proposed
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Key
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, Key
 
 DENOMINATORS = (12, 1000, 10**6, 10**9)  # of the entries, simplest first
 CLOSE = 1e-6  # relative distance of simple entries from the proposed ones
@@ -58,7 +58,7 @@ class LyapunovFunction:
     def matrices(self) -> tuple[list[list[Fraction]], ...]:
         """V's matrices, for the means and for the deviations; of size 0 where there is nothing to measure."""
         found = []
-        for part in (MEAN, DEVIATION):
+        for part in (one.part for one in self.posed.coordinates.parts):
             n = sum(place[0] == part for place in self.posed.before)
             entry = [[self.entries[(part, min(i, j)), (part, max(i, j))] for j in range(n)] for i in range(n)]
             found.append(entry)
@@ -125,7 +125,8 @@ def _is_positive(matrix: list[list[Fraction]]) -> bool:
 def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
     (part, i), (_, j) = pair
     if part == VALUE:
-        return f"{c}·(value at point {i + 1})"
+        name = names[part, i]
+        return f"{c}·{name if name[0] == '(' else f'({name})'}"
     if i == j:
         body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]} − mean‖²"
         return body if c == 1 else f"{c}·{body}"

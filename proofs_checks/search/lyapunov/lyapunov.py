@@ -1,6 +1,7 @@
 """`lyapunov`: the rate of a method on a class of clients, proved by a Lyapunov function that is searched for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,19 +9,21 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
+from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
-from fedconvex.parameters import is_scheduled
+from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
-from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
     coordinates_when_drawn,
     pose_drawn_round,
     slowest_when_drawn,
 )
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
+from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, refined, slowest
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, extremes, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, lyapunov_function
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
@@ -29,7 +32,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SimilarClients,
 )
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
-from fedconvex.validation import instance_of
+from fedconvex.validation import instance_of, integer_at_least
 
 MOST_STEPS = 64
 MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
@@ -50,6 +53,7 @@ def lyapunov(
     local_solver: LocalSolver | None = None,
     participation: Any = None,
     composite: bool = False,
+    period: int = 1,
 ) -> Rate:
     """The contraction of a method per round, on clients of a class with equal weights: a rigorous interval.
 
@@ -69,12 +73,17 @@ def lyapunov(
             that shows it is found.
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
-            any γ-inexact answer; by default the method's own.
+            any γ-inexact answer; by default the method's own. Unequal numbers of steps, as of `local_steps=(1, 3)`: one
+            for each of `num_clients` clients; for "any" one for each of equally many. Clients with equal numbers are a
+            group: V then measures its mean and its deviations.
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
             server's point that they do not use is their mean of the last communication.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
+        period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being
+            repeated. The rate, lower and upper, is then that of so many rounds. Schedules that never repeat, such as
+            "1/(8 + t)", have no rate: `worst_case` bounds a number of their rounds.
 
     Returns:
         A `Rate` with `.lower`, `.upper`, `.tight`, `.function` and `.federation()`. Where errors grow, `.lower` is
@@ -84,35 +93,61 @@ def lyapunov(
         InvalidInput: a method that changes from round to round, or that does not rest at the minimiser of
             heterogeneous clients; a class, solver or scheme that is not analysed; too many local steps.
     """
-    spec = specified(method, clients, num_clients, local_solver, participation)
-    inexact = isinstance(spec.solver, ToInexactness)
+    period = integer_at_least(period, 1, "period")
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True, period=period)
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)
     if not spec.draws.everyone:
-        return _when_drawn(spec, inexact)
-    count = min(spec.num_clients, 2)
-    posed = pose_round(spec.method, spec.solver, clients, count, "neighbours", composite=composite)
-    attaining = slowest(posed.coordinates, spec.solver, clients, num_clients, inexact)
-    found, points = _best(posed, attaining), len(posed.board.evaluations)
+        return _when_drawn(spec)
+    count, functions, solver = min(spec.num_clients, 2), spec.clients, spec.solver
+    posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite, period=period)
+    own = _steps_of(method, local_solver)
+    few = len(posed.board.evaluations) <= MOST_POINTS
+    attaining = extremes(posed.coordinates, solver, clients) if few and not own and not posed.board.residuals else []
+    found = _exactly(posed, attaining) if attaining else None
+    if found is None:  # else none is slower, and nothing remains to be searched for
+        attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
+        found = _best(posed, attaining)
+    if isinstance(solver, UnequalSteps) and own is not None:
+        solver = replace(solver, steps=own.steps)
+    points = len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
     rounds = 1 if spec.method.skip == 0 else 2
     for twice in (False, True):
         least = 1 if twice and rounds == 2 else 3 - twice
         few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, clients, count, "all", twice, composite)
+            larger = pose_round(spec.method, spec.solver, functions, count, "all", twice, composite, period)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
     slow = attaining[0]
-    if not (_is_tight(found, slow) or isinstance(clients, SimilarClients)):  # those beside it may be less similar
-        slow = refined(posed.coordinates, spec.solver, slow, num_clients)
-    return Rate(spec.method, spec.solver, clients, num_clients, found, slow)
+    # Those beside similar clients may be less similar.
+    if not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
+        slow = refined(posed.coordinates, solver, slow, clients, num_clients)
+    return Rate(spec.method, solver, clients, num_clients, found, slow, period)
 
 
-def _when_drawn(spec: Specification, inexact: bool) -> Rate:
+def _slowest(
+    spec: Specification, found: Coordinates, clients: FunctionClass, num_clients: int | str,
+    own: UnequalSteps | None,
+) -> list[Attained]:  # fmt: skip
+    """The slowest federations of the class, where all take part; `own`: the steps of every client, where unequal."""
+    if isinstance(spec.clients, ClientGroups) and isinstance(spec.solver, UnequalSteps) and own is not None:
+        return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps, found.period)
+    return slowest(found, spec.solver, clients, num_clients, isinstance(spec.solver, ToInexactness))
+
+
+def _steps_of(method: Method, local_solver: LocalSolver | None) -> UnequalSteps | None:
+    """Local steps of which every client takes its own number."""
+    solver = method.local_solver if local_solver is None and isinstance(method, Method) else local_solver
+    return solver if isinstance(solver, UnequalSteps) else None
+
+
+def _when_drawn(spec: Specification) -> Rate:
     """The rate of expected squares, where K of m clients are drawn."""
+    inexact = isinstance(spec.solver, ToInexactness)
     posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
     attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
     found = _best(posed, attaining)
@@ -124,9 +159,12 @@ def _when_drawn(spec: Specification, inexact: bool) -> Rate:
 
 def specified(
     method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
-    participation: Any, convex: bool = True,
+    participation: Any, convex: bool = True, grouped: bool = False, period: int | None = None,
 ) -> Specification:  # fmt: skip
-    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`."""
+    """What is asked, checked, of convex clients or of any that are smooth. Raises InvalidInput; see `lyapunov`.
+
+    `grouped`: whether clients may take unequal numbers of local steps; `period`: of schedules, None: none is analysed.
+    """
     if isinstance(clients, ClientGroups):
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
@@ -134,6 +172,12 @@ def specified(
         raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     metric = "distance" if convex else "descent"
+    own = _steps_of(method, local_solver)
+    if own is not None and len({*own.steps}) == 1 and num_clients in ("any", len(own.steps)):  # all clients are alike
+        local_solver = GradientDescent(steps=own.steps[0], stepsize=own.stepsize)
+    elif own is not None and not grouped:
+        raise InvalidInput("local_steps", own.steps, "differ between clients, which is not analysed here",
+                           "give one number for all clients; `lyapunov` takes unequal ones")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
     if not (convex or spec.draws.everyone):
         raise InvalidInput("participation", participation, "is not analysed for clients that are not convex",
@@ -142,14 +186,30 @@ def specified(
         raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
                            "convex", "give one whose rounds all communicate")  # fmt: skip
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
-        problem = "has a stepsize that changes from round to round, and a rate is that of one"
-        raise InvalidInput("method", method, problem, "give one stepsize; `worst_case` takes a schedule")
+        if period is None or period == 1:
+            problem = "has a stepsize that changes from round to round, and a rate is that of one"
+            cure = "give one stepsize; `lyapunov` takes the period of one that repeats, `worst_case` any schedule"
+            raise InvalidInput("method", method, problem, cure)
+        for parameters in (spec.method, spec.solver):
+            require_period(parameters, period)
+    _require_few_rounds(spec, period or 1)
     if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
         raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
-    if isinstance(spec.solver, GradientDescent) and spec.solver.steps > MOST_STEPS:
-        raise InvalidInput("local_steps", spec.solver.steps, f"needs semidefinite matrices of {spec.solver.steps + 1} "
-                           "rows", f"give at most {MOST_STEPS}")  # fmt: skip
     return spec
+
+
+def _require_few_rounds(spec: Specification, period: int) -> None:
+    """Refuses so many local steps in a period that programs take hours, and rounds at random in several."""
+    if period > 1 and (spec.method.skip != 0 or not spec.draws.everyone):
+        raise InvalidInput(
+            "period", period, "is not analysed where clients or communications are drawn", "leave it out"
+        )
+    steps = spec.solver.steps if isinstance(spec.solver, GradientDescent | UnequalSteps) else 1
+    total = period * (steps if isinstance(steps, int) else sum(steps))
+    if total > MOST_STEPS:
+        name, value = ("local_steps", steps) if period == 1 else ("period", period)
+        raise InvalidInput(name, value, f"needs semidefinite matrices of {total + 1} rows",
+                           f"give at most {MOST_STEPS} local steps, of all groups and rounds together")  # fmt: skip
 
 
 def _require_composite(spec: Specification) -> None:
@@ -169,13 +229,13 @@ def attained_rate(
     participation: Any = None,
 ) -> Fraction:
     """`lyapunov(…).lower`, before its last refinement: what some quadratics attain, in a fraction of the time."""
-    spec = specified(method, clients, num_clients, local_solver, participation)
-    inexact = isinstance(spec.solver, ToInexactness)
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     if not spec.draws.everyone:
+        inexact = isinstance(spec.solver, ToInexactness)
         found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
         return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)[0].squared
-    found = coordinates(spec.method, spec.solver, clients, min(spec.num_clients, 2))
-    return slowest(found, spec.solver, clients, num_clients, inexact)[0].squared
+    found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
+    return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared
 
 
 def _is_tight(found: LyapunovFunction | None, attained: Attained) -> bool:
@@ -187,16 +247,23 @@ def _best(
 ) -> LyapunovFunction | None:
     """The Lyapunov function with nearly the least rate that these inequalities prove; None where none is found."""
     least = attaining[0].squared
-    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
-    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
-        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in attained_vectors(posed, one)]
-        found = _at(posed, least, zeros)
-        if found is not None:
-            return found
+    found = _exactly(posed, attaining)
+    if found is not None:
+        return found
     above = float(least) * (1 + NEARLY) + SMALLEST
     if above > LARGEST:
         return None
     return _at(posed, Fraction(above)) or _bracketed(posed, above, known)
+
+
+def _exactly(posed: PosedRound, attaining: list[Attained]) -> LyapunovFunction | None:
+    """A Lyapunov function of just the rate that these federations attain."""
+    # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
+    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
+        vectors = vectors_in_groups if isinstance(posed.board.functions, ClientGroups) else attained_vectors
+        zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in vectors(posed, one)]
+        return _at(posed, attaining[0].squared, zeros)
+    return None
 
 
 def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) -> LyapunovFunction | None:

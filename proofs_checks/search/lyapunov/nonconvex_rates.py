@@ -15,7 +15,8 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent, points_of_state, pose_descent
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedFunction, PricedRound, cheapest
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import SlowDescent, slowest_descent
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN

@@ -14,7 +14,14 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Family, Form, combination, inner
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    ONE,
+    Family,
+    Form,
+    combination,
+    inner,
+    of_group,
+)
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
@@ -74,39 +81,48 @@ class PosedRound:
 
 def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
-    twice: bool = False, composite: bool = False,
+    twice: bool = False, composite: bool = False, period: int = 1,
 ) -> PosedRound:  # fmt: skip
     """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
+
+    With a `period`, so many rounds in the place of one.
 
     Where communication is skipped at random, squares and values after the round are expected ones.
 
     Raises InvalidInput; see `coordinates`.
     """
-    found = coordinates(method, solver, functions, clients, composite)
+    found = coordinates(method, solver, functions, clients, composite, period)
     board = Board(clients, functions, minimiser=False, composite=composite)
-    board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
+    groups = found.groups
+    # the minimiser, where values are 0
+    board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(groups.numbers)))
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
-    chances, states = zip(*outcomes(method, solver, board, found.state(before)), strict=True)
-    following, values = [found.of(state) for state in states], []
+    chances, states = zip(*outcomes(method, solver, board, found.state(before), period), strict=True)
+    following = [found.of(state) for state in states]
+    values: list[tuple[Form, Form]] = []
     if twice:
-        rounds = [board.evaluations[1:]]
+        rounds = [_once(board.visited)]
         for after in following:
-            count = len(board.evaluations)
-            outcomes(method, solver, board, found.state(after))
-            rounds.append(board.evaluations[count:])
-        # A point of the second round that was seen in the first is not evaluated again: then none correspond.
+            board.visited.clear()
+            outcomes(method, solver, board, found.state(after), period)
+            rounds.append(_once(board.visited))
+        # Where points of one round coincide and those of another do not, none correspond.
         same = len({len(these) for these in rounds}) == 1
         points = list(zip(*rounds, strict=True)) if same else []
+        each = [(j, k) for j in range(len(points)) for k in groups.numbers if _is_new(points, j, k)]
         for part in found.parts:
-            for j, these in enumerate(points):
-                one, *others = (_only(e.gradient, part.part) for e in these)
+            for j, k in each:
+                one, *others = (_only(of_group(e.gradient, k), part.part) for e in points[j])
                 place = (part.part, sum(known == part.part for known, _ in before))
                 if one.parts and all(u.parts for u in others):
-                    before[place], names[place] = one, f"gradient at point {j + 1}"
+                    before[place], names[place] = one, f"gradient at point {j + 1}{groups.words[k or 0]}"
                     for after, u in zip(following, others, strict=True):
                         after[place] = u
-        values = [(board.mean_value(one), _expected(chances, map(board.mean_value, others))) for one, *others in points]
+        for j, k in each:
+            names[VALUE, len(values)] = f"value at point {j + 1}{groups.words[k or 0]}"
+            here, *there = (board.mean_value(e, k) for e in points[j])
+            values.append((here, _expected(chances, there)))
     expected = None
     if len(following) > 1:
         expected = {(a, b): _expected(chances, (inner(after[a], after[b]) for after in following))
@@ -124,6 +140,21 @@ def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form]
 
 def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:
     return combination(*zip(chances, forms, strict=True))
+
+
+def _once(visited: Sequence[Evaluation]) -> list[Evaluation]:
+    """Every evaluation where it was visited first."""
+    return list({id(e): e for e in visited}.values())
+
+
+def _is_new(points: Sequence[tuple[Evaluation, ...]], j: int, group: int | None) -> bool:
+    """Whether the group's clients are at the j-th point for the first time: those that are done stay where they are."""
+    if group is None:
+        return True
+    return all(
+        e.of_groups[group] not in (before.of_groups[group] for before in earlier)
+        for e, *earlier in zip(points[j], *points[:j], strict=True)
+    )
 
 
 def _only(u: Any, part: str) -> Family:

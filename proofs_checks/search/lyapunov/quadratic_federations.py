@@ -24,13 +24,8 @@ TILTS = 12  # directions that are tried in a plane
 Action = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
 
 
-class QuadraticFederation(ABC):
+class AnyFederation(ABC):
     """Quadratic clients with minimiser 0."""
-
-    @property
-    @abstractmethod
-    def action(self) -> Action:
-        """How the Hessians act on the coordinates (mean, deviation)."""
 
     @property
     @abstractmethod
@@ -40,6 +35,15 @@ class QuadraticFederation(ABC):
     @abstractmethod
     def problem(self, clients: int) -> Quadratic:
         """The federation of that many clients, whose gradients at the minimiser 0 differ."""
+
+
+class QuadraticFederation(AnyFederation, ABC):
+    """Those on which a round has such a symmetry."""
+
+    @property
+    @abstractmethod
+    def action(self) -> Action:
+        """How the Hessians act on the coordinates (mean, deviation)."""
 
 
 @final

@@ -20,8 +20,10 @@ from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
+    BETWEEN,
     SHARES,
     TILTS,
+    AnyFederation,
     InAPlane,
     OnALine,
     QuadraticFederation,
@@ -45,15 +47,17 @@ class Attained:
     where it `is_exact`, else a rational number slightly below it. `root` is the eigenvalue of largest size where that
     is rational. Where the round is random, `matrix` is the map of one outcome, or of products, `squared` the factor of
     expected squares, and `vectors` are those coordinates whose products shrink no faster.
+    `coordinates`: where the matrix maps other coordinates than the proof's.
     """
 
-    federation: QuadraticFederation
+    federation: AnyFederation
     sign: int
     matrix: Rows
     squared: Fraction
     is_exact: bool
     root: Any
     vectors: Rows = field(default_factory=list)
+    coordinates: Coordinates | None = None
 
 
 @final
@@ -110,7 +114,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
     board: Any = QuadraticBoard(federation, sign)
     chances, matrices = [], []
-    for chance, state in outcomes(found.method, solver, board, found.state(values)):
+    for chance, state in outcomes(found.method, solver, board, found.state(values), found.period):
         after = found.of(state)
         chances.append(chance)
         matrices.append([[after[a].parts.get((a[0], f"{part} {i}"), ZERO) for part, i in places] for a in places])
@@ -213,33 +217,49 @@ def _below(ball: Any) -> Fraction:
     return max(Fraction(int(exact * DIGITS), DIGITS), Fraction(0))  # int() rounds towards 0
 
 
+def extremes(found: Coordinates, solver: LocalSolver, functions: FunctionClass) -> list[Attained]:
+    """Clients that all have the smallest or the largest curvature: those with the larger spectral radius, or both."""
+    curvatures = dict.fromkeys((functions.lowest, functions.highest))
+    return _largest([attained(found, solver, OnALine(a, a, Fraction(1))) for a in curvatures])
+
+
+def _largest(tried: list[Attained]) -> list[Attained]:
+    most = max(one.squared for one in tried)
+    return [one for one in tried if one.squared == most]
+
+
 def slowest(
     found: Coordinates, solver: LocalSolver, functions: FunctionClass, num_clients: int | str, inexact: bool
 ) -> list[Attained]:
     """The trial federations with the largest spectral radius: all that share it."""
     signs = (-1, 0, 1) if inexact else (0,)
     trials = product(trial_federations(functions, num_clients), signs)
-    tried = [attained(found, solver, federation, sign) for federation, sign in trials]
-    most = max(one.squared for one in tried)
-    return [one for one in tried if one.squared == most]
+    return _largest([attained(found, solver, federation, sign) for federation, sign in trials])
 
 
-def refined(found: Coordinates, solver: LocalSolver, best: Attained, num_clients: int | str) -> Attained:
+def refined(
+    found: Coordinates, solver: LocalSolver, best: Attained, functions: FunctionClass, num_clients: int | str
+) -> Attained:
     """A federation beside the best one that is slower still: in another direction of the plane, or with other shares.
 
-    The given one where all clients are alike, or their number leaves no choice.
+    Where all clients are alike, with another curvature; the given one where their number leaves no choice.
     """
-    around = best.federation
+    around, low, high = best.federation, functions.lowest, functions.highest
     if isinstance(around, InAPlane):
         step, times = Fraction(1, TILTS), REFINEMENTS
     elif isinstance(around, OnALine) and around.first != around.second and num_clients == "any":
         step, times = Fraction(1, SHARES), FINER_SHARES
+    elif isinstance(around, OnALine) and around.first == around.second and low < around.first < high:
+        step, times = (high - low) / (BETWEEN + 1), REFINEMENTS
     else:
         return best
     for _ in range(times):
         step, around = step / 2, best.federation
         if isinstance(around, InAPlane):
             beside: list[Any] = [replace(around, tilt=t) for t in (around.tilt - step, around.tilt + step) if 0 < t < 1]
+        elif isinstance(around, OnALine) and around.first == around.second:
+            curvatures = [a for a in (around.first - step, around.first + step) if low <= a <= high]
+            beside = [replace(around, first=a, second=a) for a in curvatures]
         else:
             assert isinstance(around, OnALine)
             beside = [replace(around, share=p) for p in (around.share - step, around.share + step) if 0 < p < 1]

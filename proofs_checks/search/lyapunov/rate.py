@@ -28,7 +28,8 @@ class Rate:
     `upper`: V(next state) <= upper · V(state) for all clients of the class and every reachable state, proved by
     `function`; infinite where none was found. `lower`: the square of the spectral radius of a round on `federation()`,
     whose errors shrink by no more over many rounds: no Lyapunov function at all proves less. Distances shrink by the
-    square roots. Where clients are drawn, V and errors are expectations over the draw.
+    square roots. Where clients are drawn, V and errors are expectations over the draw. With a `period` of several
+    rounds, for which a schedule is repeated, all this is said of so many rounds in the place of one.
     """
 
     method: Method
@@ -37,6 +38,7 @@ class Rate:
     num_clients: int | str
     function: LyapunovFunction | None
     slowest: Attained
+    period: int = 1
 
     @property
     def upper(self) -> Any:
@@ -71,7 +73,7 @@ class Rate:
         left = f", where answers leave {self.slowest.sign:+}·γ times the first gradient" if self.slowest.sign else ""
         at = f"{self.slowest.federation}{left}"
         if self.lower > 1:
-            return f"diverges: on {at} errors grow by {float(self.lower)} a round, squared"
+            return f"diverges: on {at} errors grow by {float(self.lower)} {self._each}, squared"
         if self.lower == 1:
             return f"no linear rate: on {at} some errors never shrink" + (
                 ", and the closer curvatures come to 0, the slower the others do" if self.clients.lowest == 0 else ""
@@ -92,11 +94,16 @@ class Rate:
         require(CLIENT * clients, "num_clients", clients, "a list of so many clients", "give fewer, or 'any'")
         return self.slowest.federation.problem(clients)
 
+    @property
+    def _each(self) -> str:
+        return "a round" if self.period == 1 else f"in {self.period} rounds"
+
     def __str__(self) -> str:
         return on_screen(f"{self!r}\n  {self.says}")
 
     def __repr__(self) -> str:
-        return f"<contraction of {self.method} per round: [{_down(self.lower)}, {_up(self.upper)}]>"
+        each = "per round" if self.period == 1 else self._each
+        return f"<contraction of {self.method} {each}: [{_down(self.lower)}, {_up(self.upper)}]>"
 
 
 def _up(bound: Any) -> float:

@@ -18,7 +18,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.proofs_checks.search.lyapunov.coordinates import vectors_of
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
 from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass

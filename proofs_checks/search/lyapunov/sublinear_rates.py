@@ -18,7 +18,8 @@ from fedconvex.proofs_checks.search.lyapunov.growing_potentials import pose_grow
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
 from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate, nonconvex_rate
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pose_round
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedFunction, PricedRound, cheapest
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest
+from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import speed

@@ -3,14 +3,14 @@
 Clients are F_k(x) = ½h_k x² − p_k x with h_k at an end of the class's curvature range. What a method does on them is
 linear in the start and in the gradients p_k, so metric and divisor are quadratic forms in these few numbers, and the
 worst ones maximise their quotient. `extreme_federations` gives the exact instance for two representatives of any
-number of clients, `enumerated_federations` for clients that are enumerated.
+number of clients; `trial_federations` has others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from itertools import combinations, combinations_with_replacement, product
+from functools import cached_property
+from itertools import combinations_with_replacement, product
 from math import isqrt
 from typing import Any, final
 
@@ -21,12 +21,10 @@ from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.search import Target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divisor
-from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_federations
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
-from fedconvex.proofs_checks.worst_cases.questions.question import LARGEST, Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
@@ -101,37 +99,13 @@ def extreme_federations(question: Question) -> list[LineFederation]:
     board, found = question.board, []
     inexact = any(residual.gamma for residual in board.residuals)
     signs = list(product((ONE, -ONE), repeat=board.clients)) if inexact else [(ONE,) * board.clients]
-    for curvatures in combinations_with_replacement(map(to_fmpq, _extreme_curvatures(question)), board.clients):
+    for curvatures in combinations_with_replacement(map(to_fmpq, extreme_curvatures(question)), board.clients):
         if _is_possible(question, curvatures) and (
-            question.spec.metric == "descent" or _has_minimum(question, curvatures)
+            question.spec.metric == "descent" or has_minimum(question, curvatures)
         ):
             found += [made for directions in signs for made in _worst_starts(question, curvatures, directions)]
     ranked = [(made.ratio, made) for made in found if made.is_informative]
     return [made for _, made in sorted(ranked, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
-
-
-def trial_federations(
-    question: Question, certified: Question, extreme: Sequence[LineFederation]
-) -> Iterator[AttainingFederation]:
-    """The federations of extreme curvatures that are worth a simulation of `question`.
-
-    `extreme` are those of `certified`, which is the question, or one round of it.
-    """
-    if question.spec.rests:
-        yield from resting_federations(question)
-    # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
-    tried = extreme[:1] if question.spec.draws.everyone else extreme
-    if certified is not question and question.spec.heterogeneity:
-        # In many rounds other federations are worst than in one: those whose gradients hardly count in the divisor.
-        small = question.spec.heterogeneity / SMALL_SHARE
-        tried = [*extreme, *extreme_federations(pose(replace(certified.spec, heterogeneity=small)))]
-    yield from (made.instance for made in tried)
-    if question.enumerated:
-        yield from enumerated_federations(question)
-    if question.spec.noise is not None:
-        yield from noisy_federations(question)
-    elif question.settled is not None:
-        yield from federations_of_two_kinds(question)
 
 
 def target(federations: Sequence[LineFederation]) -> Target | None:
@@ -145,7 +119,8 @@ def target(federations: Sequence[LineFederation]) -> Target | None:
     return Target(t, [made.vectors for made in federations if made.ratio == t])
 
 
-def _extreme_curvatures(question: Question) -> list[Fraction]:
+def extreme_curvatures(question: Question) -> list[Fraction]:
+    """The smallest and the largest curvature, and those between them that a metric or a class needs."""
     low, high = question.spec.clients.lowest, question.spec.clients.highest
     # Where functions may be concave, a curvature between the ends: some means with a minimum need it.
     middle = {low / 2} if low < 0 and question.spec.metric != "descent" else set()
@@ -161,7 +136,7 @@ def _is_possible(question: Question, curvatures: tuple[Any, ...]) -> bool:
     return not isinstance(clients, SimilarClients) or are_similar(clients, [[[to_fraction(h)]] for h in curvatures])
 
 
-def _has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
+def has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
     """Whether the mean has a minimiser; and every client a stationary point, where the metric refers to these."""
     return sum(curvatures) > 0 and (all(curvatures) or not question.spec.stationary_models)
 
@@ -306,101 +281,3 @@ def _root(square: Fraction) -> Any:
     if numerator**2 == square.numerator and denominator**2 == square.denominator:
         return fmpq(numerator, denominator)
     return fmpq(isqrt(square.numerator * 4**BITS // square.denominator), 2**BITS)
-
-
-def enumerated_federations(question: Question) -> Iterator[AttainingFederation]:
-    """Nearly worst federations of extreme curvatures for clients that are enumerated.
-
-    None for a descent and with dissimilarity, whose starts are no quadratic question, and for inexact answers.
-    """
-    if question.spec.metric == "descent" or question.spec.dissimilarity is not None or question.board.residuals:
-        return
-    choices = combinations_with_replacement(_extreme_curvatures(question), question.board.clients)
-    makers = [partial(_enumerated, h) for h in choices if _has_minimum(question, h)]
-    found = [(*_worst_numbers(question, question.board.clients, make), make) for make in makers]
-    for _, numbers, make in sorted(found, key=lambda one: -one[0])[:TRIED]:
-        yield make([Fraction(x).limit_denominator(DIGITS) for x in numbers])
-
-
-def federations_of_two_kinds(question: Question) -> Iterator[AttainingFederation]:
-    """Nearly worst federations of extreme curvatures of which many draws are alike: clients are of two kinds.
-
-    None for a descent and with dissimilarity, as above, and where there are too many draws all the same.
-    """
-    if question.spec.metric == "descent" or question.spec.dissimilarity is not None:
-        return
-    m = question.spec.draws.clients or 2
-    if m > LARGEST:
-        return
-    found = []
-    for first, second in combinations_with_replacement(_extreme_curvatures(question), 2):
-        for share in {1, m // 2, m - 1} if first != second else {m // 2}:
-            make = partial(_two_kinds, (first,) * share + (second,) * (m - share), share)
-            one = make([Fraction(1), Fraction(1)])
-            if _has_minimum(question, (first, second)) and metric_and_divisor(question, one) is not None:
-                found.append((*_worst_numbers(question, 2, make), make))
-    for _, numbers, make in sorted(found, key=lambda one: -one[0])[:TRIED]:
-        yield make([Fraction(x).limit_denominator(DIGITS) for x in numbers])
-
-
-def noisy_federations(question: Question) -> Iterator[AttainingFederation]:
-    """Clients of one curvature that start elsewhere, or differ, or whose gradients have noise: one is a worst one."""
-    which = question.copies
-    assert which is not None
-    m = len(which)
-    if m > LARGEST:
-        return
-    for h in _extreme_curvatures(question):
-        if not _has_minimum(question, (h,)):
-            continue
-        slopes = [Fraction(0)] * m if m == 1 else [Fraction(1), Fraction(-1), *[Fraction(0)] * (m - 2)]
-        for at, slope, variance in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
-            problem = Quadratic([[[h]]] * m, [[p * slope] for p in slopes])
-            yield AttainingFederation(problem, fraction_array([[Fraction(at)]] * m), variance=Fraction(variance))
-
-
-def _two_kinds(curvatures: tuple[Fraction, ...], share: int, numbers: list[Fraction]) -> AttainingFederation:
-    """The federation with this start, and this slope of each of the first `share` clients."""
-    (start, slope), m = numbers, len(curvatures)
-    slopes = [slope] * share + [-slope * share / (m - share)] * (m - share)
-    return AttainingFederation(Quadratic([[[h]] for h in curvatures], [[p] for p in slopes]),
-                               fraction_array([[start]] * m))  # fmt: skip
-
-
-def _worst_numbers(
-    question: Question, size: int, make: Callable[[list[Fraction]], AttainingFederation]
-) -> tuple[float, list[float]]:
-    """The largest ratio of the federations with so many numbers, and the numbers that have it, in floats.
-
-    The two quadratic forms follow from their values at unit vectors and sums of two, which are simulated exactly.
-    """
-    units = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
-    places = [(i, i) for i in range(size)] + list(combinations(range(size), 2))
-    at = {}
-    for i, j in places:
-        numbers = units[i] if i == j else [x + y for x, y in zip(units[i], units[j], strict=True)]
-        found = metric_and_divisor(question, make(numbers))
-        assert found is not None
-        at[i, j] = found
-    metric, divisor = np.zeros((size, size)), np.zeros((size, size))
-    for which, form in enumerate((metric, divisor)):
-        for i, j in places:
-            mixed = at[i, j][which] if i == j else (at[i, j][which] - at[i, i][which] - at[j, j][which]) / 2
-            form[i, j] = form[j, i] = float(mixed)
-    values, vectors = np.linalg.eigh(divisor)
-    free = values <= 1e-12 * values.max()
-    if free.any() and np.abs(metric @ vectors[:, free]).max() > 0:  # a positive metric where the divisor is 0
-        place = int(np.argmax(np.einsum("ij,ik,kj->j", vectors[:, free], metric, vectors[:, free])))
-        return float("inf"), list(vectors[:, free][:, place])
-    inverse = vectors[:, ~free] / np.sqrt(values[~free])
-    quotients, worst = np.linalg.eigh(inverse.T @ metric @ inverse)
-    numbers_ = inverse @ worst[:, -1]
-    return float(quotients[-1]), list(numbers_ / np.abs(numbers_).max())
-
-
-def _enumerated(curvatures: tuple[Fraction, ...], numbers: list[Fraction]) -> AttainingFederation:
-    """The federation with this start and these slopes but the last, which makes their sum 0."""
-    start, *slopes = numbers
-    clients = [*slopes, -sum(slopes, Fraction(0))]
-    problem = Quadratic([[[h]] for h in curvatures], [[p] for p in clients])
-    return AttainingFederation(problem, fraction_array([[start]] * len(clients)))

@@ -28,10 +28,10 @@ from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import Atta
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_ratio
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.histories import communications
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import communications
 from fedconvex.runs.rounds import Rounds
 
 MOST_RUNS = 128  # sequences of draws, up to exchanges of equal clients, that are simulated

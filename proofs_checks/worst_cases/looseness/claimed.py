@@ -45,12 +45,13 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import square 
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import Length
+from fedconvex.proofs_checks.worst_cases.questions.histories import Histories
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.ratios import rounds_needed
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.questions.settings import SettingAtNumbers
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     DecidesWhere,
     TermsOnBoard,

@@ -92,6 +92,7 @@ class Board:
     label: str = ""
     composite: bool = False  # whether the server takes proximal steps of a convex ψ, whose subgradient at 0 is 0
     proximal: list[tuple[Family, Family]] = field(default_factory=list)  # their points, and the subgradients there
+    visited: list[Evaluation] = field(default_factory=list)  # in the order of visits, also where nothing was new
 
     def __post_init__(self) -> None:
         if self.minimiser:
@@ -158,6 +159,11 @@ class Board:
 
     def at(self, point: Vectors) -> Evaluation:
         """The evaluation at a point: the recorded one, or a new one with unknown gradients."""
+        found = self._at(point)
+        self.visited.append(found)
+        return found
+
+    def _at(self, point: Vectors) -> Evaluation:
         mean(point)  # refuses points that depend on the draw, of which only two moments are known
         groups = range(len(self.functions.groups)) if type(self.functions) is ClientGroups else (None,)
         # Compared entry by entry: hashing rationals would take longer than all of that.
@@ -229,8 +235,10 @@ class Board:
         name = f"{len(self.evaluations)}"
         if weight:  # the gradient is the unknown, and determines the point: an implicit step
             gradient = self.new_gradients()
-            return self.record((right - gradient) / weight, gradient).point
-        return self.record(self.vectors(f"x{name}"), right).point
+            self.visited.append(self.record((right - gradient) / weight, gradient))
+        else:
+            self.visited.append(self.record(self.vectors(f"x{name}"), right))
+        return self.visited[-1].point
 
     def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
         """Any points at which the subproblems' gradients are at most gamma times as long as at the start."""

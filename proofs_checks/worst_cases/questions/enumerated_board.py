@@ -1,7 +1,7 @@
 """A board on which every client has a function of its own, for analyses that enumerate all draws of the clients.
 
 Two moments of a draw do not determine a function's value at a point that depends on the draw, nor what the drawn
-clients remember in the next round. So every history of draws is followed (`symbolic_rounds.Histories`), with an
+clients remember in the next round. So every history of draws is followed (`histories.Histories`), with an
 evaluation for each client in each of them, and inequalities between all points of the same client. That is exact for
 the given number of clients; the program grows with the number of possible draws.
 """

@@ -21,11 +21,12 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.histories import Histories
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import VARIANCE, NoisyBoard, shares_of
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, any_state, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
     LEAST,
     DecidesWhere,

@@ -1,18 +1,17 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
-So the analysed method is the simulated one. `Histories` plays rounds in every way that a board distinguishes:
-`answered` a round of everyone, or of drawn clients of whom two moments are known, from which `settled_states` goes on;
-`drawn_round` one possible draw on an `EnumeratedBoard`.
+So the analysed method is the simulated one. `answered` plays a round of everyone, or of drawn clients of whom two
+moments are known, from which `settled_states` goes on; `drawn_round` one possible draw on an `EnumeratedBoard`;
+`outcomes` a round with and without communication, or several. `histories` has all ways in which rounds can go.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from typing import Any, final
+from typing import Any
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
@@ -22,8 +21,7 @@ from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.once import Once
-from fedconvex.parameters import in_round
+from fedconvex.parameters import in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -38,126 +36,21 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     shared,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
-from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class History:
-    """One sequence of draws: its probability, the states and the clients' latest answers between rounds."""
-
-    chance: Any
-    states: tuple[State, ...]
-    latest: tuple[Callable[[], Any], ...]
-    answers: tuple[Callable[[], Any], ...] = ()  # of all clients, in every round
-    draws: tuple[Draw | None, ...] = ()  # None: everyone, or draws of which two moments are known
-    averages: tuple[Any, ...] = ()  # of the answers of those who took part
-    solutions: tuple[Callable[[], Any], ...] = ()  # of all clients' subproblems
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Histories:
-    """A method's rounds from a state on a board, of which `first_models` are the clients' answers before them."""
-
-    board: Any  # a Board, or an EnumeratedBoard
-    method: Method
-    solver: LocalSolver
-    draws: Draws
-    start: State
-    first_models: Callable[[], Any]
-    settled: SettledStates | None = None  # for several rounds of draws of which two moments are known
-    noisy: NoisyBoard | None = None  # where the gradients of local steps have noise
-
-    def of(self, rounds: int) -> Iterator[History]:
-        """All histories of that many rounds, depth first: a round is played when a history reaches it."""
-        pending = [iter([History(Fraction(1), (self.start,), (self.first_models,))])]
-        while pending:
-            history = next(pending[-1], None)
-            if history is None:
-                pending.pop()
-            elif len(history.draws) == rounds:
-                yield history
-            else:
-                pending.append(self._longer(history))
-
-    def _longer(self, history: History) -> Iterator[History]:
-        before, latest = history.states[-1], history.latest[-1]
-        method, solver = self._of_round(len(history.draws))
-        if isinstance(self.board, EnumeratedBoard):
-            board = self.board
-            everyones = Once(lambda: answered(method, solver, board, before)[1])
-            for chance, draw in self.draws.every():
-                assert draw.members is not None
-                after, average = drawn_round(method, solver, board, before, draw)
-                members = draw.members.tolist()
-                last = Once(partial(_latest, latest, members, everyones, board.clients))
-                yield self._with(history, history.chance * chance, after, last, everyones, draw, average, method)
-            return
-        for chance, communicates in communications(method):
-            after, answers = answered(method, solver, self.board, before, self.draws, communicates, self.noisy)
-            everyone = self.draws.everyone
-            models = Once(partial(_all_or_drawn, latest, answers, everyone))
-            average = mean(answers)
-            if self.settled is not None:
-                after, average = self.settled.settle(before, after, answers)
-                models = Once(_unknown_models)
-            chance, given = history.chance * chance, Once(partial(_itself, answers))
-            yield self._with(history, chance, after, models, given, None, average, method)
-
-    @property
-    def branches(self) -> bool:
-        """Whether there are several histories: of possible draws, or of rounds with and without communication."""
-        return isinstance(self.board, EnumeratedBoard) or len(communications(self.method)) > 1
-
-    def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
-        """Method and local solver, with the round's numbers in the place of schedules."""
-        exact = arithmetics.get("exact")
-        return in_round(self.method, t, exact), in_round(self.solver, t, exact)
-
-    def _with(
-        self, history: History, chance: Any, after: State, last: Any, answers: Any, draw: Draw | None, average: Any,
-        method: Method,
-    ) -> History:  # fmt: skip
-        before = history.states[-1]
-        solutions = Once(lambda: answered(method, Exact(), self.board, before, communicates=True)[1])
-        return History(
-            chance, (*history.states, after), (*history.latest, last), (*history.answers, answers),
-            (*history.draws, draw), (*history.averages, average), (*history.solutions, solutions),
-        )  # fmt: skip
-
-
-def communications(method: Method) -> list[tuple[Fraction, bool]]:
-    """Whether a round communicates, with the probabilities; most methods' rounds all do."""
-    if method.skip == 0:
-        return [(Fraction(1), True)]
-    skip = to_fraction(method.skip)
-    return [(1 - skip, True), (skip, False)]
-
-
-def _itself(answers: Any) -> Any:
-    return answers
-
-
-def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
-    return answers if everyone else WhenDrawn.between(latest(), answers)
-
-
-def _unknown_models() -> Any:
-    raise NotPosed("term", "last_answers", "depend on all draws so far, which are too many to enumerate",
-                   "give fewer clients or rounds, or terms of the server and the memories")  # fmt: skip
-
-
-def _latest(latest: Callable[[], Any], members: Sequence[int], answers: Callable[[], Any], clients: int) -> Any:
-    return replaced(latest(), members, rows(answers(), members), clients)
+def of_round(method: Method, solver: LocalSolver, t: int) -> tuple[Method, LocalSolver]:
+    """Method and local solver, with the round's numbers in the place of schedules."""
+    if not (is_scheduled(method) or is_scheduled(solver)):
+        return method, solver
+    exact = arithmetics.get("exact")
+    return in_round(method, t, exact), in_round(solver, t, exact)
 
 
 def first_state(method: Method, server: Family) -> State:
@@ -212,17 +105,24 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
 
 
 def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
-    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points."""
+    """Gradient steps of which every group of clients takes its own number; groups that are done keep their points.
+
+    While others go on, these evaluate nothing new: a gradient that no step uses would be an unknown more.
+    """
     functions = board.functions
-    if not isinstance(functions, ClientGroups):  # `worst_case` makes groups of the clients; other analyses do not
+    if not isinstance(functions, ClientGroups):  # `worst_case` and `lyapunov` make groups of the clients
         raise InvalidInput("local_steps", solver.steps, "differ between clients, which is not analysed here",
                            "give one number for all clients")  # fmt: skip
     shares = tuple(map(to_fmpq, functions.shares))
     theta, size = subproblem.start, to_fmpq(solver.stepsize)
-    for done in range(max(solver.steps)):
-        moved = theta - subproblem.add_gradients(theta, board.gradient(theta)) * size
-        groups = (of_group(moved if done < n else theta, k) for k, n in enumerate(solver.steps))
-        theta = Mixture(shares, tuple(groups))
+
+    def chosen(moving: Vectors, done: Vectors, step: int) -> Mixture:
+        return Mixture(shares, tuple(of_group(moving if step < n else done, k) for k, n in enumerate(solver.steps)))
+
+    for step in range(max(solver.steps)):
+        at = theta if step == 0 else chosen(theta, subproblem.start, step)
+        moved = theta - subproblem.add_gradients(at, board.gradient(at)) * size
+        theta = chosen(moved, theta, step)
     return Answers(theta, GroupNumbers(shares, tuple(size * n for n in solver.steps)))
 
 
@@ -262,14 +162,19 @@ def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, afte
     return replace(after, server=board.prox(after.server, to_fmpq(stepsize)))
 
 
-def outcomes(method: Method, solver: LocalSolver, board: Any, state: State) -> list[tuple[Any, State]]:
+def outcomes(
+    method: Method, solver: LocalSolver, board: Any, state: State, period: int = 1
+) -> list[tuple[Any, State]]:  # fmt: skip
     """The states after one round of everyone, with their probabilities: with communication, and where it is skipped.
 
-    Subproblems that are the same in both are solved once.
+    Subproblems that are the same in both are solved once. With a `period`, the state after so many rounds that all
+    communicate, the first ones of a schedule.
     """
     skip = to_fmpq(method.skip)
     if not skip:
-        return [(ONE, answered(method, solver, board, state)[0])]
+        for t in range(period):
+            state = answered(*of_round(method, solver, t), board, state)[0]
+        return [(ONE, state)]
     cohorts = [_cohort(board, state.server, EVERYONE, sends) for sends in (True, False)]
     posed = [method.subproblem(state, cohort) for cohort in cohorts]
     answers = [solved(board, solver, posed[0])]

@@ -39,8 +39,8 @@ from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
     rational_root,
     total,
 )
+from fedconvex.proofs_checks.worst_cases.questions.histories import Histories, History
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import Histories, History
 
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 ARITHMETIC = ("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max")

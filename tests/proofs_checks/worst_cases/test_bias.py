@@ -137,7 +137,7 @@ def test_unequal_steps_in_one_round_are_simulated(metric):
         (lambda: bias(fc.FedGD(stepsize="1/(1 + t)")), "schedule"),
         (lambda: bias(fc.FedGD(stepsize=1, local_steps=(1, 3)), 2, SimilarClients(1, 4, 1)), "similar clients"),
         (lambda: bias(fc.FedGD(stepsize=1, local_steps=(1, 3)), 2, SmoothStronglyConvex(2, 2)), "one curvature"),
-        (lambda: lyapunov(fc.FedGD(stepsize=1, local_steps=(1, 3)), CLASS), "local_steps = (1, 3)"),
+        (lambda: lyapunov(fc.FedGD(stepsize=1, local_steps=(1, 3)), CLASS), "biased fixed point"),
         (
             lambda: worst_case(
                 fc.FedGD(stepsize=1, local_steps=(1, 3)), CLASS, 2, participation=fc.participation.Uniform(1)

@@ -6,7 +6,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
+from fedconvex.proofs_checks import SmoothStronglyConvex, error_floor, lyapunov, sublinear_rate, worst_case
 from fedconvex.theory import bounds_for
 from fedconvex.verdicts import Verdict
 
@@ -46,11 +46,17 @@ def test_worst_cases_know_them(method):
     assert found.lower <= found.upper < float("inf")
 
 
-@pytest.mark.parametrize("method", [fc.FedGD, fc.Scaffold, fc.FedNova, fc.FedLin])
+@pytest.mark.parametrize("method", [fc.FedGD, fc.FedNova])
 @pytest.mark.parametrize("steps", [(2, 1), (2, 2)])
-def test_rates_refuse_them(method, steps):
-    with pytest.raises(InvalidInput, match=r"^local_steps = .* differ between clients, which is not analysed here"):
+def test_rates_refuse_methods_that_are_biased(method, steps):
+    with pytest.raises(InvalidInput, match=r"^method = .* has a biased fixed point"):
         lyapunov(method(stepsize=S, local_steps=steps), clients=CLASS, num_clients=2)
+
+
+def test_other_rates_refuse_them():
+    for other in (sublinear_rate, error_floor):
+        with pytest.raises(InvalidInput, match=r"^local_steps = .* differ between clients, which is not analysed here"):
+            other(fc.FedLin(stepsize=S, local_steps=(2, 1)), clients=CLASS, num_clients=2)
 
 
 def test_worst_cases_know_the_solver():

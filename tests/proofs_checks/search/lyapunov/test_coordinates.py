@@ -14,7 +14,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
-from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, pose_round
 
 CLASS = SmoothStronglyConvex(1, 4)
 
@@ -120,10 +120,13 @@ def test_the_map_is_restricted_to_what_the_starts_reach():
     assert basis == [[1, 0, 0], [0, 0, 1]]
 
 
-def test_gradients_are_measured_only_where_the_points_of_two_rounds_correspond():
-    """A single client of DANE with mu = 0 goes to its minimiser, where the next round begins: seen already."""
+def test_gradients_are_measured_also_where_a_round_begins_at_a_point_of_the_round_before():
+    """A single client of DANE with mu = 0 goes to where the next round begins: its point 1 is point 2 of this round."""
     two, one = in_rationals(fc.DANE(mu=1)), in_rationals(fc.DANE(mu=0, eta=F(1, 2)))
-    assert len(pose_round(two, two.local_solver, CLASS, 2, twice=True).names) == 1 + 2 * 2
+    squared = [part for part, _ in pose_round(two, two.local_solver, CLASS, 2, twice=True).names if part != VALUE]
+    assert len(squared) == 1 + 2 * 2
     posed = pose_round(one, one.local_solver, CLASS, 1, twice=True)
-    assert list(posed.names.values()) == ["server"]
-    assert posed.values == ()
+    assert list(posed.names.values())[:3] == ["server", "gradient at point 1", "gradient at point 2"]
+    assert len(posed.board.evaluations) == 1 + 3
+    first, second = posed.values
+    assert first[1].values == second[0].values

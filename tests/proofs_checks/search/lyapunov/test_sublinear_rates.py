@@ -15,7 +15,7 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Uniform
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, sublinear_rate
-from fedconvex.proofs_checks.search.lyapunov import priced_rounds
+from fedconvex.proofs_checks.search.lyapunov import priced_functions
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -193,13 +193,13 @@ def test_no_last_value_is_worse(data, method):
 @pytest.mark.parametrize("method", [fc.FedGD(stepsize=1), fc.FedDyn(alpha=2)])
 def test_the_sign_of_a_margin_that_is_noise_does_not_matter(method, monkeypatch):
     """Where clients may have curvature 0 no proof of a last value has a margin, and the solver's is about ±1e-13."""
-    usual = priced_rounds._solved
+    usual = priced_functions.priced_proposal
 
     def with_noise(*arguments):
         found = usual(*arguments)
         return replace(found, margin=-1e-13) if found is not None and 0 < abs(found.margin) < 1e-9 else found
 
-    monkeypatch.setattr(priced_rounds, "_solved", with_noise)
+    monkeypatch.setattr(priced_functions, "priced_proposal", with_noise)
     assert sublinear_rate(method, CONVEX, points="last").distance > 0  # not the cached one
 
 

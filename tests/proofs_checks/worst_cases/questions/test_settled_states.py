@@ -15,8 +15,8 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_ca
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances import replay
 from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import moments_on
-from fedconvex.proofs_checks.worst_cases.instances.line_federations import federations_of_two_kinds
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.trial_federations import federations_of_two_kinds
 from fedconvex.proofs_checks.worst_cases.questions import question as questions
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
