@@ -1,5 +1,6 @@
 """A module's trainable parameters as one vector, and the position of each of them in it."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
 from typing import Any, final
@@ -70,3 +71,13 @@ def aliases_of(module: nn.Module) -> dict[str, str]:
             if first.setdefault(parameter, name) != name:
                 found[name] = first[parameter]
     return found
+
+
+def twin(module: nn.Module) -> nn.Module:
+    """A module of its own with the same tensors as parameters and buffers.
+
+    It can be copied at any time: what a call stores in the one that is called, such as an activation in an attribute,
+    belongs to autograd or to vmap, and has no copies.
+    """
+    shared: dict[int, Any] = {id(tensor): tensor for tensor in (*module.parameters(), *module.buffers())}
+    return deepcopy(module, shared)

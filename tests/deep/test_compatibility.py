@@ -1,5 +1,6 @@
 """A model, loss or samples that do not fit are refused; the others train as a plain PyTorch loop does."""
 
+import random as python_random
 from collections.abc import Callable
 from typing import Any
 
@@ -118,6 +119,65 @@ class Noisy(nn.Module):
 def test_random_numbers_in_the_forward_pass(forward: Any, clients: int) -> None:
     with pytest.raises(InvalidInput, match="draws random numbers when it is called; leave out what draws them"):
         trained(random(Noisy(forward)), CLIENTS[:clients])
+
+
+@pytest.mark.parametrize("draw", [python_random.random, lambda: np.random.random()])  # noqa: NPY002 - as users do
+@pytest.mark.parametrize("always", [True, False])
+def test_random_numbers_of_other_generators(draw: Callable[[], float], always: bool) -> None:
+    model = Noisy(lambda self, x: self.linear(x * (1 + draw()) if always or self.training else x))
+    with pytest.raises(InvalidInput, match="draws random numbers when it is called"):
+        trained(random(model))
+    with pytest.raises(InvalidInput, match="draws random numbers") as caught:
+        trained(one_output(), FLOATS, loss=lambda z, y: (z[:, 0] - y) ** 2 * (1 + draw()))
+    assert caught.value.argument == "loss"
+
+
+class Counting(Noisy):
+    """Computes by the number of its calls, as a temperature that is lowered step by step does."""
+
+    calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        result: Tensor = self.linear(x) * (1 + 0.01 * self.calls)
+        return result
+
+
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}])
+def test_a_model_that_counts_its_calls(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="something else when it is called again; let it keep no generator"):
+        trained(Counting(lambda self, x: x), **options)
+
+
+def small() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES))
+
+
+def called_before() -> nn.Module:
+    model = small()
+    model.register_buffer("unused", torch.zeros(1))
+    model[0].output = model[0](torch.ones(2, FEATURES))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: nn.DataParallel(small()), "it distributes its batches.*give the module inside, .module"),
+        (lambda: nn.Sequential(nn.DataParallel(small())), "layer '0' distributes"),
+        (lambda: torch.jit.script(small()), "scripted module.*give the nn.Module of which it was made"),
+        (lambda: torch.jit.trace(small(), torch.ones(2, FEATURES)), "scripted module"),
+        (lambda: small().to(torch.complex64), "has complex numbers in 0.weight"),
+        (called_before, "cannot be copied: .*set 0.output to None"),
+        (lambda: nn.utils.weight_norm(nn.Linear(FEATURES, CLASSES)), "cannot be copied: .*parametrizations"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}])
+@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:.*weight_norm", "ignore:.*torch.jit")
+def test_modules_that_cannot_take_other_parameters(make: Any, told: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=told) as caught:
+        trained(make(), **options)
+    assert caught.value.argument == "model"
 
 
 class InSequence(nn.Module):
