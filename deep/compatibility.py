@@ -236,6 +236,8 @@ def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
         # torch's losses average over the batch by default: modules as an attribute, functions as an argument.
         reduces = getattr(loss.function, "reduction", "none") != "none" or "torch.nn.functional" in _module_of(loss)
         example = f', such as {loss.title.partition("(")[0]}(…, reduction="none")' if reduces else ""
+        if isinstance(values, Tensor) and values.ndim > 1 and len(values) == len(targets):
+            example = ", such as their mean, losses.flatten(1).mean(1)"
         raise InvalidInput("loss", loss.title, problem, f"give one loss per sample{example}")
     if not values.requires_grad:
         problem = "cannot be differentiated in the outputs"

@@ -50,6 +50,7 @@ def one_output() -> nn.Module:
         (lambda z, y: ((z[:, 0] - y) ** 2).mean(), r"shape \(\) for 2 samples"),
         (lambda z, y: ((z.squeeze() - y) ** 2).squeeze(), r"shape \(\) for one sample"),
         (lambda z, y: 0.0, "a float for 2 samples"),
+        (lambda z, y: F.mse_loss(z, y[:, None], reduction="none"), "one loss per sample, such as their mean"),
         (lambda z, y: ((z[:, 0] - y) ** 2).detach(), "cannot be differentiated"),
         (lambda z, y: z @ torch.ones(7), r"does not take outputs \(2, 1\) and targets \(2,\): "),
         (lambda z: z[:, 0], "does not take outputs"),
