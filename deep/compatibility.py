@@ -62,16 +62,6 @@ def require_plain(module: nn.Module) -> None:
             raise InvalidInput("model", type(module).__name__, f"has complex numbers in {name}", "give real parameters")
 
 
-def stored_result(module: nn.Module) -> str | None:
-    """The name of an attribute that holds a tensor computed from the parameters, which has no copies; None: none."""
-    for name, layer in module.named_modules():
-        for attribute, value in vars(layer).items():
-            by_norm = {f"{attribute}_g", f"{attribute}_orig"} & layer._parameters.keys()  # of the old weight_norm
-            if isinstance(value, Tensor) and value.grad_fn is not None and not by_norm:
-                return f"{name}.{attribute}" if name else attribute
-    return None
-
-
 def require_running_statistics(module: nn.Module) -> None:
     """Raise InvalidInput for layers that normalise over the batch in evaluation mode, too."""
     for name, layer in module.named_modules():

@@ -24,7 +24,6 @@ from fedconvex.deep.compatibility import (
     require_no_mode,
     require_plain,
     require_running_statistics,
-    stored_result,
 )
 from fedconvex.deep.compatibility import require_fit as require_fit
 from fedconvex.deep.dictionaries import InputParts, adapted, returns_logits
@@ -34,7 +33,7 @@ from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
-from fedconvex.deep.networks.layout import twin
+from fedconvex.deep.networks.layout import copied, twin
 from fedconvex.deep.problem import NetworkProblem, training_of
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.training_mode import training_mode_of
@@ -186,13 +185,12 @@ def _copied(model: nn.Module) -> nn.Module:
         problem = "has parameters whose shapes are not known yet"
         raise InvalidInput("model", type(model).__name__, problem, "call it once, on a few samples")
     try:
-        return deepcopy(model)
-    except (RuntimeError, TypeError) as error:  # such as the old weight_norm, which stores a computed tensor
+        return copied(model)
+    except (RuntimeError, TypeError) as error:  # such as a lock, or a tensor in an object of the user's
         problem = f"cannot be copied: {str(error).splitlines()[0]}"
-        cure = "let it store only parameters and buffers; weight_norm is in torch.nn.utils.parametrizations"
-        if (place := stored_result(model)) is not None:
-            cure = f"set {place} to None, where it keeps a computed tensor"
-        raise InvalidInput("model", type(model).__name__, problem, cure) from error
+        raise InvalidInput(
+            "model", type(model).__name__, problem, "let it store only parameters and buffers"
+        ) from error
 
 
 def is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:

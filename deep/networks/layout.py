@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, final
 
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten
 
 from fedconvex.errors import InvalidInput
 
@@ -71,6 +72,16 @@ def aliases_of(module: nn.Module) -> dict[str, str]:
             if first.setdefault(parameter, name) != name:
                 found[name] = first[parameter]
     return found
+
+
+def copied(module: nn.Module) -> nn.Module:
+    """A copy in which what was computed from parameters, such as a stored activation, is numbers alone."""
+    memo: dict[int, Any] = {}
+    for layer in module.modules():
+        for part in tree_flatten(vars(layer))[0]:
+            if isinstance(part, Tensor) and part.grad_fn is not None:
+                memo[id(part)] = part.detach().clone()
+    return deepcopy(module, memo)
 
 
 def twin(module: nn.Module) -> nn.Module:

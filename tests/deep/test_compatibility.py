@@ -2,6 +2,7 @@
 
 import random as python_random
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -154,11 +155,20 @@ def small() -> nn.Sequential:
     return nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES))
 
 
-def called_before() -> nn.Module:
+class Locked(nn.Linear):
+    def __init__(self) -> None:
+        super().__init__(FEATURES, CLASSES)
+        self.lock = Lock()
+
+
+def test_a_model_that_stored_its_outputs_before() -> None:
     model = small()
-    model.register_buffer("unused", torch.zeros(1))
-    model[0].output = model[0](torch.ones(2, FEATURES))
-    return model
+    expected = vector(trained(model).model)
+    output = model(torch.ones(2, FEATURES))
+    model[0].output, model.all_of_them = output, [output]  # type: ignore[assignment]
+    found = trained(model)
+    np.testing.assert_array_equal(vector(found.model), expected)
+    assert model[0].output is output
 
 
 @pytest.mark.parametrize(
@@ -169,12 +179,11 @@ def called_before() -> nn.Module:
         (lambda: torch.jit.script(small()), "scripted module.*give the nn.Module of which it was made"),
         (lambda: torch.jit.trace(small(), torch.ones(2, FEATURES)), "scripted module"),
         (lambda: small().to(torch.complex64), "has complex numbers in 0.weight"),
-        (called_before, "cannot be copied: .*set 0.output to None"),
-        (lambda: nn.utils.weight_norm(nn.Linear(FEATURES, CLASSES)), "cannot be copied: .*parametrizations"),
+        (Locked, "cannot be copied: .*lock.*; let it store only parameters and buffers"),
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"local_mode": "training"}])
-@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:.*weight_norm", "ignore:.*torch.jit")
+@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:.*torch.jit")
 def test_modules_that_cannot_take_other_parameters(make: Any, told: str, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=told) as caught:
         trained(make(), **options)
@@ -341,7 +350,12 @@ def test_models_that_do_not_fit(model: nn.Module, told: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated in favor of:FutureWarning", "ignore:.*batching rule:UserWarning")
-def test_the_older_weight_norm_is_refused_with_its_cure() -> None:
-    with pytest.raises(InvalidInput, match=r"cannot be copied.*torch\.nn\.utils\.parametrizations"):
-        trained(nn.utils.weight_norm(nn.Linear(FEATURES, CLASSES)))
-    trained(nn.utils.parametrizations.weight_norm(nn.Linear(FEATURES, CLASSES)))
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}, {"measure": ("heterogeneity", "curvature")}])
+def test_the_older_weight_norm_trains_as_the_newer_one(options: dict[str, Any]) -> None:
+    found = []
+    for norm in (nn.utils.weight_norm, nn.utils.parametrizations.weight_norm):
+        torch.manual_seed(0)
+        model = nn.Sequential(norm(nn.Linear(FEATURES, 4)), nn.Tanh(), nn.Linear(4, CLASSES)).double()
+        model(torch.ones(2, FEATURES, dtype=torch.float64))  # it stores the weight that it computes
+        found.append(vector(trained(model, **options).model))
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-14)
