@@ -1,7 +1,7 @@
 """Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.arrays import moved
+from fedconvex.deep.independence import agree
+from fedconvex.deep.local_mode import other_generators, own_generators
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.errors import InvalidInput
 
@@ -19,7 +21,9 @@ MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors fo
 BATCH_NORMS = (nn.modules.batchnorm._BatchNorm,)
 DROPOUTS = (nn.modules.dropout._DropoutNd,)  # probability: their attribute p
 WITH_DROPOUT = (nn.RNNBase, nn.MultiheadAttention)  # probability: their attribute dropout
+WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 IN_TRAINING = "give local_mode='training'"
+CALLS = 8  # a layer that is left out half of the time is left out, or not, in all of them in 1 % of trials
 SIZES = (2, 1)  # a batch of one hides outputs in the wrong order of axes, a batch of two a squeezed batch axis
 
 
@@ -40,6 +44,35 @@ def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
         raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes {own}", cure)
 
 
+def require_plain(module: nn.Module) -> None:
+    """Raise InvalidInput for modules that cannot be called with other parameters than their own, and for complex ones.
+
+    Those are scripted modules, and wrappers for several devices.
+    """
+    for name, layer in module.named_modules():
+        where = f"layer {name!r}" if name else "it"
+        if isinstance(layer, WRAPPERS):
+            problem, cure = f"{where} distributes its batches over devices by itself", "give the module inside, .module"
+            raise InvalidInput("model", type(module).__name__, problem, cure)
+        if isinstance(layer, torch.jit.ScriptModule):
+            problem = f"{where} is a scripted module, whose parameters cannot be exchanged"
+            raise InvalidInput("model", type(module).__name__, problem, "give the nn.Module of which it was made")
+    for name, parameter in module.named_parameters():
+        if parameter.is_complex():
+            raise InvalidInput("model", type(module).__name__, f"has complex numbers in {name}", "give real parameters")
+
+
+def require_running_statistics(module: nn.Module) -> None:
+    """Raise InvalidInput for layers that normalise over the batch in evaluation mode, too."""
+    for name, layer in module.named_modules():
+        if isinstance(layer, BATCH_NORMS) and layer.running_mean is None:
+            where = f"layer {name!r}" if name else "it"
+            problem = f"{where} has no running statistics, and normalises over the batch in evaluation mode, too"
+            problem += ": a sample's loss would depend on the other samples"
+            cure = "give it track_running_stats=True, with local_mode='training'; or use nn.GroupNorm"
+            raise InvalidInput("model", type(module).__name__, problem, cure)
+
+
 def require_no_mode(module: nn.Module, frozen: bool) -> None:
     """Raise InvalidInput for layers that compute something else in training mode, in which local steps are not taken.
 
@@ -58,33 +91,58 @@ def require_no_mode(module: nn.Module, frozen: bool) -> None:
 
 
 def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards", training: bool = False) -> None:
-    """Raise InvalidInput if the module or the loss draws random numbers: if a call changes torch's generators.
+    """Raise InvalidInput if the module or the loss draws random numbers: if a call changes a generator.
 
     Unless local steps are in training mode, the module is also called in that mode: in evaluation mode a functional
     dropout, which is no layer of its own, would be left out silently: not the model that the user wrote.
     """
     inputs, targets = _some(shards, 2)
-    before = _generators(inputs.device)
+    before, of_others = _generators(inputs.device), other_generators()
+
+    def drawn_elsewhere() -> bool:
+        return other_generators() != of_others
 
     def drawn() -> bool:
-        return not all(map(torch.equal, before, _generators(inputs.device)))
+        return not all(map(torch.equal, before, _generators(inputs.device))) or drawn_elsewhere()
 
     with torch.no_grad():
         outputs = module(inputs)
-        chance = False
+        chance, changes = False, not drawn() and _changes(deepcopy(module), inputs)
+        in_training = deepcopy(module).train()
+        with suppress(Exception), own_generators(inputs.device) if training else nullcontext():
+            in_training(inputs)  # a module that fails in this mode is refused elsewhere, or never used in it
+            changes |= training and not drawn_elsewhere() and _changes(in_training, inputs)
+        if training and drawn_elsewhere():
+            problem = "draws random numbers by Python or NumPy, which would differ when a run is resumed"
+            raise InvalidInput("model", type(module).__name__, problem, "draw them by torch, as in torch.rand(())")
         if not training:
-            in_training = deepcopy(module).train()
-            with suppress(Exception):  # a module that fails in this mode is fine: this run never uses it
-                in_training(inputs)
             # RReLU draws for negative inputs only, and these may have none.
             chance = any(isinstance(part, nn.RReLU) and part.lower != part.upper for part in module.modules())
         if drawn() or chance:
             cure = "leave out what draws them, such as dropout and noise"
             cure += "" if training else f"; {IN_TRAINING}, if it draws in training mode alone"
             raise InvalidInput("model", type(module).__name__, "draws random numbers when it is called", cure)
+        if changes:
+            problem = "computes something else when it is called again"
+            cure = "let it keep no generator or counter of its own; draw random numbers by torch, as in torch.rand(())"
+            raise InvalidInput("model", type(module).__name__, problem, cure)
         loss.values(outputs, targets)
         if drawn():
             raise InvalidInput("loss", loss.title, "draws random numbers", "give a function of outputs and targets")
+
+
+def _changes(module: nn.Module, inputs: Tensor) -> bool:
+    """Whether calls with the same buffers and states of torch's generators differ: a module has other memories, too."""
+    kept = {name: value.clone() for name, value in module.named_buffers()}
+    found = []
+    for _ in range(CALLS):
+        for name, value in module.named_buffers():
+            value.copy_(kept[name])
+        with own_generators(inputs.device):
+            found.append(module(inputs))
+    return all(isinstance(one, Tensor) for one in found) and not all(
+        one.shape == found[0].shape and agree(one, found[0]) for one in found[1:]
+    )
 
 
 def takes_whole_numbers(module: nn.Module, inputs: Tensor) -> bool:
@@ -168,6 +226,8 @@ def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
         # torch's losses average over the batch by default: modules as an attribute, functions as an argument.
         reduces = getattr(loss.function, "reduction", "none") != "none" or "torch.nn.functional" in _module_of(loss)
         example = f', such as {loss.title.partition("(")[0]}(…, reduction="none")' if reduces else ""
+        if isinstance(values, Tensor) and values.ndim > 1 and len(values) == len(targets):
+            example = ", such as their mean, losses.flatten(1).mean(1)"
         raise InvalidInput("loss", loss.title, problem, f"give one loss per sample{example}")
     if not values.requires_grad:
         problem = "cannot be differentiated in the outputs"

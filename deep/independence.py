@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.local_mode import LocalMode, changing_buffers, frozen_in
 from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # Relative: batches of one and of two are rounded differently.
 TOLERANCES = {torch.float64: 1e-8, torch.float32: 1e-3}
 CURE = "use layers whose outputs depend on the sample and the parameters alone, such as nn.GroupNorm"
+MORE = 8  # samples: of two, a layer with room for some of a batch, as in mixtures of experts, drops none
 LOCAL_EVALUATION = LocalMode()
 Call = tuple[str, list[Tensor], list[Tensor]]  # a layer's name, inputs and outputs
 
@@ -38,21 +40,34 @@ def require_independent(
     pair = _different_samples(shards)
     if pair is None:
         return
-    inputs, targets = pair
     trial = _without_zeros(module)
     with torch.no_grad(), products_in("full"):
-        whole, singles = trial(inputs), torch.cat([trial(inputs[:1]), trial(inputs[1:])])
-        if not _agree(whole, singles):
-            where = _first_difference(trial, lambda: trial(inputs), lambda: [trial(inputs[:1]), trial(inputs[1:])])
-            problem = f"{where} mixes samples: the output for one depends on the others in its batch"
-            raise InvalidInput("model", type(module).__name__, problem, CURE)
-        if isinstance(loss, UserLoss):
-            apart = [loss.values(whole[i : i + 1], targets[i : i + 1]) for i in range(2)]
-            if not _agree(loss.values(whole, targets), torch.cat(apart)):
-                problem = "mixes samples: the loss of one depends on the others in its batch"
-                raise InvalidInput("loss", loss.title, problem, "give a function that treats samples separately")
+        _require_separate(module, trial, loss, *pair)
+        more = torch.arange(MORE).clamp(max=len(shards.inputs) - 1)
+        if len(shards.inputs) > 2:
+            try:
+                _require_separate(module, trial, loss, shards.given(shards.inputs[more]), shards.targets[more])
+            except RuntimeError as error:  # there may be room for smaller batches alone
+                if not is_out_of_memory(error):
+                    raise
         if not local.training:
-            _require_one_mode(module, trial, inputs, local.freezes)
+            _require_one_mode(module, trial, pair[0], local.freezes)
+
+
+def _require_separate(module: nn.Module, trial: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor) -> None:
+    def singles() -> list[Tensor]:
+        return [trial(one) for one in inputs.split(1)]
+
+    whole = trial(inputs)
+    if not agree(whole, torch.cat(singles())):
+        where = _first_difference(trial, lambda: trial(inputs), singles)
+        problem = f"{where} mixes samples: the output for one depends on the others in its batch"
+        raise InvalidInput("model", type(module).__name__, problem, CURE)
+    if isinstance(loss, UserLoss):
+        apart = [loss.values(*one) for one in zip(whole.split(1), targets.split(1), strict=True)]
+        if not agree(loss.values(whole, targets), torch.cat(apart)):
+            problem = "mixes samples: the loss of one depends on the others in its batch"
+            raise InvalidInput("loss", loss.title, problem, "give a function that treats samples separately")
 
 
 def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor, frozen: bool) -> None:
@@ -85,7 +100,7 @@ def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor, froze
                 f"{CURE}, and no running statistics; or give local_mode='training'",
             )
     evaluated = trial(inputs)
-    if not (isinstance(result, Tensor) and result.shape == evaluated.shape and _agree(result, evaluated)):
+    if not (isinstance(result, Tensor) and result.shape == evaluated.shape and agree(result, evaluated)):
         where = _first_difference(trial, lambda: trial.eval()(inputs), lambda: [trial.train()(inputs)])
         problem = f"{where} computes something else in training mode than in evaluation mode, which runs use"
         raise InvalidInput("model", type(module).__name__, problem, CURE)
@@ -125,7 +140,8 @@ def _without_zeros(module: nn.Module) -> nn.Module:
     return trial
 
 
-def _agree(one: Tensor, other: Tensor) -> bool:
+def agree(one: Tensor, other: Tensor) -> bool:
+    """Whether two results are equal up to rounding."""
     tolerance = TOLERANCES.get(one.dtype, 1e-2)
     largest = float(one.abs().nan_to_num(0, 0, 0).max()) if one.numel() else 0.0
     return torch.allclose(one, other, rtol=0, atol=tolerance * largest, equal_nan=True)
@@ -167,7 +183,7 @@ def _tensors(given: Any) -> list[Tensor]:
 def _same(whole: list[Tensor], parts: list[list[Tensor]]) -> bool:
     """Whether tensors of a batch are those of its parts, joined along whichever axis is the batch's."""
     return all(len(part) == len(whole) for part in parts) and all(
-        any(_agree(x, joined) for joined in _joined([part[i] for part in parts]) if joined.shape == x.shape)
+        any(agree(x, joined) for joined in _joined([part[i] for part in parts]) if joined.shape == x.shape)
         for i, x in enumerate(whole)
     )
 

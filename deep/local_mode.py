@@ -1,5 +1,6 @@
 """The mode of local steps: its arguments, and what training mode would do with a module's buffers and a transform."""
 
+import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
@@ -123,21 +124,23 @@ def generator_on(device: torch.device, seed: int) -> torch.Generator:
 
 def require_seeded(transform: Transform, inputs: Tensor) -> None:
     """Raise InvalidInput unless the transform keeps shapes and draws from its generator alone; inputs: some samples."""
-    before, of_numpy = torch.get_rng_state(), _state_of_numpy()
+    before, of_others = torch.get_rng_state(), other_generators()
     with own_generators(inputs.device):
         once, again = (transformed(transform, inputs.clone(), 0) for _ in range(2))
         drawn = not torch.equal(before, torch.get_rng_state())
-    same_numpy = all(map(np.array_equal, of_numpy, _state_of_numpy()))
-    if drawn or not same_numpy or not torch.equal(once, again):
+    if once.is_floating_point() and not once.isfinite().all() and inputs.isfinite().all():
+        problem = f"makes numbers that are not finite of a batch {tuple(inputs.shape)}"
+        raise InvalidInput("transform", name_of(transform), problem, "correct it")
+    if drawn or other_generators() != of_others or not torch.equal(once, again):
         problem = "draws random numbers of its own, which would differ when a run is resumed"
         cure = "draw from its second argument, as in torch.rand(…, generator=generator)"
         raise InvalidInput("transform", name_of(transform), problem, cure)
 
 
-def _state_of_numpy() -> list[Any]:
-    """The state of NumPy's global generator, which users' transforms may draw from."""
-    state: Any = np.random.get_state()  # noqa: NPY002 - it is looked at, not drawn from
-    return list(state)
+def other_generators() -> tuple[Any, ...]:
+    """The states of Python's and NumPy's global generators, from which no seed of a run draws."""
+    kind, numbers, *rest = np.random.get_state()  # noqa: NPY002 - it is looked at, not drawn from
+    return random.getstate(), kind, np.asarray(numbers).tobytes(), *rest
 
 
 def name_of(function: Any) -> str:

@@ -15,7 +15,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, final
 
-from fedconvex.errors import InvalidInput, LoggerFailed, MissingLibrary
+from fedconvex.errors import FedconvexError, InvalidInput, LoggerFailed, MissingLibrary
 from fedconvex.runs.measurements import OF_CLIENTS
 
 __all__ = ["Logger", "MLflow", "TensorBoard", "WeightsAndBiases"]
@@ -24,9 +24,9 @@ __all__ = ["Logger", "MLflow", "TensorBoard", "WeightsAndBiases"]
 class Logger(ABC):
     """What a run writes its records to, while it is running.
 
-    Derive a class for another destination: `log` is all that it needs. An error in `start` ends the run before its
-    first round. After an error in `log` or `close` the run continues without the logger, with one warning
-    (`fedconvex.errors.LoggerFailed`).
+    Derive a class for another destination: `log` is all that it needs. After an error the run continues without the
+    logger, with one warning (`fedconvex.errors.LoggerFailed`); only a library that is not installed, and arguments that
+    are wrong, end it before its first round.
     """
 
     def start(self, settings: Mapping[str, str]) -> None:  # noqa: B027 - optional
@@ -182,7 +182,7 @@ class Writing:
             try:
                 logger.log(dict(given))
             except Exception as error:  # of another library, or of the user's code
-                self._failed(logger, error, f"in round {record['round']}")
+                self.failed(logger, error, f"in round {record['round']}")
 
     def close(self) -> None:
         """Close all of them."""
@@ -190,9 +190,10 @@ class Writing:
             try:
                 logger.close()
             except Exception as error:
-                self._failed(logger, error, "at the end")
+                self.failed(logger, error, "at the end")
 
-    def _failed(self, logger: Logger, error: Exception, when: str) -> None:
+    def failed(self, logger: Logger, error: Exception, when: str) -> None:
+        """Leave the logger out from now on, with a warning."""
         self.working.remove(logger)
         reason = (str(error) or "no reason given").splitlines()[0]
         text = f"{type(logger).__name__} failed {when}: {type(error).__name__}: {reason}; the run continues without it"
@@ -205,8 +206,14 @@ def started(loggers: Sequence[Logger], settings: Mapping[str, str], records: Seq
     writing = Writing([])
     try:
         for logger in loggers:
-            logger.start(settings)
             writing.working.append(logger)
+            try:
+                logger.start(settings)
+            except FedconvexError:  # before any round: a library is missing, or an argument is wrong
+                writing.working.remove(logger)
+                raise
+            except Exception as error:  # such as a server that does not answer
+                writing.failed(logger, error, "at the start")
         for record in records:
             writing.write(record)
         yield writing

@@ -3,7 +3,6 @@
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
@@ -24,6 +23,7 @@ from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.memory import Budget
 from fedconvex.deep.networks import network_of
+from fedconvex.deep.networks.layout import copied
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, is_convex
@@ -111,7 +111,7 @@ class Plan:
         raise TooLarge("clients", f"{len(self.given.clients)} clients", f"{problem} in {where}", cure)
 
     def _task(self, budget: Budget) -> NetworkTask | None:
-        module = deepcopy(self.model).to(META, self.dtype).eval()
+        module = copied(self.model).to(META, self.dtype).eval()
         parts = self.given.parts
         module = module if parts is None else adapted(module, parts)
         shards = self._fitting(module, self._shards(self.given.clients))

@@ -151,7 +151,9 @@ class NetworkClients(Clients):
                     theta = _rows_of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
                     total = (self.network.losses(theta, batch) * batch.shares).sum()
                     (gradient,) = torch.autograd.grad(total, theta, create_graph=True)
-                    (product,) = torch.autograd.grad(gradient, theta, direction)
+                    if not gradient.requires_grad:  # the losses are affine in the parameters
+                        continue
+                    (product,) = torch.autograd.grad(gradient, theta, direction, materialize_grads=True)
                 result[group] += product
         return self.scale[:, None] * result
 

@@ -42,7 +42,7 @@ from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.deep.torch_data import GivenSamples
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
-from fedconvex.deep.watching import watching_with
+from fedconvex.deep.watching import require_function, watching_with
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -313,6 +313,9 @@ def run(
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
+    require_function(watch, "watch", "record, model", "print")
+    require_function(until, "until", "record", 'lambda record: record["value"] < 0.1')
+    require_function(before, "before", "footprint", "print")
     place = device_of(device)
     join(place)
     disk = disk_of(storage, clients, test)

@@ -115,6 +115,8 @@ class Shards:
             found = replace(found, inputs=self.inputs.to(self.dtype))
         if found.inputs.dtype == torch.uint8 and not found.whole_numbers and found.inputs.ndim == 2:
             _warn_of_flat_images(int(found.inputs.max()))
+        if self.inputs.dtype != torch.uint8 and not found.whole_numbers and self.parts is None:
+            _warn_of_grey_levels(self.inputs[:64])
         targets = targets_for(module, self.loss, found.given(found.inputs[:2]), self.targets, self.dtype)
         return replace(found, targets=targets)
 
@@ -215,6 +217,13 @@ def _warn_of_flat_images(largest: int) -> None:
     if largest > WHITE // 2:  # counts and grey levels of a few bits are used as they are
         text = f"the inputs are vectors of bytes up to {largest}, which are not scaled: if they are images, divide them"
         warnings.warn(f"{text} by {WHITE}, for networks hardly learn from such numbers", UserWarning, stacklevel=2)
+
+
+def _warn_of_grey_levels(some: Tensor) -> None:
+    """Images of whole numbers up to 255 that are not in bytes, of which only `given` knows that they are images."""
+    if some.ndim > 2 and WHITE // 2 < float(some.max()) <= WHITE and bool((some == some.round().clamp(0)).all()):
+        text = f"the inputs are images of whole numbers up to {int(some.max())} in {some.dtype}, which are not scaled"
+        warnings.warn(f"{text}: give them in uint8, or divide them by {WHITE}", UserWarning, stacklevel=2)
 
 
 def _stacked(parts: Sequence[Tensor], device: torch.device, dtype: torch.dtype, name: str) -> Tensor:

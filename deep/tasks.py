@@ -19,7 +19,12 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
-from fedconvex.deep.compatibility import require_deterministic, require_no_mode
+from fedconvex.deep.compatibility import (
+    require_deterministic,
+    require_no_mode,
+    require_plain,
+    require_running_statistics,
+)
 from fedconvex.deep.compatibility import require_fit as require_fit
 from fedconvex.deep.dictionaries import InputParts, adapted, returns_logits
 from fedconvex.deep.disk import Disk
@@ -28,6 +33,7 @@ from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
+from fedconvex.deep.networks.layout import copied, twin
 from fedconvex.deep.problem import NetworkProblem, training_of
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.training_mode import training_mode_of
@@ -135,6 +141,7 @@ def task_of(
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = _copied(model).to(device, dtype).eval()
     Layout.of(module)  # refuses modules without trainable parameters
+    require_running_statistics(module)
     if not local.training:
         require_no_mode(module, local.freezes)
     if parts is not None:
@@ -166,22 +173,24 @@ def task_of(
         # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
-        return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
+        return LinearTask(twin(module), loss, shards, problem, arithmetic, float(ridge))
     network = network_of(module, loss, shards.sample_shape, lower)
     of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned, training=training)
-    return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
+    return NetworkTask(twin(module), loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
 
 
 def _copied(model: nn.Module) -> nn.Module:
+    require_plain(model)
     if any(map(is_lazy, (*model.parameters(), *model.buffers()))):
         problem = "has parameters whose shapes are not known yet"
         raise InvalidInput("model", type(model).__name__, problem, "call it once, on a few samples")
     try:
-        return deepcopy(model)
-    except (RuntimeError, TypeError) as error:  # such as the old weight_norm, which stores a computed tensor
+        return copied(model)
+    except (RuntimeError, TypeError) as error:  # such as a lock, or a tensor in an object of the user's
         problem = f"cannot be copied: {str(error).splitlines()[0]}"
-        cure = "let it store only parameters and buffers; weight_norm is in torch.nn.utils.parametrizations"
-        raise InvalidInput("model", type(model).__name__, problem, cure) from error
+        raise InvalidInput(
+            "model", type(model).__name__, problem, "let it store only parameters and buffers"
+        ) from error
 
 
 def is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:

@@ -179,6 +179,8 @@ def _data_set(given: Any, place: str) -> tuple[Any, Any]:
             raise InvalidInput(place, type(given).__name__, problem, "give it one, or give its data set")
         # Its data set and `collate_fn` count: the local solver makes the batches.
         return given.dataset, given.collate_fn
+    if isinstance(given, list | tuple) and given and all(isinstance(sample, Mapping) for sample in given):
+        return given, default_collate  # a row each, as `list` of a data set gives them
     map_style = hasattr(given, "__getitem__") and hasattr(given, "__len__")
     if isinstance(given, Dataset) or (not isinstance(given, KNOWN) and (map_style or hasattr(given, "__iter__"))):
         return given, default_collate

@@ -10,6 +10,33 @@ from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 
 
+def require_function(given: Any, argument: str, takes: str, example: str) -> None:
+    """Raise InvalidInput for what cannot be called with the arguments that `takes` names, or the first of them."""
+    if given is None:
+        return
+    if not callable(given):
+        raise InvalidInput(argument, given, "is no function", f"give a function of {takes}, such as {example}")
+    try:
+        form = signature(given)
+    except (TypeError, ValueError):  # built-in functions may have no signature
+        return
+    names = takes.split(", ")
+    for count in range(1, len(names) + 1):
+        try:
+            form.bind(*names[:count])
+        except TypeError:
+            continue
+        return
+    problem = f"takes {form}"
+    raise InvalidInput(
+        argument, given, problem, f"give a function of {' or '.join(_growing(names))}, such as {example}"
+    )
+
+
+def _growing(names: list[str]) -> list[str]:
+    return [f"({', '.join(names[: i + 1])})" for i in range(len(names))]
+
+
 def watching_with(watch: Callable[..., None], task: Task) -> Callable[[dict[str, Any], State], None]:
     """Calls `watch` with the record, and with a copy of the model if it takes two arguments.
 

@@ -122,7 +122,7 @@ def stepsize(value: Any, argument: str = "stepsize") -> Any:
     """A positive number as it is, and any other rule for stepsizes as a `StepsizeSchedule`."""
     if isinstance(value, StepsizeSchedule):
         return value
-    is_rule = re.search(r"\bt\b", value) if isinstance(value, str) else _is_list(value) or callable(value)
+    is_rule = re.search(r"\bt\b|[(*/]", value) if isinstance(value, str) else _is_list(value) or callable(value)
     if is_rule:
         return StepsizeSchedule(value)
     return positive(value, argument)

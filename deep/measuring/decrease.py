@@ -16,11 +16,16 @@ from fedconvex.randomness import Purpose
 from fedconvex.runs.measurements import RoundMeasurements
 from fedconvex.runs.rounds import RoundResult, Rounds
 
+FEWEST = 8  # sampled draws of which a standard error says something: two may be alike by chance
+
 
 @final
 @dataclass(frozen=True)
 class Decrease:
-    """f(w^t) − E_{S_t} f(w^{t+1}), and its standard error, which is 0 if all sets S_t were enumerated."""
+    """f(w^t) − E_{S_t} f(w^{t+1}), and its standard error.
+
+    That is 0 if all sets S_t were enumerated, NaN for fewer than `FEWEST` sampled ones.
+    """
 
     mean: float
     error: float
@@ -86,7 +91,7 @@ def expected_decrease(
     mean = float(np.dot(chances, falls))
     if found is not None:
         return Decrease(mean, 0.0, len(falls), inexactness)
-    error = float(np.std(falls, ddof=1) / most**0.5) if most > 1 else nan
+    error = float(np.std(falls, ddof=1) / most**0.5) if most >= FEWEST else nan
     return Decrease(mean, error, most, inexactness)
 
 

@@ -16,7 +16,7 @@ from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import TensorMemory, is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.channels_last import channels_last
-from fedconvex.deep.networks.layout import Layout, Views, aliases_of
+from fedconvex.deep.networks.layout import Layout, Views, aliases_of, twin
 
 LARGEST_SCALE = 2.0**16  # of losses in float16, that of torch's GradScaler at the beginning
 
@@ -31,6 +31,7 @@ class FunctionalNetwork(Network):
 
     def __init__(self, module: nn.Module, loss: TorchLoss, lower: torch.dtype | None = None) -> None:
         self.module, self.loss, self.layout, self.lower = module, loss, Layout.of(module), lower
+        self._never_called = twin(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
         aliases = aliases_of(module)
 
@@ -102,7 +103,7 @@ class FunctionalNetwork(Network):
     @cached_property
     def _copy(self) -> nn.Module:
         """A copy of the module whose parameters are those of the client that steps."""
-        return deepcopy(self.module)
+        return deepcopy(self._never_called)
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
         if batch.targets.shape[0] == 1:  # one client: vmap would only slow its convolutions down

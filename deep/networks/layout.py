@@ -1,10 +1,12 @@
 """A module's trainable parameters as one vector, and the position of each of them in it."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
 from typing import Any, final
 
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten
 
 from fedconvex.errors import InvalidInput
 
@@ -70,3 +72,23 @@ def aliases_of(module: nn.Module) -> dict[str, str]:
             if first.setdefault(parameter, name) != name:
                 found[name] = first[parameter]
     return found
+
+
+def copied(module: nn.Module) -> nn.Module:
+    """A copy in which what was computed from parameters, such as a stored activation, is numbers alone."""
+    memo: dict[int, Any] = {}
+    for layer in module.modules():
+        for part in tree_flatten(vars(layer))[0]:
+            if isinstance(part, Tensor) and part.grad_fn is not None:
+                memo[id(part)] = part.detach().clone()
+    return deepcopy(module, memo)
+
+
+def twin(module: nn.Module) -> nn.Module:
+    """A module of its own with the same tensors as parameters and buffers.
+
+    It can be copied at any time: what a call stores in the one that is called, such as an activation in an attribute,
+    belongs to autograd or to vmap, and has no copies.
+    """
+    shared: dict[int, Any] = {id(tensor): tensor for tensor in (*module.parameters(), *module.buffers())}
+    return deepcopy(module, shared)

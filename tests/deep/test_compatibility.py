@@ -1,6 +1,8 @@
 """A model, loss or samples that do not fit are refused; the others train as a plain PyTorch loop does."""
 
+import random as python_random
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,7 @@ def one_output() -> nn.Module:
         (lambda z, y: ((z[:, 0] - y) ** 2).mean(), r"shape \(\) for 2 samples"),
         (lambda z, y: ((z.squeeze() - y) ** 2).squeeze(), r"shape \(\) for one sample"),
         (lambda z, y: 0.0, "a float for 2 samples"),
+        (lambda z, y: F.mse_loss(z, y[:, None], reduction="none"), "one loss per sample, such as their mean"),
         (lambda z, y: ((z[:, 0] - y) ** 2).detach(), "cannot be differentiated"),
         (lambda z, y: z @ torch.ones(7), r"does not take outputs \(2, 1\) and targets \(2,\): "),
         (lambda z: z[:, 0], "does not take outputs"),
@@ -118,6 +121,73 @@ class Noisy(nn.Module):
 def test_random_numbers_in_the_forward_pass(forward: Any, clients: int) -> None:
     with pytest.raises(InvalidInput, match="draws random numbers when it is called; leave out what draws them"):
         trained(random(Noisy(forward)), CLIENTS[:clients])
+
+
+@pytest.mark.parametrize("draw", [python_random.random, lambda: np.random.random()])  # noqa: NPY002 - as users do
+@pytest.mark.parametrize("always", [True, False])
+def test_random_numbers_of_other_generators(draw: Callable[[], float], always: bool) -> None:
+    model = Noisy(lambda self, x: self.linear(x * (1 + draw()) if always or self.training else x))
+    with pytest.raises(InvalidInput, match="draws random numbers when it is called"):
+        trained(random(model))
+    with pytest.raises(InvalidInput, match="draws random numbers") as caught:
+        trained(one_output(), FLOATS, loss=lambda z, y: (z[:, 0] - y) ** 2 * (1 + draw()))
+    assert caught.value.argument == "loss"
+
+
+class Counting(Noisy):
+    """Computes by the number of its calls, as a temperature that is lowered step by step does."""
+
+    calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        result: Tensor = self.linear(x) * (1 + 0.01 * self.calls)
+        return result
+
+
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}])
+def test_a_model_that_counts_its_calls(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="something else when it is called again; let it keep no generator"):
+        trained(Counting(lambda self, x: x), **options)
+
+
+def small() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES))
+
+
+class Locked(nn.Linear):
+    def __init__(self) -> None:
+        super().__init__(FEATURES, CLASSES)
+        self.lock = Lock()
+
+
+def test_a_model_that_stored_its_outputs_before() -> None:
+    model = small()
+    expected = vector(trained(model).model)
+    output = model(torch.ones(2, FEATURES))
+    model[0].output, model.all_of_them = output, [output]  # type: ignore[assignment]
+    found = trained(model)
+    np.testing.assert_array_equal(vector(found.model), expected)
+    assert model[0].output is output
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: nn.DataParallel(small()), "it distributes its batches.*give the module inside, .module"),
+        (lambda: nn.Sequential(nn.DataParallel(small())), "layer '0' distributes"),
+        (lambda: torch.jit.script(small()), "scripted module.*give the nn.Module of which it was made"),
+        (lambda: torch.jit.trace(small(), torch.ones(2, FEATURES)), "scripted module"),
+        (lambda: small().to(torch.complex64), "has complex numbers in 0.weight"),
+        (Locked, "cannot be copied: .*lock.*; let it store only parameters and buffers"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}])
+@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:.*torch.jit")
+def test_modules_that_cannot_take_other_parameters(make: Any, told: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=told) as caught:
+        trained(make(), **options)
+    assert caught.value.argument == "model"
 
 
 class InSequence(nn.Module):
@@ -280,7 +350,12 @@ def test_models_that_do_not_fit(model: nn.Module, told: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated in favor of:FutureWarning", "ignore:.*batching rule:UserWarning")
-def test_the_older_weight_norm_is_refused_with_its_cure() -> None:
-    with pytest.raises(InvalidInput, match=r"cannot be copied.*torch\.nn\.utils\.parametrizations"):
-        trained(nn.utils.weight_norm(nn.Linear(FEATURES, CLASSES)))
-    trained(nn.utils.parametrizations.weight_norm(nn.Linear(FEATURES, CLASSES)))
+@pytest.mark.parametrize("options", [{}, {"local_mode": "training"}, {"measure": ("heterogeneity", "curvature")}])
+def test_the_older_weight_norm_trains_as_the_newer_one(options: dict[str, Any]) -> None:
+    found = []
+    for norm in (nn.utils.weight_norm, nn.utils.parametrizations.weight_norm):
+        torch.manual_seed(0)
+        model = nn.Sequential(norm(nn.Linear(FEATURES, 4)), nn.Tanh(), nn.Linear(4, CLASSES)).double()
+        model(torch.ones(2, FEATURES, dtype=torch.float64))  # it stores the weight that it computes
+        found.append(vector(trained(model, **options).model))
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-14)

@@ -146,9 +146,10 @@ def of_tokens(model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
         lambda table: ({n: c for n, c in table.items() if n != "labels"}, table["labels"]),
         Rows,
         Duck,
+        lambda table: [Rows(table)[i] for i in range(len(table["labels"]))],
         lambda table: DataLoader(Rows(table), batch_size=3, collate_fn=together),
     ],
-    ids=["tables", "other mappings", "pairs", "samples", "unknown", "loaders"],
+    ids=["tables", "other mappings", "pairs", "samples", "unknown", "lists", "loaders"],
 )
 @pytest.mark.filterwarnings("ignore:Transformer cannot be vectorised", "ignore:The PyTorch API of nested tensors")
 def test_a_transformer_on_dictionaries_agrees_with_a_plain_loop(given: Any, per_token: bool) -> None:

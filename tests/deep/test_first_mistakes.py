@@ -70,6 +70,22 @@ def test_watch_may_take_the_model(model: nn.Module, tmp_path: Path) -> None:
     np.testing.assert_array_equal(vector(plain.model), vector(found.model))
 
 
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ({"watch": 3}, "watch = 3: is no function; give a function of record, model"),
+        ({"watch": lambda a, b, c: None}, r"takes \(a, b, c\); give a function of \(record\) or \(record, model\)"),
+        ({"watch": lambda: None}, r"takes \(\)"),
+        ({"until": 0.9}, "until = 0.9: is no function"),
+        ({"until": lambda: True}, r"takes \(\); give a function of \(record\)"),
+        ({"before": "print"}, "before = print: is no function"),
+    ],
+)
+def test_functions_that_cannot_be_called_are_refused_before_any_work(option: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        run(AVERAGING, None, CLIENTS, **option)  # the model is looked at later
+
+
 @pytest.mark.parametrize("weights", ["samples", [1, 2, 3, 4]])
 def test_a_plain_average_under_a_weighted_objective_is_a_warning(weights: Any) -> None:
     with pytest.warns(PlainAverage, match=r"Uniform\(K=2\) averages the clients plainly.*take Weighted\(2\)"):

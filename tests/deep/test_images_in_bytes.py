@@ -1,5 +1,6 @@
 """Images in uint8: divided by 255 batch by batch, kept as bytes on the device."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,8 @@ def test_images_in_bytes_are_scaled_and_stay_bytes(place: int, dtype: Any) -> No
     assert found.task.shards.inputs.dtype == torch.uint8
     np.testing.assert_array_equal(vector(found.model), vector(expected.model))
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
-    whole = run(
-        fc.FedProx(mu=1), model, images(np.int64), dtype=dtype, rounds=0, local_solver=SGD
-    )  # what is not bytes has its own scale
+    with pytest.warns(UserWarning, match="give them in uint8"):  # what is not bytes has its own scale
+        whole = run(fc.FedProx(mu=1), model, images(np.int64), dtype=dtype, rounds=0, local_solver=SGD)
     assert abs(whole.to_frame()["value"][0] - expected.to_frame()["value"][0]) > 0.1
 
 
@@ -142,3 +142,23 @@ def test_whole_clients_part_by_part_are_the_same(layered: bool, monkeypatch: pyt
     found = run(fc.FedProx(mu=1), model, clients, **options).to_frame()
     assert len(batches) > 100
     np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(float), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_images_of_whole_numbers_that_are_not_in_bytes_are_a_warning(kind: Any) -> None:
+    """Of the clients, and of a test set beside clients in bytes, which are scaled."""
+    model, told = random(image_models()[0]), "images of whole numbers up to 2.*in uint8, or divide them by 255"
+
+    def once(clients: Any, **options: Any) -> None:
+        run(fc.FedProx(mu=1), model, clients, rounds=0, local_solver=SGD, **options)
+
+    with pytest.warns(UserWarning, match=told):
+        once(images(kind))
+    with pytest.warns(UserWarning, match=told):
+        once(images(), test=images(kind)[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        once(images(), test=images()[0])
+        for scale in (1 / 255, 1 / 16, 2, -1):  # colours, other numbers, numbers that bytes do not hold
+            once([(scale * X.astype(float), y) for X, y in images()])
+        once([(X.astype(kind) // 4, y) for X, y in images()])  # grey levels of a few bits

@@ -62,6 +62,26 @@ def counting(self: Custom, x: Tensor) -> Tensor:
     return self.last(self.first(x))
 
 
+class Routed(nn.Module):
+    """A mixture of two experts, each with room for three samples of a batch, which drop the others."""
+
+    def __init__(self, room: int = 3) -> None:
+        super().__init__()
+        self.gate, self.output, self.room = nn.Linear(FEATURES, 2), nn.Linear(FEATURES, CLASSES), room
+
+    def forward(self, x: Tensor) -> Tensor:
+        chosen = F.one_hot(self.gate(x).argmax(1), 2)
+        place = (chosen.cumsum(0) * chosen).sum(1)
+        result: Tensor = self.output(x) * (place <= self.room)[:, None]
+        return result
+
+
+def test_models_that_mix_samples_of_larger_batches_alone() -> None:
+    with pytest.raises(InvalidInput, match="mixes samples"):
+        run(random(Routed()))
+    assert run(random(Routed(1000))).stopped is None
+
+
 @pytest.mark.parametrize("clients", [CLIENTS, CLIENTS[:1], [(np.ones((3, FEATURES)), np.array([0, 1, 2]))]])
 @pytest.mark.parametrize(
     ("model", "told"),

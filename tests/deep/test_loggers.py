@@ -31,13 +31,15 @@ def once(rounds: int = 3, **options: Any) -> Any:
 
 
 class InMemory(Logger):
-    """Keeps everything; `fails` in that round, or at the "end"."""
+    """Keeps everything; `fails` in that round, or at the "start" or "end"."""
 
     def __init__(self, fails: Any = None) -> None:
         self.fails, self.records, self.settings, self.closed = fails, [], {}, 0
 
     def start(self, settings: Mapping[str, str]) -> None:
         self.settings = dict(settings)
+        if self.fails == "start":
+            raise OSError("no such server")
 
     def log(self, record: Mapping[str, float]) -> None:
         if record["round"] == self.fails:
@@ -65,7 +67,7 @@ def test_a_logger_gets_all_records_and_the_settings(tmp_path: Path) -> None:
     assert [record["round"] for record in third.records] == [0, 1, 2, 3]  # a resumed run begins with its first record
 
 
-@pytest.mark.parametrize("fails", [0, 2, "end"])
+@pytest.mark.parametrize("fails", ["start", 0, 2, "end"])
 def test_a_logger_that_fails_is_one_warning(fails: Any) -> None:
     bad, good = InMemory(fails), InMemory()
     with warnings.catch_warnings(record=True) as caught:
@@ -73,11 +75,13 @@ def test_a_logger_that_fails_is_one_warning(fails: Any) -> None:
         found = once(loggers=[bad, good])
     told = [one for one in caught if one.category is LoggerFailed]
     assert len(told) == 1
-    assert f"InMemory failed {'at the end' if fails == 'end' else f'in round {fails}'}: " in str(told[0].message)
+    assert f"InMemory failed {f'at the {fails}' if isinstance(fails, str) else f'in round {fails}'}: " in str(
+        told[0].message
+    )
     assert "the run continues without it" in str(told[0].message)
     assert "and more" not in str(told[0].message)
     assert len(found.records) == len(good.records) == 4
-    assert len(bad.records) == (4 if fails == "end" else fails)
+    assert len(bad.records) == {"start": 0, "end": 4}.get(fails, fails)
     np.testing.assert_array_equal(found.state.server, once().state.server)
 
 

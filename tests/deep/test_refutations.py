@@ -13,6 +13,7 @@ import fedconvex as fc
 from fedconvex.deep import run
 from fedconvex.deep.over_the_run import APPLIES, DOES_NOT, REFUTED, over_the_run, when
 from fedconvex.participation import Full, Weighted
+from fedconvex.randomness import Purpose
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
@@ -146,6 +147,29 @@ def test_a_deficit_within_the_errors_refutes_nothing() -> None:
     assert verdict(decrease_error=np.nan) == APPLIES  # from a single draw
     assert verdict(decrease=np.nan) == APPLIES  # not measured
     assert verdict(rounding=100.0) == APPLIES
+
+
+def test_few_draws_that_are_alike_refute_nothing() -> None:
+    """All assumptions hold for affine functions; both draws of this seed have the client alone whose function is 0."""
+    samples, seed, scheme = [(np.ones((1, 1)), np.array([y])) for y in (1.0, 0.0)], 4655, Weighted(5)
+
+    def affine(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return -targets * outputs[:, 0]
+
+    def found(draws: int) -> Any:
+        return run(
+            fc.FedProx(mu=1), number(), samples, loss=affine, rounds=1, seed=seed, measure="all", draws=draws,
+            participation=scheme, local_solver=fc.GradientDescent(steps=300, stepsize=0.1),
+        )  # fmt: skip
+
+    few, all_of_them = found(2), found(6)  # of five clients with replacement there are six multisets
+    probes = [scheme.draw(few.task.problem, seed, i, Purpose.PROBES).members.tolist() for i in range(2)]
+    assert probes == [[1], [1]]
+    assert few.records[0]["decrease"] == 0.0
+    assert np.isnan(few.records[0]["decrease_error"])
+    assert all_of_them.records[0]["decrease"] > 0.1
+    assert all_of_them.records[0]["smoothness"] == 0.0
+    assert verdicts(few) == verdicts(all_of_them) == [APPLIES]
 
 
 def test_what_is_promised_up_to_constants_is_not_refuted() -> None:

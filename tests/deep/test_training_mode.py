@@ -1,5 +1,6 @@
 """Local steps in training mode, compared with a plain PyTorch loop: batch statistics, dropout, augmentation."""
 
+import random as python_random
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -322,6 +323,28 @@ def crops(batch: Tensor, generator: torch.Generator) -> Tensor:
 BY_BATCH = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3, track_running_stats=False))
 
 
+def divides(batch: Tensor, generator: torch.Generator) -> Tensor:
+    return batch / 0
+
+
+def draws_from_python(batch: Tensor, generator: torch.Generator) -> Tensor:
+    """The same in both of two trials, at times."""
+    return batch.flip(-1) if python_random.random() < 1e-9 else batch
+
+
+class Skipping(nn.Module):
+    """Leaves a layer out at random in training, as stochastic depth does."""
+
+    def __init__(self, draw: Callable[[], float]) -> None:
+        super().__init__()
+        self.layer, self.output, self.draw = nn.Linear(32, 32), nn.Linear(32, CLASSES), draw
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.flatten(1)
+        result: Tensor = self.output(x if self.training and self.draw() < 0.5 else self.layer(x).tanh())
+        return result
+
+
 @pytest.mark.parametrize(
     ("change", "argument", "told"),
     [
@@ -346,7 +369,13 @@ BY_BATCH = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3, track_running
         ({"method": fc.Ditto(stepsize=0.1, local_steps=1, regularization=1)}, "local_mode", "Ditto"),
         ({"measure": "decrease"}, "measure", "decrease"),
         ({"measure": "curvature", "buffers": "kept"}, "measure", "server's model"),
-        ({"model": BY_BATCH, "clients": TABLES}, "model", "more than 1 value"),
+        ({"transform": divides}, "transform", "makes numbers that are not finite"),
+        ({"transform": draws_from_python}, "transform", "generator=generator"),
+        ({"model": Skipping(python_random.random)}, "model", r"by Python or NumPy.*resumed; draw them by torch"),
+        ({"model": Skipping(lambda: np.random.random())}, "model", r"by Python or NumPy.*; draw them by torch"),  # noqa: NPY002
+        ({"model": Skipping(np.random.default_rng(1).random)}, "model", "something else when it is called again"),
+        ({"model": Skipping(python_random.Random(1).random)}, "model", "something else when it is called again"),
+        ({"model": BY_BATCH, "clients": TABLES}, "model", "'1' has no running statistics.*track_running_stats=True"),
     ],
 )  # fmt: skip
 def test_what_is_refused(change: dict[str, Any], argument: str, told: str) -> None:
@@ -366,3 +395,39 @@ def test_the_users_model_is_not_changed() -> None:
     assert model.training
     for name, part in model.state_dict().items():
         assert torch.equal(part, kept[name])
+
+
+class Storing(nn.Module):
+    """Keeps an activation, as people do to look at it later."""
+
+    def __init__(self, *, keep: bool = True) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(FEATURES, 5), nn.Linear(5, CLASSES)
+        self.keep, self.seen = keep, list[Tensor]()
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.first(x).tanh()
+        if self.keep:
+            self.features = h
+            self.seen.append(h)
+        result: Tensor = self.last(h)
+        return result
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"local_mode": "training"},
+        {},
+        {"participation": Uniform(1)},
+        {"local_solver": fc.GradientDescent(steps=2, stepsize=0.1), "measure": "all"},
+        {"watch": lambda record, model: None},
+    ],
+)
+def test_a_model_that_stores_an_activation_trains_as_one_that_does_not(options: dict[str, Any]) -> None:
+    options = {"local_solver": SGD, "rounds": 2, "test": TABLES[0], "seed": 3} | options
+    found, plain = (run(fc.FedProx(mu=1), random(Storing(keep=keep)), TABLES, **options) for keep in (True, False))
+    np.testing.assert_array_equal(vector(found.model), vector(plain.model))
+    assert isinstance(found.model, Storing)
+    deepcopy(found.model)  # and what it returns holds none of autograd's tensors
+    pd.testing.assert_frame_equal(found.to_frame(), plain.to_frame())
