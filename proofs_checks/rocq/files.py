@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import final
 
 from fedconvex.atomic_files import write_atomically
+from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
+from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing
-from fedconvex.proofs_checks.rocq.theorems import theorem_of_statement
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement as statement_of
@@ -107,14 +110,7 @@ def exported(statement: Statement) -> Exported:
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
-        script: Script | RunScript
-        if statement.claim.of_run:
-            theorem = RunTheorem(
-                identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement)
-            )
-            script = RunScript(theorem)
-        else:
-            script = Script(theorem_of_statement(identifier))
+        script = _script(statement, statement.claim)
         text = script.whole()
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
@@ -124,6 +120,18 @@ def exported(statement: Statement) -> Exported:
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+
+
+def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript:
+    """The script of a statement that is proved."""
+    name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
+    if derivation.cases is not None:
+        tree = split(name, setting, claim, derivation)
+        assert isinstance(tree, Split)
+        return script_of_cases(name, setting, claim, tree)
+    if claim.of_run:
+        return RunScript(RunTheorem(name, setting, claim, derivation))
+    return Script(TheoremText(name, setting, claim, derivation))
 
 
 def _refuted(statement: Statement) -> Exported:

@@ -7,7 +7,7 @@ from fedconvex.claims.terms import Number, Vector, inner, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
-from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, ROOTED, Fact, Step
 from fedconvex.proofs_checks.rocq.terms import Missing, number_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def prove_line(script: "Script", step: Step) -> None:
     for place, (multiplier, fact) in enumerate(step.facts, 1):
         text = script.within.number(fact.difference)
         said = f"{text} = 0" if fact.exact else f"0 <= {text}"
-        body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact.proof)}).")
+        body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact)}).")
         summands.append(f"{script.within.factor(multiplier)} * ({text})")
         proofs_of.append((multiplier, f"fact_{place}", fact.exact))
     for weight, u in step.squares:
@@ -53,8 +53,13 @@ def prove_line(script: "Script", step: Step) -> None:
     script.say("{ " + "\n    ".join(body) + " }")
 
 
-def _tactic(script: "Script", proof: str) -> str:
-    return proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
+def _tactic(script: "Script", fact: Fact) -> str:
+    if fact.proof == ROOTED:
+        return f"exact {script.signs[script.writer.number(fact.difference)]}"
+    if fact.bounds:
+        shown = (f"first [order | apply no_less; {script.known.sign(bound)}]" for bound in fact.bounds)
+        return f"{fact.proof}; [{' | '.join(shown)}]"
+    return fact.proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
 
 
 def _nonnegative(

@@ -1,23 +1,21 @@
 """The theorem of a statement in Rocq: hypotheses from its setting, conclusion from its claim."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, gradient, mean, parts, value
-from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
-from fedconvex.proofs_checks.verification import load
-from fedconvex.theory import statement
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
 INFIMUM = "infimum"  # the parameter that stands for the objective's infimum
+Conditions = tuple[tuple[Number, str, Number], ...]  # left, relation, right
 RELATIONS = {">=": "<=", ">": "<", "=": "="}
 
 
@@ -32,11 +30,15 @@ class TheoremHypothesis:
 
 
 class TheoremText:
-    """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script."""
+    """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script.
+
+    `under`: conditions of a case, which only decide how its formulas are read. They are no hypotheses.
+    """
 
     def __init__(
-        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False
-    ):
+        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False,
+        under: Conditions = (),
+    ):  # fmt: skip
         if derivation.cases is not None:
             raise Missing("Cases")
         if setting.single_client:
@@ -47,7 +49,7 @@ class TheoremText:
         self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
         self.one = claim.of_client
         terms = [*_terms(claim), *_terms(derivation)]
-        parameters = SettingParameters(setting, terms)
+        parameters = SettingParameters(replace(setting, conditions=(*setting.conditions, *under)), terms)
         self.board = RoundBoard(parameters, () if at_start else derivation.invariants, at_start=at_start,
                                 one_client=self.one)  # fmt: skip
         self.at_start = at_start
@@ -222,6 +224,16 @@ class TheoremText:
         lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
         return "\n".join([*lines, f"  {self.conclusion()}."])
 
+    @property
+    def sets(self) -> list[str]:
+        """The names of the sets of clients and of outcomes."""
+        return [] if self.one else ["C", "W"] if self.drawn else ["C"]
+
+    @property
+    def draw_names(self) -> list[str]:
+        """The names of the draw's variables."""
+        return ["n", "d"] if self.draws == "independent" else ["d"] if self.drawn else []
+
     def _draw(self) -> str:
         """The draw of the round."""
         active, clients = self.setting.draws.active, self.setting.draws.clients
@@ -230,15 +242,6 @@ class TheoremText:
         assert active is not None
         assert clients is not None
         return f"d : draw_without_replacement W C {self.writer.factor(active)} {self.writer.factor(clients)}"
-
-
-def theorem_of_statement(identifier: str) -> TheoremText:
-    """The theorem of a statement."""
-    of = statement(identifier)
-    load(of.paper.name)
-    if of.claim is None:
-        raise Missing(f"{identifier} has no claim")
-    return TheoremText(identifier.replace(".", "_"), of.setting, of.claim, derivation_of(of))
 
 
 def divisors(terms: Any) -> list[Number]:
