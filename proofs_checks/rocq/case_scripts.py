@@ -55,6 +55,7 @@ class CaseScript(ABC):
         if self.setting.draws.scheme == "uniform":  # signs may speak of the draw's scale
             self.out.append("  assert (any_scale : exists sg, 0 <= sg <= 1) by (exists 0; lra).")
             self.out.append("  destruct any_scale as (sg & sg_sign & sg_most).")
+            self.out.append("  pose proof (clients_number _ _ _ _ d) as of_clients.")
         self._decide(self.tree, 1)
         proof = "\n".join(["Proof.", *self.out, "Qed."])
         return "\n\n".join([*proved, *self.lemmas, f"{statement}\n{proof}"])
@@ -86,13 +87,16 @@ class CaseScript(ABC):
 
     def _conclude(self, case: Case) -> None:
         """The claim in one case, from the theorem of the case."""
-        if self.setting.draws.scheme == "uniform":
-            self.out.append("  pose proof (clients_number _ _ _ _ d) as of_clients.")
+        if case.pinned:
+            self.out.append("  clear of_clients.")
+        for name in case.pinned:
+            mine = self.master.parameters[name]
+            self.out.append(f"  assert (pinned_{mine} : {mine} = 1) by lra. subst {mine}.")
         for place, derived in enumerate(case.derived, 1):
             self._derive(place, derived)
         maxima = list(case.maxima)
         order = TheoremText(
-            f"{case.name}_order", case.setting, Claim(number(0), "<=", sum(maxima, start=number(0))),
+            f"{case.name}_order", case.before_maxima, Claim(number(0), "<=", sum(maxima, start=number(0))),
             proofs.Derivation(),
         )  # fmt: skip
         larger = {m: m.args[0] - m.args[1] if first else m.args[1] - m.args[0] for m, first in case.maxima.items()}
@@ -106,6 +110,7 @@ class CaseScript(ABC):
             self.out.append(f"  assert (larger_{place} : {write.number(of)} = {write.number(equal)}).")
             self.out.append(f"  {{ apply {lemma}; {tactic}. }}")
             self.out.append(f"  rewrite ?larger_{place}.")
+            self.out += [f"  rewrite ?larger_{place} in {h.name}." for h in self.master.hypotheses if "Rmax" in h.text]
         self.lemmas += known.lemmas
         self.out.append(f"  apply ({case.name} {' '.join(self.applied(case))}); first [assumption | lra].")
 
@@ -118,7 +123,7 @@ class CaseScript(ABC):
         lemma = f"root_{'above' if of.above else 'below'}{'_strictly' if of.strictly else ''}"
         a, b, x = map(write.factor, (of.a, of.b, of.x))
         self.out.append(f"  assert (derived_{place} : {write.number(smaller)} {sign} {write.number(larger)}).")
-        self.out.append(f"  {{ apply ({lemma} {a} {b} {x}); [sign | lra | sign |].")
+        self.out.append(f"  {{ apply ({lemma} {a} {b} {x}); [lra | lra | sign |].")
         self.out.append(f"    replace ({x} ^ 2) with ({write.number(of.square)}) by (first [ring | field; nonzero]). lra. }}")
 
 
@@ -145,12 +150,13 @@ class RoundCases(CaseScript):
         theorem = self.theorem
         hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
         return ["V", *theorem.sets, "f", "F", *theorem.parameters.values(), *theorem.draw_names,
-                *sorted(theorem.round.variables), *(h.name for h in hypotheses)]  # fmt: skip
+                *sorted(theorem.round.variables), *theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
 
     def applied(self, case: Case) -> list[str]:
         of_case, theorem = self.theorems[case.name], self.theorem
         names = [theorem.round.same_as(of_case.round, v) for v in sorted(of_case.round.variables)]
-        return ["V", *theorem.sets, "f", *theorem.parameters.values(), *theorem.draw_names, *names]
+        parameters = [theorem.parameters[p] for p in of_case.parameters]
+        return ["V", *theorem.sets, "f", *parameters, *theorem.draw_names, *names, *theorem.path_names]
 
     @property
     def master(self) -> TheoremText:

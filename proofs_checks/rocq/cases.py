@@ -1,11 +1,11 @@
 """Proofs by cases: the claim in every case, without the maxima that the case decides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
@@ -38,6 +38,7 @@ class Derived:
 class Case:
     """One case of a proof: its setting, with the conditions `under` and `derived` among its own, its claim and its proof.
 
+    `pinned` are integers that are 1 in this case, in whose place its terms have the number.
     `derived` are conditions that follow from these and have no squares: their roots would be needed otherwise. `maxima`
     are the numbers max(x, y) that the case decides, those inside others first, and whether each is x.
     """
@@ -49,6 +50,14 @@ class Case:
     derivation: proofs.Derivation
     derived: "tuple[Derived, ...]" = ()
     maxima: dict[Number, bool] = field(default_factory=dict)
+    pinned: tuple[str, ...] = ()
+    of_maxima: Conditions = ()  # the setting's conditions that have maxima, without these
+
+    @property
+    def before_maxima(self) -> ClaimSetting:
+        """The setting, without conditions that are known only once maxima are decided."""
+        kept = tuple(c for c in self.setting.conditions if c not in self.of_maxima)
+        return replace(self.setting, conditions=kept)
 
 
 @final
@@ -80,7 +89,7 @@ def split(name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Der
     def of(under: Conditions, derived: proofs.Derivation) -> Split | Case:
         inside = replace(setting, conditions=(*setting.conditions, *under))
         if (cases := derived.cases) is None:
-            known = tuple(_derived(setting, under))
+            known = tuple(_derived(inside, under))
             inside = replace(inside, conditions=(*inside.conditions, *(one.condition for one in known)))
             return _decided(Case(f"{name}_case_{next(count)}", inside, under, claim, derived, known))
         whole = _is_count(cases.more, setting) and _is_integer(cases.less)
@@ -116,11 +125,16 @@ def _root(square: Number) -> Number | None:
 
 
 def _decided(case: Case) -> Case:
-    """The case with the larger number in the place of every maximum of parameters."""
+    """The case with the larger number in the place of every maximum of parameters, and 1 for what is 1."""
     terms = [*_terms(case.claim), *_terms(case.derivation)]
     parameters = SettingParameters(case.setting, terms, case.claim.rounds)
+    of_draw = {x.args[0] for x in (case.setting.draws.active, case.setting.draws.clients) if _is_parameter(x)}
+    names = sorted(case.setting.counts & of_draw)
+    case.pinned = tuple(n for n in names if parameters.field.is_nonnegative(1 - parameters.value(parameter(n))))
 
     def in_case(of: Any) -> Any:
+        if type(of) is Number and of.head == "parameter" and of.args[0] in case.pinned:
+            return number(1)
         if type(of) is Number and of.head == "max" and is_of_parameters(of):
             x, y = map(in_case, of.args)
             first = parameters.field.is_nonnegative(parameters.value(x) - parameters.value(y))
@@ -129,16 +143,35 @@ def _decided(case: Case) -> Case:
         if type(of) in (Vector, Number):
             return type(of)(of.head, tuple(map(in_case, of.args)))
         if type(of) is tuple:
-            return tuple(map(in_case, of))
+            return tuple(in_case(part) for part in of if not (case.derived and _names_roots(part, parameters)))
+        if isinstance(of, Mapping):
+            return {name: in_case(one) for name, one in of.items() if name not in case.pinned}
         if is_dataclass(of) and not isinstance(of, type):
             return replace(of, **{f.name: in_case(getattr(of, f.name)) for f in fields(of)})
         return of
 
-    claimed = in_case(case.claim)
+    setting, claim, conditions = case.setting, case.claim, case.setting.conditions
+    case.of_maxima = in_case(tuple(c for c in conditions if any(p.head == "max" for s in c[::2] for p in parts(s))))
+    case.setting = in_case(replace(setting, counts=setting.counts - {*case.pinned}))
+    said = tuple(c for c in case.setting.conditions if any(p.head == "parameter" for s in c[::2] for p in parts(s)))
+    case.setting = replace(case.setting, conditions=said)
+    case.claim = in_case(claim)
     of_claim = dict(case.maxima)
-    derived = in_case(case.derivation)
-    case.claim, case.derivation, case.maxima = claimed, derived, of_claim
+    case.derivation = in_case(case.derivation)
+    case.maxima = of_claim  # the proof's own are no part of any theorem
     return case
+
+
+def _is_parameter(of: Number | None) -> bool:
+    return of is not None and of.head == "parameter"
+
+
+def _names_roots(of: Any, parameters: SettingParameters) -> bool:
+    """Whether it is a fact 0 >= 0 with its multiplier, which names roots that derived conditions do without."""
+    match of:
+        case (Number(), proofs.Nonnegative(Number("*") as zero)):
+            return parameters.value(zero).is_zero
+    return False
 
 
 def same_invariants(cases: list[Case]) -> tuple[tuple[str, Vector], ...]:

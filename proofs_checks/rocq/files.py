@@ -32,6 +32,7 @@ LIBRARY = (
     "Steps",
     "Draws",
     "Random",
+    "LocalSteps",
     "Runs",
     "Instances",
 )  # in the order in which they are compiled
@@ -40,6 +41,7 @@ LIBRARY = (
 REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
+        "exact_rates.fedpdround",
         "feddyn.theorem5convex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
@@ -47,10 +49,10 @@ REFUSED_BY_ROCQ = frozenset(
     )
 )
 HEAD = """From Coq Require Import Reals List Lra.
-From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
+From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random LocalSteps.
 Open Scope R_scope.
 """
-OF_RUNS = HEAD.replace("List Lra.", "List Lra Lia.").replace("Draws Random.", "Draws Random Runs.")
+OF_RUNS = HEAD.replace("List Lra.", "List Lra Lia.").replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or

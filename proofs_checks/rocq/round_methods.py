@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.claims.terms import Number, Vector, gradient, mean
+from fedconvex.claims.terms import Number, Vector, gradient, mean, parameter
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, State
 from fedconvex.proofs_checks.kernel.parameters import integer
@@ -58,7 +58,8 @@ def path_length(terms: "RoundTerms") -> Number | None:
     own = terms.board.round.method.local_solver
     if not isinstance(own, GradientDescent):
         return None
-    length: Number = number_of(own.stepsize) * _count(terms)
+    count = parameter(terms.path.count) if terms.path is not None else _count(terms)
+    length: Number = number_of(own.stepsize) * count
     return length
 
 
@@ -68,6 +69,23 @@ def descended(terms: "RoundTerms", own: Any) -> Vector:
     for _ in range(_count(terms)):
         theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
+
+
+def stepped(terms: "RoundTerms") -> Vector:
+    """The answers after any number of gradient steps: the last points of a path.
+
+    Where the steps are the method's own, they are the start less the stepsize times the sum of the gradients.
+    """
+    round_, key = terms.board.round, "answers"
+    answers = round_.answers.points
+    if terms.setting.gradient_steps:
+        return terms.variable(key, "theta", False, answers)
+    if terms.subproblem.linear is not None or terms.subproblem.center is not None:
+        raise Missing("any number of local steps that are corrected")
+    assert round_.local_gradients is not None
+    passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
+    moved = terms.subproblem.start - number_of(round_.method.local_solver.stepsize) * passed
+    return terms.variable(key, "theta", False, answers, moved)
 
 
 def local_step(terms: "RoundTerms", at: Vector) -> Vector:

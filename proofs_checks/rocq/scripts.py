@@ -60,8 +60,9 @@ class Script:
         hypotheses = [*self.theorem.hypotheses, *self.theorem.round_hypotheses()]
         variables = self.round.variables
         names = ["V", *self.theorem.sets, "f", "F", *self.theorem.parameters.values(), *self.theorem.draw_names,
-                 *sorted(variables), *(h.name for h in hypotheses)]  # fmt: skip
+                 *sorted(variables), *self.theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
         self.out = [f"  intros {' '.join(names)}."]
+        self._walk()
         self._law()
         self._parameters()
         self._citations()
@@ -82,6 +83,17 @@ class Script:
 
     def say(self, line: str) -> None:
         self.out.append(f"  {line}")
+
+    def _walk(self) -> None:
+        """Where any number of local steps lead: the start less the stepsize times the sum of the gradients."""
+        if self.round.path is None or "local gradients" not in self.round.made:
+            return
+        (theta,) = self.round.made["answers"].args
+        equals = self.round.variables[theta].equals
+        assert equals is not None
+        self.say(f"assert ({theta}_is : {theta} = ({self.theorem.writer.vector(equals)})%V).")
+        self.say("{ rewrite path_end, passed_is, <- path_start. apply end_of_steps. exact path_step. }")
+        self.say(f"clear path_end passed_is path_start path_step {self.round.path.name}.")
 
     def _citations(self) -> None:
         """The cited theorems, at the vectors of this round."""

@@ -93,7 +93,8 @@ def _by_substitutions(
         if not strictly
         else "match goal with |- 0 < ?e => replace e with"
     )
-    script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
+    pairs = "repeat one_of_two; " if strictly and found[0] and found[0][-1][1][4] else ""
+    script.append(f"{goal} ({quotient}) by (field; nonzero) end; {pairs}sign.")
     return [f"  {line}" for line in script]
 
 

@@ -11,6 +11,7 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
+from fedconvex.proofs_checks.rocq.round_methods import local_step
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
@@ -164,14 +165,36 @@ class TheoremText:
             gap = f"{w.number(value(server))} - {self.parameters[INFIMUM]}"
             found.append(TheoremHypothesis("initial_gap", f"{gap} <= {most}"))
         assumed = [what for what in AT_SERVER if getattr(self.setting, what.replace(" ", "_")) is not None]
-        defined = [(v, v.equals) for v in self.round.variables.values() if v.equals is not None]
+        stepped = self.round.made.get("answers") if self.round.path is not None else None
+        defined = [(v, v.equals) for v in self.round.variables.values() if v.equals is not None
+                   and (stepped is None or stepped.args[0] != v.name)]  # fmt: skip
         return [
             *found,
+            *self._of_path(w),
             *(self._at_server(what, w) for what in assumed),
             *(TheoremHypothesis(f"{v.name}_is", f"{w.of_vector[v.name]} = ({w.vector(u)})%V") for v, u in defined),
             *(TheoremHypothesis(f"rests_{n}", f"{w.vector(new)} = {w.vector(old)}") for n, (new, old) in
               enumerate(self.rests, 1)),
         ]  # fmt: skip
+
+    def _of_path(self, w: Writer) -> list[TheoremHypothesis]:
+        """That the answers are where any number of local steps lead."""
+        if (path := self.round.path) is None:
+            return []
+        theta, y = w.of_vector[self.round.made["answers"].args[0]], path.name
+        at = Vector("free", (f"{y} i",))
+        inside = Writer({**w.of_vector, f"{y} i": f"({y} i)"}, w.of_parameter, w.draws, function=w.function)
+        found = [
+            ("steps_number", f"{self.parameters[path.count]} = INR {path.steps}"),
+            ("path_start", f"{y} O = ({w.vector(self.round.subproblem.start)})%V"),
+            ("path_step", f"forall i, (i < {path.steps})%nat -> {y} (S i) = ({inside.vector(local_step(self.round, at))})%V"),
+            ("path_end", f"{theta} = {y} {path.steps}"),
+        ]  # fmt: skip
+        if "local gradients" in self.round.made:
+            passed = w.of_vector[self.round.made["local gradients"].args[0]]
+            each = inside.vector(gradient(at))
+            found.append(("passed_is", f"{passed} = sum_of_steps (fun i => ({each})%V) {path.steps}"))
+        return [TheoremHypothesis(*one) for one in found]
 
     def _inexact(self, what: str, w: Writer) -> TheoremHypothesis:
         left, first, bound = self.assumed(what)
@@ -221,8 +244,15 @@ class TheoremText:
             lines.append(f"  forall {self._draw()},")
         if plain:
             lines.append(f"  forall {' '.join(plain)} : {space},")
+        if (path := self.round.path) is not None:
+            lines.append(f"  forall ({path.steps} : nat) ({path.name} : nat -> {space}),")
         lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
         return "\n".join([*lines, f"  {self.conclusion()}."])
+
+    @property
+    def path_names(self) -> list[str]:
+        """The names of what any number of local steps adds to the variables."""
+        return [] if self.round.path is None else [self.round.path.steps, self.round.path.name]
 
     @property
     def sets(self) -> list[str]:

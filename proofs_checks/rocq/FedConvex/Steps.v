@@ -162,6 +162,13 @@ Ltac seen :=
   | |- 0 <= _ => first [assumption | apply Rlt_le; assumption]
   end.
 
+(** Of two numbers >= 0 that are not both 0, the first is positive, or it is 0 and the other one is. *)
+Ltac one_of_two :=
+  match goal with
+  | H : 0 < ?x + ?y, X : 0 <= ?x, Y : 0 <= ?y |- _ =>
+      is_var x; is_var y; destruct X as [X | X]; [clear H | subst x; rewrite Rplus_0_l in H]
+  end.
+
 (** 0 <= or 0 < an expression: by its structure, from what is known of its parts. *)
 Ltac sign_by_search :=
   match goal with
