@@ -12,8 +12,10 @@ from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.kernel.proofs import LocalSteps
 from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
 from fedconvex.proofs_checks.rocq.cases import Split, split
+from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
@@ -124,7 +126,7 @@ def exported(statement: Statement) -> Exported:
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 
-def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript:
+def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript | LocalStepsScript:
     """The script of a statement that is proved."""
     name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
     if derivation.cases is not None:
@@ -133,6 +135,8 @@ def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScri
         return script_of_cases(name, setting, claim, tree)
     if claim.of_run:
         return RunScript(RunTheorem(name, setting, claim, derivation))
+    if any(isinstance(line, LocalSteps) for line in derivation.lines):
+        return LocalStepsScript(name, setting, claim, derivation)
     return Script(TheoremText(name, setting, claim, derivation))
 
 

@@ -81,7 +81,9 @@ class TheoremText:
 
     def writer_of(self, variables: Mapping[str, str]) -> Writer:
         """Writes terms with other texts for the vectors."""
-        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws)
+        path = self.round.path
+        counts = {} if path is None else {path.count: path.steps}
+        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws, counts=counts)
 
     def _assumptions(self) -> None:
         """The setting's assumptions, but not what a variable of the round means, which `statement` adds."""
