@@ -13,6 +13,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import LocalSteps
+from fedconvex.proofs_checks.rocq.along_scripts import AlongStepsScript
+from fedconvex.proofs_checks.rocq.along_steps import has_potential
 from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
@@ -122,11 +124,11 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing=f"no proof to export: {error}")
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
-    head = OF_RUNS if statement.claim.of_run else HEAD
+    head = OF_RUNS if statement.claim.of_run or isinstance(script, AlongStepsScript) else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 
-def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript | LocalStepsScript:
+def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript:
     """The script of a statement that is proved."""
     name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
     if derivation.cases is not None:
@@ -135,6 +137,8 @@ def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScri
         return script_of_cases(name, setting, claim, tree)
     if claim.of_run:
         return RunScript(RunTheorem(name, setting, claim, derivation))
+    if has_potential(derivation):
+        return AlongStepsScript(name, setting, claim, derivation)
     if any(isinstance(line, LocalSteps) for line in derivation.lines):
         return LocalStepsScript(name, setting, claim, derivation)
     return Script(TheoremText(name, setting, claim, derivation))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from fedconvex.claims.terms import Number, Vector, gradient, mean, parameter
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, State
-from fedconvex.proofs_checks.kernel.parameters import integer
+from fedconvex.proofs_checks.kernel.parameters import any_steps, integer
 from fedconvex.proofs_checks.rocq.terms import Missing, number_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def path_length(terms: "RoundTerms") -> Number | None:
     own = terms.board.round.method.local_solver
     if not isinstance(own, GradientDescent):
         return None
-    count = parameter(terms.path.count) if terms.path is not None else _count(terms)
+    name = any_steps(terms.setting)
+    count = parameter(name) if name else _count(terms)
     length: Number = number_of(own.stepsize) * count
     return length
 
@@ -74,14 +75,13 @@ def descended(terms: "RoundTerms", own: Any) -> Vector:
 def stepped(terms: "RoundTerms") -> Vector:
     """The answers after any number of gradient steps: the last points of a path.
 
-    Where the steps are the method's own, they are the start less the stepsize times the sum of the gradients.
+    Where the steps are gradient steps on the clients' own functions, the last points are the start less the stepsize
+    times the sum of the gradients.
     """
     round_, key = terms.board.round, "answers"
     answers = round_.answers.points
-    if terms.setting.gradient_steps:
+    if terms.setting.gradient_steps or terms.subproblem.linear is not None:
         return terms.variable(key, "theta", False, answers)
-    if terms.subproblem.linear is not None or terms.subproblem.center is not None:
-        raise Missing("any number of local steps that are corrected")
     assert round_.local_gradients is not None
     passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
     moved = terms.subproblem.start - number_of(round_.method.local_solver.stepsize) * passed

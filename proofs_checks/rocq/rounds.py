@@ -65,6 +65,7 @@ class RoundTerms:
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
     path: Path | None = None
+    of_last_step: bool = False  # of any number of local steps there is the last one, from any points
 
     # ---- variables
 
@@ -182,6 +183,10 @@ class RoundTerms:
                 if "local gradients" not in self.made:
                     raise Missing("the local gradients of a given number of steps")
                 return self.made["local gradients"]
+            case "before last step", () if self.of_last_step:
+                before = self.board.round.before_last_step
+                assert before is not None
+                return self.variable("before last step", "last", False, before)
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
@@ -243,6 +248,9 @@ class RoundTerms:
         if "answers" in self.made:
             return self.made["answers"]
         own, answers = self.board.round.method.local_solver, self.board.round.answers.points
+        if self.of_last_step:
+            theta = local_step(self, self.vector(Vector("before last step")))
+            return self.variable("answers", "theta", False, answers, theta)
         if count := any_steps(self.setting):
             self.path = Path(self._reserved("y"), self._reserved("steps"), count)
             return stepped(self)

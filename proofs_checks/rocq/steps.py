@@ -130,6 +130,13 @@ class TheoremSteps:
                 exact = earlier.relation == "="
                 proof = f"exact ({'no_' if exact else ''}difference _ _ {earlier.name})"
                 return Fact(earlier.right - earlier.left, proof, exact)
+            case proofs.Product(one, other):
+                first, second = (next(s for s in self.steps if s.name == self.names[x]) for x in (one, other))
+                proof = " | ".join(f"exact (difference _ _ {s.name})" for s in (first, second))
+                whole = (first.right - first.left) * (second.right - second.left)
+                return Fact(whole, f"apply Rmult_le_pos; [{proof}]")
+            case proofs.BernoulliPower(_, order) if order in self.theorem.bernoulli:
+                return Fact(self.theorem.bernoulli[order], f"exact bernoulli_{order}")
             case proofs.Hypothesis(what):
                 return self._assumed(what)
             case proofs.Proved(identifier):
@@ -170,11 +177,13 @@ class TheoremSteps:
 
     def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
         b, a = self.round.vector(to), self.round.vector(at)
-        _, c = self._curvature(end, given)
+        known, c = self._curvature(end, given)
         tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
-        if end == 0:
-            return Fact(value(b) - value(a) - tangent - square, "apply (lower F _ _ _ _ F_least); order")
-        return Fact(value(a) + tangent + square - value(b), "apply (upper F _ _ _ _ F_most); order")
+        difference = value(b) - value(a) - tangent - square if end == 0 else value(a) + tangent + square - value(b)
+        proof = f"apply ({('lower', 'upper')[end]} F _ _ _ _ F_{('least', 'most')[end]})"
+        if any(p.head == "/" for p in parts(c)):
+            return Fact(difference, proof, bounds=(known - c if end == 0 else c - known,))
+        return Fact(difference, f"{proof}; order")
 
     def _between(self, b: Vector, a: Vector, least: Number | None, most: Number | None) -> Fact:
         lowest, low = self._curvature(0, least)

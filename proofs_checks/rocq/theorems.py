@@ -38,7 +38,7 @@ class TheoremText:
 
     def __init__(
         self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False,
-        under: Conditions = (),
+        under: Conditions = (), of_last_step: bool = False,
     ):  # fmt: skip
         if derivation.cases is not None:
             raise Missing("Cases")
@@ -60,7 +60,7 @@ class TheoremText:
             raise Missing("one client in a round with drawn clients")
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
-                                dict(derivation.invariants))  # fmt: skip
+                                dict(derivation.invariants), of_last_step=of_last_step)  # fmt: skip
         if setting.objective_gap is not None or setting.similarity is not None:
             raise Missing("a bound of the clients' heterogeneity by Γ or δ")
         if setting.rests and self.one:
@@ -68,7 +68,7 @@ class TheoremText:
         self.left, self.right = self._side(claim.left), self._side(claim.right)
         self.rests = self.round.moves if setting.rests else []
         self.hypotheses: list[TheoremHypothesis] = []
-        self.facts: dict[str, tuple[str, str]] = {}
+        self.bernoulli: dict[int, Number] = {}  # what Bernoulli's inequalities say is >= 0, by their order
         self._assumptions()
 
     def _side(self, side: Any) -> Any:
@@ -219,6 +219,11 @@ class TheoremText:
             case _:
                 text = f"{w.number(bound)} <= inner {w.operand(u)} {w.operand(u)}"
         return TheoremHypothesis(what.replace(" ", "_"), text)
+
+    def assume_bernoulli(self, order: int, known: Number) -> None:
+        """Makes Bernoulli's inequality of this order, for a number that a sum of powers stands for, a hypothesis."""
+        self.bernoulli[order] = known
+        self._assume(f"bernoulli_{order}", f"0 <= {self.writer.number(known)}")
 
     def conclusion(self) -> str:
         w = self.writer

@@ -34,3 +34,7 @@ Proof.
   apply Rmult_le_compat_l; [exact Hq | apply IH; intros; apply H; lia].
 Qed.
 End Path.
+
+(** The last step, after a potential that has fallen from v to e or stayed as it was. *)
+Lemma last_of_steps left right m v e : 0 <= right - left - m * (v - e) -> 0 <= m -> e <= v -> left <= right.
+Proof. intros. nra. Qed.
