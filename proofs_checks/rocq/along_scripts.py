@@ -42,7 +42,7 @@ class AlongStepsScript:
         _ = self.theorem.round.answers
         statement = self.theorem.statement()
         signs = self._signs()
-        proof = [*self._introduced(), *signs.lines, *self._ratio(signs), *self._along(), *self._concluded()]
+        proof = [*self._introduced(), *signs.lines, *self._powers(), *self._along(), *self._concluded()]
         lines = "\n".join(["Proof.", *(f"  {line}" for line in proof), "Qed."])
         return "\n\n".join([*texts, *signs.lemmas, f"{statement}\n{lines}"])
 
@@ -63,40 +63,39 @@ class AlongStepsScript:
         ]
 
     def _signs(self) -> ParameterSigns:
-        """Signs of the multiplier, of the ratio q, and of 1 - q for Bernoulli's inequalities."""
+        """Signs of the multiplier, of the ratio q, and of 1 - q."""
         q, zero = self.terms.ratio, number(0)
-        known: list[Number] = [self.parts.multiplier]
-        known += [] if q is None else [q, 1 - q] if self.parts.orders else [q]
-        total = sum(known, start=zero)
+        known: list[Number] = [self.parts.multiplier, *([] if q is None else [1 - q])]
+        total = sum(known if q is None else [*known, q], start=zero)
         alone = TheoremText(f"{self.theorem.name}_signs", self.setting, Claim(zero, "<=", total), proofs.Derivation())
-        positive = [1 / q] if q is not None and self.terms.is_positive else []
-        return ParameterSigns(alone, [*known, *positive], [], known)
+        return ParameterSigns(alone, [*known, *([] if q is None else [1 / q])], [], known)
 
-    def _ratio(self, signs: ParameterSigns) -> list[str]:
-        """What is known of the sums of powers."""
-        q = self.terms.ratio
-        if q is None:
+    def _powers(self) -> list[str]:
+        """What is known of the powers."""
+        if self.terms.ratio is None:
             return []
-        ratio, count = self.theorem.writer.number(q), self.theorem.parameters[self.terms.count]
-        relation, lemma, known = ("<", "pow_lt", "") if self.terms.is_positive else ("<=", "pow_le", "=")
+        q = self._ratio
         lines = [
-            f"assert (ratio_sign : 0 {relation} {ratio}) by assumption.",
-            f"assert (ratio_at_least : 0 <= {ratio}) by lra.",
-            f"assert (power_sign : forall i, 0 {relation} 1 + ({ratio} - 1) * weights ({ratio}) i)",
-            f"  by (intro i; rewrite <- weights_power; apply {lemma}; exact ratio_sign).",
-            f"assert (sum_most : 1 <= weights ({ratio}) (S n)) by (apply weights_most; [exact ratio_at_least | lia]).",
-            f"assert (sum_sign : 0 < weights ({ratio}) (S n)) by lra.",
-            f"assert (sums_sign : forall i, 0 <= weights ({ratio}) i) by (intro i; apply weights_nonneg; exact ratio_at_least).",
-            f"assert (before_is : weights ({ratio}) n = (weights ({ratio}) (S n) - 1) / ({ratio})).",
-            f"{{ rewrite weights_first. field. apply Rgt_not_eq. exact ratio_sign. }}",
+            f"assert (ratio_sign : 0 < {q}) by assumption. assert (ratio_most : {q} <= 1) by lra.",
+            f"assert (power_sign : forall i, 0 < ({q}) ^ i) by (intro i; apply pow_lt; exact ratio_sign).",
+            f"assert (power_most : forall i, ({q}) ^ i <= 1) by (intro i; apply power_at_most_one; lra).",
+            f"assert (all_most : ({q}) ^ S n <= {q}) by (apply power_at_most; lra).",
+            f"assert (before_is : ({q}) ^ n = ({q}) ^ S n / ({q})) by (simpl; field; apply Rgt_not_eq; exact ratio_sign).",
         ]
-        if self.parts.orders:
-            lines.append(f"assert (ratio_most : {ratio} <= 1) by lra.")
         for order in self.parts.orders:
-            text = Writer({}, self._parameters("", f"(weights ({ratio}) (S n))")).number(self.terms.bernoulli(order))
+            text = Writer({}, self._parameters("", self._all)).number(self.terms.bernoulli(order))
             lines.append(f"assert (bernoulli_{order} : 0 <= {text}).")
-            lines.append(f"{{ rewrite steps_number. apply bernoulli_{order}_of_weights; assumption. }}")
+            lines.append(f"{{ rewrite steps_number. apply bernoulli_{order}_of_powers; [lra | exact ratio_most]. }}")
         return lines
+
+    @property
+    def _ratio(self) -> str:
+        return "1" if self.terms.ratio is None else self.theorem.writer.number(self.terms.ratio)
+
+    @property
+    def _all(self) -> str:
+        """The power of the number of all steps."""
+        return f"(({self._ratio}) ^ S n)"
 
     def _parameters(self, before: str, of_steps: str, of_before: str = "") -> dict[str, str]:
         return {**self.theorem.parameters, BEFORE: before, OF_STEPS: of_steps, OF_BEFORE: of_before}
@@ -118,47 +117,37 @@ class AlongStepsScript:
 
     def _along(self) -> list[str]:
         """The potential after so many steps, and that it does not grow."""
-        q, step = self.terms.ratio, self.step
-        before, of_before = parameter(BEFORE), parameter(OF_BEFORE)
-        u = step.round.vector(self.parts.u).args[0]
-        ratio = "" if q is None else self.theorem.writer.number(q)
-        of_steps = f"(weights ({ratio}) (S n))"
-        text = self._written(
-            step, step.round.number(self.parts.potential(before, of_before, self.parts.u)), "u", self._parameters("b", of_steps, "p")
-        )
-        summed = (lambda i: f"(weights ({ratio}) {i})") if q is not None else (lambda i: "0")
-        here = self._parameters("(INR i)", of_steps, summed("i"))
-        later = "(INR i + 1)", (f"(1 + ({ratio}) * weights ({ratio}) i)" if q is not None else "0")
-        lines = [
+        q, step = self._ratio, self.step
+        potential = self.parts.potential(parameter(BEFORE), parameter(OF_BEFORE), self.parts.u)
+        text = self._written(step, step.round.number(potential), "u", self._parameters("b", self._all, "p"))
+        here = self._parameters("(INR i)", self._all, f"(({q}) ^ i)")
+        return [
             f"pose (cost := fun (b p : R) (u : families C V) => {text}).",
-            f"assert (along : forall i, (i <= n)%nat -> cost (INR i) {summed('i')} (y i) <= cost 0 0 (y O)).",
+            f"assert (along : forall i, (i <= n)%nat -> cost (INR i) (({q}) ^ i) (y i) <= cost 0 1 (y O)).",
             "{ induction i as [| i before]; intro short; [apply Rle_refl |].",
-            "  apply Rle_trans with (2 := before (Nat.lt_le_incl _ _ short)).",
-            f"  rewrite S_INR{', weights_first' if q is not None else ''}.",
-            f"  change (cost {later[0]} {later[1]} (y (S i)) <= cost (INR i) {summed('i')} (y i)).",
+            "  apply Rle_trans with (2 := before (Nat.lt_le_incl _ _ short)). rewrite S_INR.",
+            f"  change (cost (INR i + 1) ({q} * ({q}) ^ i) (y (S i)) <= cost (INR i) (({q}) ^ i) (y i))."
+            if self.terms.ratio is not None
+            else "  rewrite ?pow1.",
             "  rewrite (path_step i (Nat.lt_lt_succ_r _ _ short)).",
             f"  apply {self._applied(step, '(y i)', here)};",
-            "    first [assumption | apply pos_INR | apply power_sign | apply sums_sign | lra]. }"
-            if q is not None
+            "    first [assumption | apply pos_INR | apply power_sign | apply power_most | lra]. }"
+            if self.terms.ratio is not None
             else "    first [assumption | apply pos_INR | lra]. }",
         ]
-        _ = u
-        return lines
 
     def _concluded(self) -> list[str]:
         """The claim, from the last step and what went before."""
-        q = self.terms.ratio
-        ratio = "" if q is None else self.theorem.writer.number(q)
-        here = self._parameters("", f"(weights ({ratio}) (S n))")
         m = self.theorem.writer.number(self.parts.multiplier)
-        lines = [
+        by = (
+            "first [assumption | apply power_sign | lra]"
+            if self.terms.ratio is not None
+            else "first [assumption | lra]"
+        )
+        return [
             "pose proof (along n (Nat.le_refl n)) as all_but_last. rewrite n_is in all_but_last.",
             "rewrite (path_step n (Nat.lt_succ_diag_r n)) in path_end. rewrite path_start in all_but_last.",
-        ]
-        if q is not None:
-            lines += ["rewrite before_is in all_but_last.", f"rewrite ?(weights_power ({ratio}) (S n))."]
-        lines += [
+            "rewrite ?pow1 in all_but_last." if self.terms.ratio is None else "rewrite before_is in all_but_last.",
             f"apply (last_of_steps _ _ ({m}) _ _) with (3 := all_but_last); [| lra].",
-            f"apply {self._applied(self.last, '(y n)', here)}; first [assumption | apply power_sign | lra].",
+            f"apply {self._applied(self.last, '(y n)', self._parameters('', self._all))}; {by}.",
         ]
-        return lines

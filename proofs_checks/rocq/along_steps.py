@@ -1,7 +1,7 @@
 """Theorems whose proof follows a potential along any number of local steps.
 
-A lemma about one step from any points, one about the last step, and induction. The sums of powers up to a step,
-1 + q + … + q^(i−1), are parameters of the lemmas, as those of all steps are.
+A lemma about one step from any points, one about the last step, and induction. The powers q^i of a number 0 < q < 1 and
+q^e, with the numbers i of the steps before one and e of all, are parameters of the lemmas.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.rocq.terms import Missing
 
-BEFORE, OF_STEPS, OF_BEFORE = "steps_before", "S", "S_before"  # the number of steps before one, and the sums of powers
+BEFORE, OF_STEPS, OF_BEFORE = "steps_before", "power", "power_before"  # i, q^e, q^i
 ZERO, ONE = number(0), number(1)
 
 
@@ -60,45 +60,32 @@ class StepTerms:
                     more = integer(value(exponent) - value(parameter(name)) * times)
                 except Refused:
                     continue
-                whole = self.power(of) if abs(times) == 1 else self.power(of) ** 2
+                whole = parameter(of) if abs(times) == 1 else parameter(of) ** 2
                 found = whole if times > 0 else 1 / whole
                 return found if not more else found * self.ratio**more if more > 0 else found / self.ratio ** (-more)
         raise Missing("a power of a number of steps of this form")
 
-    def power(self, of: str) -> Number:
-        """q^n = 1 + (q − 1)(1 + q + … + q^(n−1)), with the name of this sum."""
-        assert self.ratio is not None
-        found: Number = 1 + (self.ratio - 1) * parameter(of)
-        return found
-
     def setting_for(self, step: bool) -> ClaimSetting:
-        """The setting, with what is known of the sums; of one step, those up to it as well."""
+        """The setting, with what is known of the powers; of one step, those before it as well."""
         signs, conditions = dict(self.setting.signs), list(self.setting.conditions)
         if step:
             signs[BEFORE] = "nonnegative"
         if self.ratio is not None:
+            value, field = self.parameters.value(self.ratio), self.parameters.field
+            if not (field.is_positive(value) and field.is_positive(1 - value)):
+                raise Missing("powers of a number that may not lie between 0 and 1")
             signs[OF_STEPS] = "positive"
-            conditions += [(parameter(OF_STEPS), ">=", ONE), (self.power(OF_STEPS), self._relation, ZERO)]
+            conditions.append((self.ratio, ">=", parameter(OF_STEPS)))
             if step:
-                signs[OF_BEFORE] = "nonnegative"
-                conditions.append((self.power(OF_BEFORE), self._relation, ZERO))
+                signs[OF_BEFORE] = "positive"
+                conditions.append((ONE, ">=", parameter(OF_BEFORE)))
         return replace(self.setting, signs=signs, conditions=tuple(conditions))
-
-    @property
-    def is_positive(self) -> bool:
-        """Whether the ratio is > 0, not only >= 0."""
-        assert self.ratio is not None
-        return self.parameters.field.is_positive(self.parameters.value(self.ratio))
-
-    @property
-    def _relation(self) -> str:
-        return ">" if self.is_positive else ">="
 
     def bernoulli(self, order: int) -> Number:
         """What Bernoulli's inequality of this order says is >= 0."""
         assert self.ratio is not None
         e, q = parameter(self.count), self.ratio
-        gap: Number = self.power(OF_STEPS) - 1 + e * (1 - q)
+        gap: Number = parameter(OF_STEPS) - 1 + e * (1 - q)
         return gap if order == 1 else (1 - q) ** 2 * e * (e - 1) / 2 - gap
 
 
@@ -129,7 +116,7 @@ class AlongSteps:
         self.u = family(self.line.family)
 
     def potential(self, before: Number, of_before: Number, at: Vector) -> Number:
-        """The potential after so many steps, with the sum of powers, at these points."""
+        """The potential after so many steps, with this power, at these points."""
         instead = {parameter(BEFORE): before, parameter(OF_BEFORE): of_before, self.u: at}
         found: Number = put_in(self.line.potential, instead)
         return found
@@ -137,8 +124,10 @@ class AlongSteps:
     def of_step(self) -> tuple[Claim, proofs.Derivation]:
         """A step does not make the potential larger."""
         before, of_before, q = parameter(BEFORE), parameter(OF_BEFORE), self.terms.ratio
-        more = of_before if q is None else 1 + q * of_before
-        claim = Claim(self.potential(before + 1, more, local_step(self.u)), "<=", self.potential(before, of_before, self.u))
+        more = of_before if q is None else q * of_before
+        claim = Claim(
+            self.potential(before + 1, more, local_step(self.u)), "<=", self.potential(before, of_before, self.u)
+        )
         line = proofs.Combine(claim.left, claim.right, self.line.facts, self.line.squares)
         return claim, proofs.Derivation((line,), self.invariants)
 
@@ -156,8 +145,8 @@ class AlongSteps:
     def of_last_step(self) -> tuple[Claim, proofs.Derivation]:
         """0 <= right - left - multiplier · (the potential at the start - that before the last step)."""
         e, q = parameter(self.terms.count), self.terms.ratio
-        less = ZERO if q is None else (parameter(OF_STEPS) - 1) / q
-        falls = self.potential(ZERO, ZERO, self.line.start) - self.potential(e - 1, less, Vector("before last step"))
+        less = ONE if q is None else parameter(OF_STEPS) / q
+        falls = self.potential(ZERO, ONE, self.line.start) - self.potential(e - 1, less, Vector("before last step"))
         rest = self.claim.right - self.claim.left - self.multiplier * falls
         facts = tuple(pair for pair in self.last.facts if not self._is_along(pair[1]))
         line = proofs.Combine(ZERO, rest, facts, self.last.squares)

@@ -75,7 +75,9 @@ class CaseScript(ABC):
             self.out.append(f"  apply Rlt_le in decided_{depth}.")
         else:
             self.out.append(f"  assert (one_less_{depth} : {more} <= {write(of.one_less)}).")
-            self.out.append(f"  {{ apply (at_most_one_less {self._counted(of.more)} _ _); [lra | exact decided_{depth}]. }}")
+            self.out.append(
+                f"  {{ apply (at_most_one_less {self._counted(of.more)} _ _); [lra | exact decided_{depth}]. }}"
+            )
         self._decide(of.below, depth + 1)
         self.out.append("  }")
 
@@ -114,7 +116,6 @@ class CaseScript(ABC):
         self.lemmas += known.lemmas
         self.out.append(f"  apply ({case.name} {' '.join(self.applied(case))}); first [assumption | lra].")
 
-
     def _derive(self, place: int, of: Derived) -> None:
         """A condition without squares, from one with them."""
         write = self.master.writer
@@ -124,7 +125,9 @@ class CaseScript(ABC):
         a, b, x = map(write.factor, (of.a, of.b, of.x))
         self.out.append(f"  assert (derived_{place} : {write.number(smaller)} {sign} {write.number(larger)}).")
         self.out.append(f"  {{ apply ({lemma} {a} {b} {x}); [lra | lra | sign |].")
-        self.out.append(f"    replace ({x} ^ 2) with ({write.number(of.square)}) by (first [ring | field; nonzero]). lra. }}")
+        self.out.append(
+            f"    replace ({x} ^ 2) with ({write.number(of.square)}) by (first [ring | field; nonzero]). lra. }}"
+        )
 
 
 @final

@@ -110,7 +110,9 @@ def _derived(setting: ClaimSetting, under: Conditions) -> Iterator[Derived]:
             match product.head, product.args:
                 case "*", (a, b) if (x := _root(square)) is not None and all(y.head == "parameter" for y in (a, b)):
                     difference = parameters.value(b - a)
-                    if parameters.field.is_nonnegative(difference) and parameters.field.is_positive(parameters.value(a)):
+                    if parameters.field.is_nonnegative(difference) and parameters.field.is_positive(
+                        parameters.value(a)
+                    ):
                         yield Derived(a, b, x, square, above, parameters.field.is_positive(difference))
 
 

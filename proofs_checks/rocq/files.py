@@ -46,17 +46,21 @@ REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
         "exact_rates.fedpdround",
+        "feddyn.lemma1sharper",
+        "feddyn.lemma8sharper",
         "feddyn.theorem5convex",
+        "feddyn.theorem5stronglyconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
         "fedprox.theorem4byvariance",
+        "scaffold.acceleration",
     )
 )
-HEAD = """From Coq Require Import Reals List Lra.
+HEAD = """From Coq Require Import Reals List Lra Lia.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random LocalSteps.
 Open Scope R_scope.
 """
-OF_RUNS = HEAD.replace("List Lra.", "List Lra Lia.").replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
+OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -124,11 +128,13 @@ def exported(statement: Statement) -> Exported:
         return Exported(identifier, missing=f"no proof to export: {error}")
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
-    head = OF_RUNS if statement.claim.of_run or isinstance(script, AlongStepsScript) else HEAD
+    head = OF_RUNS if statement.claim.of_run else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 
-def _script(statement: Statement, claim: Claim) -> Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript:
+def _script(
+    statement: Statement, claim: Claim
+) -> Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript:
     """The script of a statement that is proved."""
     name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
     if derivation.cases is not None:

@@ -121,7 +121,8 @@ class TheoremSteps:
                 return Fact(norm(x) * norm(y) - inner(x, y) * number(sign), f"apply cauchy_schwarz_{which}")
             case proofs.Nonnegative(of):
                 made = self.round.number(of)
-                rooted = is_of_parameters(made) and any(p.head == "root" for p in parts(made))
+                rooted = any(p.head == "root" for p in parts(made)) or self.round.of_last_step
+                rooted = is_of_parameters(made) and rooted
                 return Fact(made, ROOTED if rooted and any(p.head in ("-", "neg") for p in parts(made)) else "sign")
             case proofs.Earlier(line):
                 earlier = next(s for s in self.steps if s.name == self.names[line])

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, permutations
 from typing import Any
 
-from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign, is_positive_anyway
+from fedconvex.proofs_checks.kernel.scalars import (
+    MOST_ORDERS,
+    Field,
+    Scalar,
+    Substitutions,
+    has_sign,
+    is_positive_anyway,
+)
 
 Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
 

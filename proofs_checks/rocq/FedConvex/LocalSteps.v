@@ -38,3 +38,25 @@ End Path.
 (** The last step, after a potential that has fallen from v to e or stayed as it was. *)
 Lemma last_of_steps left right m v e : 0 <= right - left - m * (v - e) -> 0 <= m -> e <= v -> left <= right.
 Proof. intros. nra. Qed.
+
+(** ** Powers of a number between 0 and 1 *)
+
+Lemma power_at_most_one r n : 0 <= r -> r <= 1 -> r ^ n <= 1.
+Proof. intros H one. pose proof (pow_incr r 1 n (conj H one)) as P. rewrite pow1 in P. exact P. Qed.
+
+Lemma power_at_most r n : 0 <= r -> r <= 1 -> r ^ S n <= r.
+Proof. intros H one. pose proof (power_at_most_one r n H one). simpl. nra. Qed.
+
+(** Bernoulli's inequality, and the next partial sum of the binomial series. *)
+Lemma bernoulli_1_of_powers r n : 0 <= r -> r <= 1 -> 0 <= r ^ n - 1 + INR n * (1 - r).
+Proof.
+  intros H one. induction n as [| n IH]; [simpl; lra |]. rewrite S_INR. simpl.
+  pose proof (power_at_most_one r n H one). nra.
+Qed.
+
+Lemma bernoulli_2_of_powers r n : 0 <= r -> r <= 1 ->
+  0 <= (1 - r) ^ 2 * INR n * (INR n - 1) / 2 - (r ^ n - 1 + INR n * (1 - r)).
+Proof.
+  intros H one. induction n as [| n IH]; [simpl; lra |]. rewrite S_INR. simpl.
+  pose proof (bernoulli_1_of_powers r n H one). simpl in IH. nra.
+Qed.

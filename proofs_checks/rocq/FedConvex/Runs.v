@@ -49,9 +49,6 @@ Definition here (t : nat) (x : nat -> R) : R := x t.
 Lemma weights_power r n : r ^ n = 1 + (r - 1) * weights r n.
 Proof. induction n as [| n IH]; simpl; [ring |]. nra. Qed.
 
-Lemma weights_first r n : weights r (S n) = 1 + r * weights r n.
-Proof. simpl. rewrite weights_power. ring. Qed.
-
 Lemma weights_ones n : weights 1 n = INR n.
 Proof. induction n as [| n IH]; [reflexivity |]. rewrite S_INR. simpl. rewrite IH, pow1. reflexivity. Qed.
 
@@ -62,22 +59,6 @@ Lemma weights_most r n : 0 <= r -> (1 <= n)%nat -> 1 <= weights r n.
 Proof.
   intros H. destruct n as [| n]; [lia |]. intros _. induction n as [| n IH]; [simpl; lra |].
   change (weights r (S (S n))) with (weights r (S n) + r ^ S n). pose proof (pow_le r (S n) H). lra.
-Qed.
-
-(** Bernoulli's inequality for r^n = 1 + (r - 1)(1 + ... + r^(n-1)), and the next partial sum of the binomial series. *)
-Lemma bernoulli_1_of_weights r n : 0 <= r -> r <= 1 -> 0 <= 1 + (r - 1) * weights r n - 1 + INR n * (1 - r).
-Proof.
-  intros H one. enough (weights r n <= INR n) by nra.
-  induction n as [| n IH]; [simpl; lra |]. rewrite S_INR. simpl.
-  pose proof (pow_incr r 1 n (conj H one)) as P. rewrite pow1 in P. lra.
-Qed.
-
-Lemma bernoulli_2_of_weights r n : 0 <= r -> r <= 1 ->
-  0 <= (1 - r) ^ 2 * INR n * (INR n - 1) / 2 - (1 + (r - 1) * weights r n - 1 + INR n * (1 - r)).
-Proof.
-  intros H one. enough (INR n - weights r n <= (1 - r) * INR n * (INR n - 1) / 2) by nra.
-  induction n as [| n IH]; [simpl; lra |]. rewrite S_INR. simpl weights.
-  pose proof (bernoulli_1_of_weights r n H one) as B. rewrite <- weights_power in B. nra.
 Qed.
 
 Lemma a_round_at_least n : 1 <= INR n -> (1 <= n)%nat.
