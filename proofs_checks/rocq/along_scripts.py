@@ -80,7 +80,8 @@ class AlongStepsScript:
             f"assert (power_sign : forall i, 0 < ({q}) ^ i) by (intro i; apply pow_lt; exact ratio_sign).",
             f"assert (power_most : forall i, ({q}) ^ i <= 1) by (intro i; apply power_at_most_one; lra).",
             f"assert (all_most : ({q}) ^ S n <= {q}) by (apply power_at_most; lra).",
-            f"assert (before_is : ({q}) ^ n = ({q}) ^ S n / ({q})) by (simpl; field; apply Rgt_not_eq; exact ratio_sign).",
+            f"assert (before_is : ({q}) ^ n = ({q}) ^ S n / ({q})).",
+            "{ simpl. field. apply Rgt_not_eq. exact ratio_sign. }",
         ]
         for order in self.parts.orders:
             text = Writer({}, self._parameters("", self._all)).number(self.terms.bernoulli(order))
@@ -126,7 +127,7 @@ class AlongStepsScript:
             f"assert (along : forall i, (i <= n)%nat -> cost (INR i) (({q}) ^ i) (y i) <= cost 0 1 (y O)).",
             "{ induction i as [| i before]; intro short; [apply Rle_refl |].",
             "  apply Rle_trans with (2 := before (Nat.lt_le_incl _ _ short)). rewrite S_INR.",
-            f"  change (cost (INR i + 1) ({q} * ({q}) ^ i) (y (S i)) <= cost (INR i) (({q}) ^ i) (y i))."
+            f"  change (cost (INR i + 1) (({q}) * ({q}) ^ i) (y (S i)) <= cost (INR i) (({q}) ^ i) (y i))."
             if self.terms.ratio is not None
             else "  rewrite ?pow1.",
             "  rewrite (path_step i (Nat.lt_lt_succ_r _ _ short)).",

@@ -75,6 +75,8 @@ class StepTerms:
             if not (field.is_positive(value) and field.is_positive(1 - value)):
                 raise Missing("powers of a number that may not lie between 0 and 1")
             signs[OF_STEPS] = "positive"
+            # The first two follow from the others, but signs are seen by them in fewer steps.
+            conditions = [(self.ratio, ">", ZERO), (ONE, ">=", parameter(OF_STEPS)), *conditions]
             conditions.append((self.ratio, ">=", parameter(OF_STEPS)))
             if step:
                 signs[OF_BEFORE] = "positive"

@@ -36,7 +36,7 @@ class Derived:
 @final
 @dataclass
 class Case:
-    """One case of a proof: its setting, with the conditions `under` and `derived` among its own, its claim and its proof.
+    """One case of a proof: its setting, with the conditions `under` and `derived` among its own, claim and proof.
 
     `pinned` are integers that are 1 in this case, in whose place its terms have the number.
     `derived` are conditions that follow from these and have no squares: their roots would be needed otherwise. `maxima`
@@ -130,7 +130,8 @@ def _decided(case: Case) -> Case:
     """The case with the larger number in the place of every maximum of parameters, and 1 for what is 1."""
     terms = [*_terms(case.claim), *_terms(case.derivation)]
     parameters = SettingParameters(case.setting, terms, case.claim.rounds)
-    of_draw = {x.args[0] for x in (case.setting.draws.active, case.setting.draws.clients) if _is_parameter(x)}
+    draws = (case.setting.draws.active, case.setting.draws.clients)
+    of_draw = {x.args[0] for x in draws if x is not None and x.head == "parameter"}
     names = sorted(case.setting.counts & of_draw)
     case.pinned = tuple(n for n in names if parameters.field.is_nonnegative(1 - parameters.value(parameter(n))))
 
@@ -162,10 +163,6 @@ def _decided(case: Case) -> Case:
     case.derivation = in_case(case.derivation)
     case.maxima = of_claim  # the proof's own are no part of any theorem
     return case
-
-
-def _is_parameter(of: Number | None) -> bool:
-    return of is not None and of.head == "parameter"
 
 
 def _names_roots(of: Any, parameters: SettingParameters) -> bool:

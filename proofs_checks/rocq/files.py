@@ -53,7 +53,6 @@ REFUSED_BY_ROCQ = frozenset(
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
         "fedprox.theorem4byvariance",
-        "scaffold.acceleration",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra Lia.

@@ -38,6 +38,7 @@ class LocalStepsScript:
         theorem, round_ = self.theorem, self.theorem.round
         hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
         signs = self._signs()
+        of_sign = signs.signs[theorem.writer.number(self.line.ratio)]
         of_ratio = theorem.writer.factor(self.line.ratio)
         to = theorem.writer.operand(round_.vector(self.line.to))
         steps, y = theorem.path_names
@@ -45,7 +46,7 @@ class LocalStepsScript:
             f"intros {' '.join([*self._common, *sorted(round_.variables), steps, y, *(h.name for h in hypotheses)])}.",
             *signs.lines,
             f"pose proof (contracts {y} {to} {of_ratio} {steps}) as nearer.",
-            f"lapply nearer; [clear nearer; intro nearer | exact {signs.signs[theorem.writer.number(self.line.ratio)]}].",
+            f"lapply nearer; [clear nearer; intro nearer | exact {of_sign}].",
             "rewrite path_end. rewrite path_start in nearer. apply nearer. clear nearer.",
             "intros i short. rewrite (path_step i short).",
             f"apply ({self.step.name} {' '.join(self._applied(y))}); assumption.",

@@ -83,8 +83,9 @@ def stepped(terms: "RoundTerms") -> Vector:
     if terms.setting.gradient_steps or terms.subproblem.linear is not None:
         return terms.variable(key, "theta", False, answers)
     assert round_.local_gradients is not None
+    own: Any = round_.method.local_solver
     passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
-    moved = terms.subproblem.start - number_of(round_.method.local_solver.stepsize) * passed
+    moved = terms.subproblem.start - number_of(own.stepsize) * passed
     return terms.variable(key, "theta", False, answers, moved)
 
 

@@ -10,8 +10,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
-from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.round_methods import local_step
+from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
@@ -186,17 +186,18 @@ class TheoremText:
         theta, y = w.of_vector[self.round.made["answers"].args[0]], path.name
         at = Vector("free", (f"{y} i",))
         inside = Writer({**w.of_vector, f"{y} i": f"({y} i)"}, w.of_parameter, w.draws, function=w.function)
+        one = inside.vector(local_step(self.round, at))
         found = [
             ("steps_number", f"{self.parameters[path.count]} = INR {path.steps}"),
             ("path_start", f"{y} O = ({w.vector(self.round.subproblem.start)})%V"),
-            ("path_step", f"forall i, (i < {path.steps})%nat -> {y} (S i) = ({inside.vector(local_step(self.round, at))})%V"),
+            ("path_step", f"forall i, (i < {path.steps})%nat -> {y} (S i) = ({one})%V"),
             ("path_end", f"{theta} = {y} {path.steps}"),
         ]  # fmt: skip
         if "local gradients" in self.round.made:
             passed = w.of_vector[self.round.made["local gradients"].args[0]]
             each = inside.vector(gradient(at))
             found.append(("passed_is", f"{passed} = sum_of_steps (fun i => ({each})%V) {path.steps}"))
-        return [TheoremHypothesis(*one) for one in found]
+        return [TheoremHypothesis(name, text) for name, text in found]
 
     def _inexact(self, what: str, w: Writer) -> TheoremHypothesis:
         left, first, bound = self.assumed(what)
