@@ -81,8 +81,12 @@ To believe a theorem, read
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
+4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
+   client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
 
-4. A theorem with the name of a statement and `_is_false` says that the claim does not hold under the statement's own
+A theorem that is proved by cases stands last in its file, after one theorem for each case.
+
+A theorem with the name of a statement and `_is_false` says that the claim does not hold under the statement's own
    assumptions: `~ (...)` around it. `FedConvex/Instances.v` has the clients of its proof.
 
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
