@@ -32,9 +32,9 @@ MUTANTS = (
     ("fedsplit.proposition1", "(theta = y steps) ->", "(theta = y (S steps)) ->"),
     ("li_fedavg.drift", "<= (stepsize ^ 2) *", "<= (stepsize ^ 3) *"),
     ("exact_rates.scaffoldroundconvexclients", "- 2 * stepsize * (", "- 3 * stepsize * ("),
-    ("giselsson_boyd.reflectedproximalstep", "(Rmax (1 / (stepsize * mu)) (stepsize * L)) + 1",
-     "(Rmax (1 / (stepsize * mu)) 1) + 1"),
-    ("giselsson_boyd.reflectedproximalstep", "(curvature_at_most L (f k))", "(curvature_at_most (2 * L) (f k))"),
+    ("giselsson_boyd.reflectedproximalstep", "((stepsize * L - 1) / (stepsize * L + 1))) * (norm",
+     "((stepsize * L - 2) / (stepsize * L + 1))) * (norm"),
+    ("giselsson_boyd.reflectedproximalstep", "curvature_at_most L (f k)", "curvature_at_most (2 * L) (f k)"),
     ("giselsson_boyd.reflectedproximalstep", "(Rle_or_lt (mu * L)", "(Rle_or_lt (2 * mu * L)"),
     ("exact_rates.fedproxroundofpclients", "(Rle_or_lt (2) (num_clients))", "(Rle_or_lt (3) (num_clients))"),
 )  # fmt: skip
