@@ -8,15 +8,22 @@ from pathlib import Path
 from typing import final
 
 from fedconvex.atomic_files import write_atomically
+from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.kernel.proofs import LocalSteps
+from fedconvex.proofs_checks.rocq.along_scripts import AlongStepsScript
+from fedconvex.proofs_checks.rocq.along_steps import has_potential
+from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
+from fedconvex.proofs_checks.rocq.cases import Split, split
+from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing
-from fedconvex.proofs_checks.rocq.theorems import theorem_of_statement
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement as statement_of
@@ -29,6 +36,7 @@ LIBRARY = (
     "Steps",
     "Draws",
     "Random",
+    "LocalSteps",
     "Runs",
     "Instances",
 )  # in the order in which they are compiled
@@ -37,17 +45,21 @@ LIBRARY = (
 REFUSED_BY_ROCQ = frozenset(
     (
         "exact_rates.fedpdconvexclients",
+        "exact_rates.fedpdround",
+        "feddyn.lemma1sharper",
+        "feddyn.lemma8sharper",
         "feddyn.theorem5convex",
+        "feddyn.theorem5stronglyconvex",
         "fedprox.remark8",
         "fedprox.theorem4bycurvature",
         "fedprox.theorem4byvariance",
     )
 )
-HEAD = """From Coq Require Import Reals List Lra.
-From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random.
+HEAD = """From Coq Require Import Reals List Lra Lia.
+From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random LocalSteps.
 Open Scope R_scope.
 """
-OF_RUNS = HEAD.replace("List Lra.", "List Lra Lia.").replace("Draws Random.", "Draws Random Runs.")
+OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -69,8 +81,12 @@ To believe a theorem, read
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
+4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
+   client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
 
-4. A theorem with the name of a statement and `_is_false` says that the claim does not hold under the statement's own
+A theorem that is proved by cases stands last in its file, after one theorem for each case.
+
+A theorem with the name of a statement and `_is_false` says that the claim does not hold under the statement's own
    assumptions: `~ (...)` around it. `FedConvex/Instances.v` has the clients of its proof.
 
 Nothing else needs to be read: proofs, tactics and the program that wrote them are checked by Rocq. That the vectors of
@@ -107,14 +123,7 @@ def exported(statement: Statement) -> Exported:
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
-        script: Script | RunScript
-        if statement.claim.of_run:
-            theorem = RunTheorem(
-                identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement)
-            )
-            script = RunScript(theorem)
-        else:
-            script = Script(theorem_of_statement(identifier))
+        script = _script(statement, statement.claim)
         text = script.whole()
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
@@ -124,6 +133,24 @@ def exported(statement: Statement) -> Exported:
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+
+
+def _script(
+    statement: Statement, claim: Claim
+) -> Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript:
+    """The script of a statement that is proved."""
+    name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
+    if derivation.cases is not None:
+        tree = split(name, setting, claim, derivation)
+        assert isinstance(tree, Split)
+        return script_of_cases(name, setting, claim, tree)
+    if claim.of_run:
+        return RunScript(RunTheorem(name, setting, claim, derivation))
+    if has_potential(derivation):
+        return AlongStepsScript(name, setting, claim, derivation)
+    if any(isinstance(line, LocalSteps) for line in derivation.lines):
+        return LocalStepsScript(name, setting, claim, derivation)
+    return Script(TheoremText(name, setting, claim, derivation))
 
 
 def _refuted(statement: Statement) -> Exported:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.claims.terms import Number, Vector, gradient, mean
+from fedconvex.claims.terms import Number, Vector, gradient, mean, parameter
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, State
-from fedconvex.proofs_checks.kernel.parameters import integer
+from fedconvex.proofs_checks.kernel.parameters import any_steps, integer
 from fedconvex.proofs_checks.rocq.terms import Missing, number_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ def path_length(terms: "RoundTerms") -> Number | None:
     own = terms.board.round.method.local_solver
     if not isinstance(own, GradientDescent):
         return None
-    length: Number = number_of(own.stepsize) * _count(terms)
+    name = any_steps(terms.setting)
+    count = parameter(name) if name else _count(terms)
+    length: Number = number_of(own.stepsize) * count
     return length
 
 
@@ -68,6 +70,23 @@ def descended(terms: "RoundTerms", own: Any) -> Vector:
     for _ in range(_count(terms)):
         theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
+
+
+def stepped(terms: "RoundTerms") -> Vector:
+    """The answers after any number of gradient steps: the last points of a path.
+
+    Where the steps are gradient steps on the clients' own functions, the last points are the start less the stepsize
+    times the sum of the gradients.
+    """
+    round_, key = terms.board.round, "answers"
+    answers = round_.answers.points
+    if terms.setting.gradient_steps or terms.subproblem.linear is not None:
+        return terms.variable(key, "theta", False, answers)
+    assert round_.local_gradients is not None
+    own: Any = round_.method.local_solver
+    passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
+    moved = terms.subproblem.start - number_of(own.stepsize) * passed
+    return terms.variable(key, "theta", False, answers, moved)
 
 
 def local_step(terms: "RoundTerms", at: Vector) -> Vector:

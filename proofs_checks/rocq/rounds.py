@@ -15,6 +15,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.parameters import any_steps
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
 from fedconvex.proofs_checks.rocq.round_methods import (
     cohort_of,
@@ -23,6 +24,7 @@ from fedconvex.proofs_checks.rocq.round_methods import (
     method_of,
     path_length,
     state_of,
+    stepped,
 )
 from fedconvex.proofs_checks.rocq.terms import Missing, name_in_rocq
 
@@ -42,6 +44,16 @@ class Variable:
 
 @final
 @dataclass
+class Path:
+    """The points of any number of local steps: `name i` is the one after i of `steps`, which the parameter counts."""
+
+    name: str
+    steps: str
+    count: str
+
+
+@final
+@dataclass
 class RoundTerms:
     """The vectors of a round that a claim and its proof speak of, made as they are needed."""
 
@@ -52,6 +64,8 @@ class RoundTerms:
     variables: dict[str, Variable] = field(default_factory=dict)
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
+    path: Path | None = None
+    of_last_step: bool = False  # of any number of local steps there is the last one, from any points
 
     # ---- variables
 
@@ -59,6 +73,12 @@ class RoundTerms:
         name = name_in_rocq(wanted)
         while name in self.variables or name in self.taken:
             name += "_"
+        return name
+
+    def _reserved(self, wanted: str) -> str:
+        """A name that is no vector's."""
+        name = self.fresh(wanted)
+        self.taken |= {name}
         return name
 
     def variable(self, key: str, letter: str, shared: bool, meaning: Vec, equals: Vector | None = None) -> Vector:
@@ -158,6 +178,15 @@ class RoundTerms:
                 return self.subproblem.add_gradients(answers, gradient(answers))  # type: ignore[no-any-return]
             case "solutions", ():
                 return self.solutions
+            case "local gradients", ():
+                _ = self.answers
+                if "local gradients" not in self.made:
+                    raise Missing("the local gradients of a given number of steps")
+                return self.made["local gradients"]
+            case "before last step", () if self.of_last_step:
+                before = self.board.round.before_last_step
+                assert before is not None
+                return self.variable("before last step", "last", False, before)
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
@@ -219,6 +248,12 @@ class RoundTerms:
         if "answers" in self.made:
             return self.made["answers"]
         own, answers = self.board.round.method.local_solver, self.board.round.answers.points
+        if self.of_last_step:
+            theta = local_step(self, self.vector(Vector("before last step")))
+            return self.variable("answers", "theta", False, answers, theta)
+        if count := any_steps(self.setting):
+            self.path = Path(self._reserved("y"), self._reserved("steps"), count)
+            return stepped(self)
         if self.setting.gradient_steps:
             raise Missing("gradient steps on the subproblem")
         if isinstance(own, GradientDescent):

@@ -136,6 +136,12 @@ class RunDisplay:
         return ["V", *sets, *self._parameters(), *draw, "rounds", *moving, *fixed, *hypotheses, "rounds_is_",
                 *(h.name for h in used)]  # fmt: skip
 
+    def arguments(self) -> list[str]:
+        """What the theorem takes before its hypotheses, by the names above."""
+        moving, fixed = self._processes()
+        sets = ["C", "W"] if self.drawn else ["C"]
+        return ["V", *sets, "f", *self._parameters(), *self.theorem.draw, "rounds", *moving, *fixed]
+
     def statement(self, used: Iterable[RunHypothesis]) -> str:
         """The theorem without its proof."""
         moving, fixed = self._processes()

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.rocq.run_terms import (
     at_most_zero,
 )
 from fedconvex.proofs_checks.rocq.terms import Missing
-from fedconvex.proofs_checks.rocq.theorems import theorem_of_statement
+from fedconvex.theory import statement
 
 UNFOLD = "cbn [total fold_right fst snd here]"
 
@@ -138,7 +138,7 @@ def _moment(script: "RunScript", when: str, facts: Any, squares: Any, place: int
     known = {line.name: line for line in script.theorem.derivation.of_round}
 
     def claim_of(identifier: str) -> Any:
-        return theorem_of_statement(identifier).claim
+        return statement(identifier).claim
 
     total: Number = number(0)
     for multiplier, fact in facts:

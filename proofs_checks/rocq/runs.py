@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.rocq.run_terms import BEFORE, RunTerms
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
-from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
+from fedconvex.proofs_checks.rocq.theorems import INFIMUM, Conditions, TheoremText
 
 FIXED = ("minimiser", "free ", "family ")
 
@@ -29,9 +29,14 @@ class RunHypothesis:
 
 @final
 class RunTheorem:
-    """A statement's theorem about T rounds. `round` has the vectors of a round, and `lemma` makes lemmas about them."""
+    """A statement's theorem about T rounds. `round` has the vectors of a round, and `lemma` makes lemmas about them.
 
-    def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
+    `under`: as for `TheoremText`.
+    """
+
+    def __init__(
+        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, under: Conditions = ()
+    ):
         if derivation.cases is not None:
             raise Missing("Cases")
         if setting.single_client:
@@ -40,7 +45,8 @@ class RunTheorem:
             raise Missing("a class of the objective alone")
         self.name, self.count = name, claim.rounds
         terms = [*_terms(claim), *_terms(derivation)]
-        self.terms = RunTerms(setting, SettingParameters(setting, terms, claim.rounds), claim.rounds)
+        read = replace(setting, conditions=(*setting.conditions, *under))
+        self.terms = RunTerms(setting, SettingParameters(read, terms, claim.rounds), claim.rounds)
         self.printed = claim
         self.claim: Claim = self.terms.rewritten(replace(claim, rounds=""))
         self.derivation: proofs.Derivation = self.terms.rewritten(derivation)
@@ -54,7 +60,7 @@ class RunTheorem:
         named = self.terms.setting_for(self.claim, self.derivation).signs
         signs = {**setting.signs, **({INFIMUM: "real"} if INFIMUM in named else {})}
         known = replace(setting, signs=signs)
-        self.master = TheoremText(name, known, nothing, proofs.Derivation((), self._invariants))
+        self.master = TheoremText(name, known, nothing, proofs.Derivation((), self._invariants), under=under)
         self.round = self.master.round
         self.rounds = "rounds"
 

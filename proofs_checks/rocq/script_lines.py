@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from fedconvex.claims.terms import Number, Vector, inner, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.rocq.along_steps import OF_STEPS
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
-from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, ROOTED, Fact, Step
 from fedconvex.proofs_checks.rocq.terms import Missing, number_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def prove_line(script: "Script", step: Step) -> None:
     for place, (multiplier, fact) in enumerate(step.facts, 1):
         text = script.within.number(fact.difference)
         said = f"{text} = 0" if fact.exact else f"0 <= {text}"
-        body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact.proof)}).")
+        body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact)}).")
         summands.append(f"{script.within.factor(multiplier)} * ({text})")
         proofs_of.append((multiplier, f"fact_{place}", fact.exact))
     for weight, u in step.squares:
@@ -48,13 +49,25 @@ def prove_line(script: "Script", step: Step) -> None:
     whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
     apply = "by_identity" if relation == "<=" else "by_equation"
     body.append(f"apply ({apply} _ _ ({whole})).")
-    body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {script.roots.identity}.")
+    body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {_identity(script)}.")
     body.append(f"- {_nonnegative(script, proofs_of, corrections, relation)}")
     script.say("{ " + "\n    ".join(body) + " }")
 
 
-def _tactic(script: "Script", proof: str) -> str:
-    return proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
+def _identity(script: "Script") -> str:
+    """The tactic for the identity of a line. Along local steps all have divisors, and `ring` would be tried in vain."""
+    along = OF_STEPS in script.theorem.parameters
+    return "first [field; nonzero | ring]" if along and not script.roots.names else script.roots.identity
+
+
+def _tactic(script: "Script", fact: Fact) -> str:
+    if fact.proof == ROOTED:
+        return f"exact {script.signs[script.writer.number(fact.difference)]}"
+    if fact.bounds:
+        # `order` last: it searches among all that is known
+        shown = (f"first [apply no_less; {script.known.sign(bound)} | order]" for bound in fact.bounds)
+        return f"{fact.proof}; [{' | '.join(shown)}]"
+    return fact.proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
 
 
 def _nonnegative(

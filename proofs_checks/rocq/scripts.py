@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line
 from fedconvex.proofs_checks.rocq.script_points import name_gradients, name_lengths, name_values, selected_points
-from fedconvex.proofs_checks.rocq.steps import TheoremSteps
+from fedconvex.proofs_checks.rocq.steps import ROOTED, TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Writer
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
@@ -59,9 +59,10 @@ class Script:
         """The proof, from `Proof.` to `Qed.`"""
         hypotheses = [*self.theorem.hypotheses, *self.theorem.round_hypotheses()]
         variables = self.round.variables
-        names = ["V", *self._sets, "f", "F", *self.theorem.parameters.values(), *self._draw,
-                 *sorted(variables), *(h.name for h in hypotheses)]  # fmt: skip
+        names = ["V", *self.theorem.sets, "f", "F", *self.theorem.parameters.values(), *self.theorem.draw_names,
+                 *sorted(variables), *self.theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
         self.out = [f"  intros {' '.join(names)}."]
+        self._walk()
         self._law()
         self._parameters()
         self._citations()
@@ -80,24 +81,27 @@ class Script:
         proof = self.text()
         return "\n\n".join([*self.lemmas, f"{self.theorem.statement()}\n{proof}"])
 
-    @property
-    def _sets(self) -> list[str]:
-        return [] if self.theorem.one else ["C", "W"] if self.theorem.drawn else ["C"]
-
-    @property
-    def _draw(self) -> list[str]:
-        return ["n", "d"] if self.theorem.draws == "independent" else ["d"] if self.theorem.drawn else []
-
     def say(self, line: str) -> None:
         self.out.append(f"  {line}")
+
+    def _walk(self) -> None:
+        """Where any number of local steps lead: the start less the stepsize times the sum of the gradients."""
+        if self.round.path is None or "local gradients" not in self.round.made:
+            return
+        (theta,) = self.round.made["answers"].args
+        equals = self.round.variables[theta].equals
+        assert equals is not None
+        self.say(f"assert ({theta}_is : {theta} = ({self.theorem.writer.vector(equals)})%V).")
+        self.say("{ rewrite path_end, passed_is, <- path_start. apply end_of_steps. exact path_step. }")
+        self.say(f"clear path_end passed_is path_start path_step {self.round.path.name}.")
 
     def _citations(self) -> None:
         """The cited theorems, at the vectors of this round."""
         for identifier, other in self.cited.items():
             name = identifier.replace(".", "_")
             left, right = self.read.term(other.claim.left), self.read.term(other.claim.right)
-            draws = list(self._draw)
-            arguments = ["V", *self._sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
+            draws = list(self.theorem.draw_names)
+            arguments = ["V", *self.theorem.sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
             arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
             relation = "=" if other.claim.relation == "=" else "<="
             claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
@@ -174,6 +178,7 @@ class Script:
         """Signs of divisors and of multipliers."""
         multipliers: list[Number] = []
         for step in self.steps:
+            multipliers += [fact.difference for _, fact in step.facts if fact.proof == ROOTED]
             of_root = list(factors_of(step.right)) if step.root_of else []
             multipliers += [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]
         known = ParameterSigns(self.theorem, self.numbers, list(self.vectors()), multipliers)

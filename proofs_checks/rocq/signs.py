@@ -37,7 +37,7 @@ def sign_lemma(
     if any(map(_is_hard, below)):
         return _of_quotient(name, field, formula, value, strictly, names, hypotheses)
     lines += [f"  subst {names[chosen]}." for chosen in field.chosen if chosen in names]
-    found = substitutions(field, value)
+    found = substitutions(field, value, strictly)
     plain = not any(p.head in ("root", "max") for p in parts(formula))
     if found is None or not plain:
         lines.append("  sign.")
@@ -52,7 +52,7 @@ def rooted_sign_lemma(
 
     Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
     """
-    found = substitutions(field, value)
+    found = substitutions(field, value, strictly)
     if found is None:
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
@@ -93,7 +93,8 @@ def _by_substitutions(
         if not strictly
         else "match goal with |- 0 < ?e => replace e with"
     )
-    script.append(f"{goal} ({quotient}) by (field; nonzero) end; sign.")
+    pairs = "repeat one_of_two; " if strictly and found[0] and found[0][-1][1][4] else ""
+    script.append(f"{goal} ({quotient}) by (field; nonzero) end; {pairs}sign.")
     return [f"  {line}" for line in script]
 
 

@@ -5,23 +5,35 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, value
+from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parts, value
+from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
-from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText, theorem_of_statement
+from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
+from fedconvex.proofs_checks.verification import load
+from fedconvex.theory import statement
 
 CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
+
+
+ROOTED = "(*rooted*)"  # as a fact's proof: the sign of its difference, a formula with roots, which has a lemma
 
 
 @final
 @dataclass
 class Fact:
-    """difference >= 0, or = 0 where exact, and the tactic that proves it."""
+    """difference >= 0, or = 0 where exact, and the tactic that proves it.
+
+    `bounds` are formulas of parameters that have to be >= 0: that curvatures lie between other ones.
+    """
 
     difference: Number
     proof: str
     exact: bool = False
+    bounds: tuple[Number, ...] = ()
 
 
 @final
@@ -108,7 +120,10 @@ class TheoremSteps:
                 which = "plus" if sign == 1 else "minus"
                 return Fact(norm(x) * norm(y) - inner(x, y) * number(sign), f"apply cauchy_schwarz_{which}")
             case proofs.Nonnegative(of):
-                return Fact(self.round.number(of), "sign")
+                made = self.round.number(of)
+                rooted = any(p.head == "root" for p in parts(made)) or self.round.of_last_step
+                rooted = is_of_parameters(made) and rooted
+                return Fact(made, ROOTED if rooted and any(p.head in ("-", "neg") for p in parts(made)) else "sign")
             case proofs.Earlier(line):
                 earlier = next(s for s in self.steps if s.name == self.names[line])
                 if type(earlier.left) is Vector:
@@ -116,6 +131,13 @@ class TheoremSteps:
                 exact = earlier.relation == "="
                 proof = f"exact ({'no_' if exact else ''}difference _ _ {earlier.name})"
                 return Fact(earlier.right - earlier.left, proof, exact)
+            case proofs.Product(one, other):
+                first, second = (next(s for s in self.steps if s.name == self.names[x]) for x in (one, other))
+                proof = " | ".join(f"exact (difference _ _ {s.name})" for s in (first, second))
+                whole = (first.right - first.left) * (second.right - second.left)
+                return Fact(whole, f"apply Rmult_le_pos; [{proof}]")
+            case proofs.BernoulliPower(_, order) if order in self.theorem.bernoulli:
+                return Fact(self.theorem.bernoulli[order], f"exact bernoulli_{order}")
             case proofs.Hypothesis(what):
                 return self._assumed(what)
             case proofs.Proved(identifier):
@@ -156,18 +178,23 @@ class TheoremSteps:
 
     def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
         b, a = self.round.vector(to), self.round.vector(at)
-        _, c = self._curvature(end, given)
+        known, c = self._curvature(end, given)
         tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
-        if end == 0:
-            return Fact(value(b) - value(a) - tangent - square, "apply (lower F _ _ _ _ F_least); order")
-        return Fact(value(a) + tangent + square - value(b), "apply (upper F _ _ _ _ F_most); order")
+        difference = value(b) - value(a) - tangent - square if end == 0 else value(a) + tangent + square - value(b)
+        proof = f"apply ({('lower', 'upper')[end]} F _ _ _ _ F_{('least', 'most')[end]})"
+        if any(p.head == "/" for p in parts(c)):
+            return Fact(difference, proof, bounds=(known - c if end == 0 else c - known,))
+        return Fact(difference, f"{proof}; order")
 
     def _between(self, b: Vector, a: Vector, least: Number | None, most: Number | None) -> Fact:
-        _, low = self._curvature(0, least)
-        _, high = self._curvature(1, most)
+        lowest, low = self._curvature(0, least)
+        highest, high = self._curvature(1, most)
         g, d = gradient(b) - gradient(a), b - a
         difference = inner(g - low * d, high * d - g)
-        return Fact(difference, "apply (between F _ _ _ _ _ _ F_least F_most); order")
+        proof = "apply (between F _ _ _ _ _ _ F_least F_most)"
+        if any(p.head == "/" for x in (low, high) for p in parts(x)):
+            return Fact(difference, proof, bounds=(lowest - low, high - highest))
+        return Fact(difference, f"{proof}; order")
 
     def _scale(self) -> Fact:
         """The equation of the number that multiplies variances."""
@@ -203,3 +230,33 @@ class TheoremSteps:
             case "variance":
                 return Fact(c - inner(u - v, u - v), "exact (difference _ _ variance)")
         return Fact(inner(u, u) - c, "exact (difference _ _ large_gradient)")
+
+
+def theorem_of_case(case: Case) -> TheoremText:
+    """The theorem of one case."""
+    return TheoremText(case.name, case.setting, case.claim, case.derivation)
+
+
+def theorem_of_cases(name: str, setting: ClaimSetting, claim: Claim, cases: list[Case]) -> TheoremText:
+    """The theorem that holds in all cases, with the variables of all."""
+    invariants = proofs.Derivation((), same_invariants(cases))
+    made = TheoremText(name, setting, claim, invariants, under=cases[0].under)
+    for case in cases:
+        of_case = theorem_of_case(case)
+        TheoremSteps(of_case)
+        for variable in of_case.round.variables:
+            made.round.same_as(of_case.round, variable)
+    made.statement()  # makes the variables in the assumptions, too
+    return made
+
+
+def theorem_of_statement(identifier: str) -> TheoremText:
+    """The theorem of a statement about one round."""
+    of = statement(identifier)
+    load(of.paper.name)
+    if of.claim is None:
+        raise Missing(f"{identifier} has no claim")
+    name, derivation = identifier.replace(".", "_"), derivation_of(of)
+    if derivation.cases is None:
+        return TheoremText(name, of.setting, of.claim, derivation)
+    return theorem_of_cases(name, of.setting, of.claim, cases_in(split(name, of.setting, of.claim, derivation)))

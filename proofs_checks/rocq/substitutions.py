@@ -4,24 +4,39 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, permutations
 from typing import Any
 
-from fedconvex.proofs_checks.kernel.scalars import MOST_ORDERS, Field, Scalar, Substitutions, has_sign
+from fedconvex.proofs_checks.kernel.scalars import (
+    MOST_ORDERS,
+    Field,
+    Scalar,
+    Substitutions,
+    has_sign,
+    is_positive_anyway,
+)
 
 Used = tuple[tuple[Scalar, bool], tuple[Any, ...]]  # a condition, and the substitution that it became
 
 
-def substitutions(field: Field, value: Scalar) -> tuple[list[Used], Scalar] | None:
-    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any."""
+def substitutions(field: Field, value: Scalar, strictly: bool = False) -> tuple[list[Used], Scalar] | None:
+    """Substitutions after which numerator and denominator have visible signs, and what is left; None without any.
+
+    Strictly: some after which both are visibly positive, where there are such.
+    """
+    found = _substitutions(field, value, True) if strictly else None
+    return _substitutions(field, value, False) if found is None else found
+
+
+def _substitutions(field: Field, value: Scalar, positive: bool) -> tuple[list[Used], Scalar] | None:
     for order in _orders(field):
         made = Substitutions(field)
         used: list[Used] = []
-        if (left := _left(field, made, value)) is not None:
+        if (left := _left(field, made, value, positive)) is not None:
             return used, left
         for difference, strictly in order:
             before = len(made.steps)
             made._use(difference, strictly)
             if len(made.steps) > before:
                 used.append(((difference, strictly), made.steps[-1]))
-                if (left := _left(field, made, value)) is not None:
+                if (left := _left(field, made, value, positive)) is not None:
                     return used, left
     return None
 
@@ -38,11 +53,13 @@ def _orders(field: Field) -> Iterator[tuple[Any, ...]]:
     yield from ((*single[::-1], *order) for order in orders)
 
 
-def _left(field: Field, made: Substitutions, value: Scalar) -> Scalar | None:
+def _left(field: Field, made: Substitutions, value: Scalar, positive: bool) -> Scalar | None:
     above, below = put_in(field, made, made.steps, value)
-    signs = made.steps[-1][3] if made.steps else field.signs
+    signs, pairs = made.steps[-1][3:] if made.steps else (field.signs, ())
     for sign in (1, -1):
         if has_sign(above * sign, 1, signs) and has_sign(below * sign, 1, signs):
+            if positive and not all(is_positive_anyway(p * sign, signs, pairs) for p in (above, below)):
+                continue
             return _reduced(Scalar(above * sign, below * sign, field), signs)
     return None
 

@@ -38,7 +38,10 @@ def constant(value: Fraction) -> str:
 
 
 class Writer:
-    """Writes terms. `of_vector` is the text of each variable, `of_parameter` that of each parameter."""
+    """Writes terms. `of_vector` is the text of each variable, `of_parameter` that of each parameter.
+
+    `counts` are natural numbers that parameters are, for exponents.
+    """
 
     def __init__(
         self,
@@ -47,9 +50,10 @@ class Writer:
         draws: str = "everyone",
         root: Callable[[Number], str] | None = None,
         function: str = "F",
+        counts: Mapping[str, str] | None = None,
     ):
         self.of_vector, self.of_parameter, self.draws, self.root = of_vector, of_parameter, draws, root
-        self.function = function
+        self.function, self.counts = function, {} if counts is None else counts
 
     def vector(self, u: Vector) -> str:
         """The text of a vector made of variables, gradients, means, sums and multiples."""
@@ -104,6 +108,8 @@ class Writer:
             case "^", (y, Number("constant", (n,))) if n.denominator == 1:
                 power = f"{self.factor(y)} ^ {abs(n)}"
                 return power if n >= 0 else f"/ ({power})"
+            case "^", (y, Number("parameter", (n,))) if n in self.counts:
+                return f"{self.factor(y)} ^ {self.counts[n]}"
             case "root", (y,):
                 return self.root(x) if self.root is not None else f"sqrt {self.factor(y)}"
             case "max", (y, z):

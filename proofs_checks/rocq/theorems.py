@@ -1,23 +1,22 @@
 """The theorem of a statement in Rocq: hypotheses from its setting, conclusion from its claim."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, gradient, mean, parts, value
-from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
+from fedconvex.proofs_checks.rocq.round_methods import local_step
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
-from fedconvex.proofs_checks.verification import load
-from fedconvex.theory import statement
 
 AT_SERVER = ("dissimilarity", "variance", "large gradient")
 INFIMUM = "infimum"  # the parameter that stands for the objective's infimum
+Conditions = tuple[tuple[Number, str, Number], ...]  # left, relation, right
 RELATIONS = {">=": "<=", ">": "<", "=": "="}
 
 
@@ -32,11 +31,15 @@ class TheoremHypothesis:
 
 
 class TheoremText:
-    """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script."""
+    """A statement's theorem: its variables, hypotheses and conclusion; `proof` adds the script.
+
+    `under`: conditions of a case, which only decide how its formulas are read. They are no hypotheses.
+    """
 
     def __init__(
-        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False
-    ):
+        self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation, at_start: bool = False,
+        under: Conditions = (), of_last_step: bool = False,
+    ):  # fmt: skip
         if derivation.cases is not None:
             raise Missing("Cases")
         if setting.single_client:
@@ -47,7 +50,7 @@ class TheoremText:
         self.name, self.setting, self.claim, self.derivation = name, setting, claim, derivation
         self.one = claim.of_client
         terms = [*_terms(claim), *_terms(derivation)]
-        parameters = SettingParameters(setting, terms)
+        parameters = SettingParameters(replace(setting, conditions=(*setting.conditions, *under)), terms)
         self.board = RoundBoard(parameters, () if at_start else derivation.invariants, at_start=at_start,
                                 one_client=self.one)  # fmt: skip
         self.at_start = at_start
@@ -57,7 +60,7 @@ class TheoremText:
             raise Missing("one client in a round with drawn clients")
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
-                                dict(derivation.invariants))  # fmt: skip
+                                dict(derivation.invariants), of_last_step=of_last_step)  # fmt: skip
         if setting.objective_gap is not None or setting.similarity is not None:
             raise Missing("a bound of the clients' heterogeneity by Γ or δ")
         if setting.rests and self.one:
@@ -65,7 +68,7 @@ class TheoremText:
         self.left, self.right = self._side(claim.left), self._side(claim.right)
         self.rests = self.round.moves if setting.rests else []
         self.hypotheses: list[TheoremHypothesis] = []
-        self.facts: dict[str, tuple[str, str]] = {}
+        self.bernoulli: dict[int, Number] = {}  # what Bernoulli's inequalities say is >= 0, by their order
         self._assumptions()
 
     def _side(self, side: Any) -> Any:
@@ -78,7 +81,9 @@ class TheoremText:
 
     def writer_of(self, variables: Mapping[str, str]) -> Writer:
         """Writes terms with other texts for the vectors."""
-        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws)
+        path = self.round.path
+        counts = {} if path is None else {path.count: path.steps}
+        return Writer(variables, {**self.parameters, "σ": "sg"}, self.draws, counts=counts)
 
     def _assumptions(self) -> None:
         """The setting's assumptions, but not what a variable of the round means, which `statement` adds."""
@@ -162,14 +167,37 @@ class TheoremText:
             gap = f"{w.number(value(server))} - {self.parameters[INFIMUM]}"
             found.append(TheoremHypothesis("initial_gap", f"{gap} <= {most}"))
         assumed = [what for what in AT_SERVER if getattr(self.setting, what.replace(" ", "_")) is not None]
-        defined = [(v, v.equals) for v in self.round.variables.values() if v.equals is not None]
+        stepped = self.round.made.get("answers") if self.round.path is not None else None
+        defined = [(v, v.equals) for v in self.round.variables.values() if v.equals is not None
+                   and (stepped is None or stepped.args[0] != v.name)]  # fmt: skip
         return [
             *found,
+            *self._of_path(w),
             *(self._at_server(what, w) for what in assumed),
             *(TheoremHypothesis(f"{v.name}_is", f"{w.of_vector[v.name]} = ({w.vector(u)})%V") for v, u in defined),
             *(TheoremHypothesis(f"rests_{n}", f"{w.vector(new)} = {w.vector(old)}") for n, (new, old) in
               enumerate(self.rests, 1)),
         ]  # fmt: skip
+
+    def _of_path(self, w: Writer) -> list[TheoremHypothesis]:
+        """That the answers are where any number of local steps lead."""
+        if (path := self.round.path) is None:
+            return []
+        theta, y = w.of_vector[self.round.made["answers"].args[0]], path.name
+        at = Vector("free", (f"{y} i",))
+        inside = Writer({**w.of_vector, f"{y} i": f"({y} i)"}, w.of_parameter, w.draws, function=w.function)
+        one = inside.vector(local_step(self.round, at))
+        found = [
+            ("steps_number", f"{self.parameters[path.count]} = INR {path.steps}"),
+            ("path_start", f"{y} O = ({w.vector(self.round.subproblem.start)})%V"),
+            ("path_step", f"forall i, (i < {path.steps})%nat -> {y} (S i) = ({one})%V"),
+            ("path_end", f"{theta} = {y} {path.steps}"),
+        ]  # fmt: skip
+        if "local gradients" in self.round.made:
+            passed = w.of_vector[self.round.made["local gradients"].args[0]]
+            each = inside.vector(gradient(at))
+            found.append(("passed_is", f"{passed} = sum_of_steps (fun i => ({each})%V) {path.steps}"))
+        return [TheoremHypothesis(name, text) for name, text in found]
 
     def _inexact(self, what: str, w: Writer) -> TheoremHypothesis:
         left, first, bound = self.assumed(what)
@@ -192,6 +220,11 @@ class TheoremText:
             case _:
                 text = f"{w.number(bound)} <= inner {w.operand(u)} {w.operand(u)}"
         return TheoremHypothesis(what.replace(" ", "_"), text)
+
+    def assume_bernoulli(self, order: int, known: Number) -> None:
+        """Makes Bernoulli's inequality of this order, for a number that a sum of powers stands for, a hypothesis."""
+        self.bernoulli[order] = known
+        self._assume(f"bernoulli_{order}", f"0 <= {self.writer.number(known)}")
 
     def conclusion(self) -> str:
         w = self.writer
@@ -219,8 +252,25 @@ class TheoremText:
             lines.append(f"  forall {self._draw()},")
         if plain:
             lines.append(f"  forall {' '.join(plain)} : {space},")
+        if (path := self.round.path) is not None:
+            lines.append(f"  forall ({path.steps} : nat) ({path.name} : nat -> {space}),")
         lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
         return "\n".join([*lines, f"  {self.conclusion()}."])
+
+    @property
+    def path_names(self) -> list[str]:
+        """The names of what any number of local steps adds to the variables."""
+        return [] if self.round.path is None else [self.round.path.steps, self.round.path.name]
+
+    @property
+    def sets(self) -> list[str]:
+        """The names of the sets of clients and of outcomes."""
+        return [] if self.one else ["C", "W"] if self.drawn else ["C"]
+
+    @property
+    def draw_names(self) -> list[str]:
+        """The names of the draw's variables."""
+        return ["n", "d"] if self.draws == "independent" else ["d"] if self.drawn else []
 
     def _draw(self) -> str:
         """The draw of the round."""
@@ -230,15 +280,6 @@ class TheoremText:
         assert active is not None
         assert clients is not None
         return f"d : draw_without_replacement W C {self.writer.factor(active)} {self.writer.factor(clients)}"
-
-
-def theorem_of_statement(identifier: str) -> TheoremText:
-    """The theorem of a statement."""
-    of = statement(identifier)
-    load(of.paper.name)
-    if of.claim is None:
-        raise Missing(f"{identifier} has no claim")
-    return TheoremText(identifier.replace(".", "_"), of.setting, of.claim, derivation_of(of))
 
 
 def divisors(terms: Any) -> list[Number]:

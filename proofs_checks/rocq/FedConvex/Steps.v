@@ -3,7 +3,7 @@
     Lemmas and tactics for the generated proofs: signs of formulas, divisors other than 0, and sums of inequalities.
     Nothing in this file is part of any statement. *)
 
-From Coq Require Import Reals List Lra Psatz.
+From Coq Require Import Reals List Lra Lia Psatz.
 From FedConvex Require Import Spaces Families Functions Normal.
 Open Scope R_scope.
 
@@ -14,6 +14,9 @@ Lemma by_equation left right total : right - left = total -> total = 0 -> left =
 Proof. lra. Qed.
 
 Lemma difference left right : left <= right -> 0 <= right - left.
+Proof. lra. Qed.
+
+Lemma no_less smaller larger : 0 <= larger - smaller -> smaller <= larger.
 Proof. lra. Qed.
 
 Lemma no_difference left right : left = right -> right - left = 0.
@@ -33,6 +36,29 @@ Proof. lra. Qed.
 
 Lemma by_squares a b : a ^ 2 <= b ^ 2 -> 0 <= b -> a <= b.
 Proof. intros. nra. Qed.
+
+Lemma larger_first a b : 0 <= a - b -> Rmax a b = a.
+Proof. intro. apply Rmax_left. lra. Qed.
+
+Lemma larger_second a b : 0 <= b - a -> Rmax a b = b.
+Proof. intro. apply Rmax_right. lra. Qed.
+
+Lemma root_above a b x : 0 < a -> a <= b -> 0 < x -> a * b <= x ^ 2 -> a <= x.
+Proof. intros. destruct (Rle_or_lt a x); [assumption |]. exfalso. nra. Qed.
+
+Lemma root_below a b x : 0 < a -> a <= b -> 0 < x -> x ^ 2 <= a * b -> x <= b.
+Proof. intros. destruct (Rle_or_lt x b); [assumption |]. exfalso. nra. Qed.
+
+Lemma root_above_strictly a b x : 0 < a -> a < b -> 0 < x -> a * b <= x ^ 2 -> a < x.
+Proof. intros. destruct (Rlt_or_le a x); [assumption |]. exfalso. nra. Qed.
+
+Lemma root_below_strictly a b x : 0 < a -> a < b -> 0 < x -> x ^ 2 <= a * b -> x < b.
+Proof. intros. destruct (Rlt_or_le x b); [assumption |]. exfalso. nra. Qed.
+
+Lemma at_most_one_less (n : nat) (z : Z) x : x = INR n -> x < IZR z -> x <= IZR z - 1.
+Proof.
+  intros -> H. rewrite INR_IZR_INZ in *. apply lt_IZR in H. rewrite <- minus_IZR. apply IZR_le. lia.
+Qed.
 
 Lemma a_name {A} (x : A) : exists y, x = y.
 Proof. eexists. reflexivity. Qed.
@@ -134,6 +160,13 @@ Ltac seen :=
   | |- 0 < / _ => apply Rinv_0_lt_compat; seen
   | |- 0 < _ => assumption
   | |- 0 <= _ => first [assumption | apply Rlt_le; assumption]
+  end.
+
+(** Of two numbers >= 0 that are not both 0, the first is positive, or it is 0 and the other one is. *)
+Ltac one_of_two :=
+  match goal with
+  | H : 0 < ?x + ?y, X : 0 <= ?x, Y : 0 <= ?y |- _ =>
+      is_var x; is_var y; destruct X as [X | X]; [clear H | subst x; rewrite Rplus_0_l in H]
   end.
 
 (** 0 <= or 0 < an expression: by its structure, from what is known of its parts. *)

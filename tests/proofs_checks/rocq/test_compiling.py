@@ -63,12 +63,16 @@ SHOWN = (
     "forall a b t : R, 0 < (a - b) / 2 * t -> a - b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
     "rewrite zero; unfold Rdiv; ring. Qed.",
     "forall a b : R, a - b <> 0 -> (b - a) / (a - b) = - 1. Proof. intros. field; nonzero. Qed.",
+    "forall a b, 0 <= a -> 0 <= b -> 0 < a + b -> 0 < 2 * a + 3 * b. Proof. intros. repeat one_of_two; seen. Qed.",
+    "forall n x, x = INR n -> x < 2 -> x <= 2 - 1. Proof. intros. apply (at_most_one_less n _ _); assumption. Qed.",
 )
 NOT_SHOWN = (
     "forall a b, 0 <= a -> 0 <= b -> 0 < a * b. Proof. intros. seen. Qed.",
     "forall a b, 0 <= a -> 0 <= b -> 0 <= a - b. Proof. intros. sign. Qed.",
     "forall a : R, 0 <= a. Proof. intros. seen. Qed.",
     "0 <= - 1. Proof. seen. Qed.",
+    "forall a b, 0 <= a -> 0 <= b -> 0 < a + b -> 0 < a * b. Proof. intros. repeat one_of_two; seen. Qed.",
+    "forall n x, 2 * x = INR n -> x < 2 -> x <= 2 - 1. Proof. intros. apply (at_most_one_less n _ _); assumption. Qed.",
     "forall a b t : R, 0 < (a - b) / 2 * t -> a + b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
     "rewrite zero; unfold Rdiv; ring. Qed.",
     "forall a b : R, a <> 0 -> a / b * b = a. Proof. intros. field; nonzero. Qed.",

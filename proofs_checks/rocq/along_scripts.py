@@ -1,0 +1,154 @@
+"""The script of a theorem whose proof follows a potential along any number of local steps."""
+
+from typing import final
+
+from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.rocq.along_steps import BEFORE, OF_BEFORE, OF_STEPS, AlongSteps
+from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
+from fedconvex.proofs_checks.rocq.scripts import Script
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
+
+
+@final
+class AlongStepsScript:
+    """Lemmas about one step and about the last one, the theorem, and its proof."""
+
+    def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
+        self.parts = along = AlongSteps(setting, claim, derivation)
+        self.terms, self.setting = along.terms, setting
+        of_step, of_last = along.of_step(), along.of_last_step()
+        self.step = TheoremText(f"{name}_step", self.terms.setting_for(True), *of_step)
+        self.last = TheoremText(f"{name}_last", self.terms.setting_for(False), *of_last, of_last_step=True)
+        for order in along.orders:
+            self.last.assume_bernoulli(order, self.terms.bernoulli(order))
+        self.theorem = TheoremText(name, setting, claim, proofs.Derivation((), along.invariants))
+        if self.theorem.drawn or self.theorem.one:
+            raise Missing("a potential along local steps of drawn clients, or of one client")
+        self.cited: dict[str, TheoremText] = {}
+
+    def whole(self) -> str:
+        """The lemmas, the theorem, and its proof."""
+        scripts = [Script(lemma) for lemma in (self.step, self.last)]
+        texts = [script.whole() for script in scripts]
+        for script in scripts:
+            self.cited |= script.cited
+        for lemma in (self.step, self.last):
+            for name in lemma.round.variables:
+                if not self._is_moving(lemma, name):
+                    self.theorem.round.same_as(lemma.round, name)
+        _ = self.theorem.round.answers
+        statement = self.theorem.statement()
+        signs = self._signs()
+        proof = [*self._introduced(), *signs.lines, *self._powers(), *self._along(), *self._concluded()]
+        lines = "\n".join(["Proof.", *(f"  {line}" for line in proof), "Qed."])
+        return "\n\n".join([*texts, *signs.lemmas, f"{statement}\n{lines}"])
+
+    def _is_moving(self, lemma: TheoremText, name: str) -> bool:
+        keys = (f"family {self.parts.line.family}", "before last step")
+        return any(lemma.round.made.get(key) == Vector("free", (name,)) for key in keys)
+
+    def _introduced(self) -> list[str]:
+        theorem = self.theorem
+        hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
+        names = ["V", *theorem.sets, "f", "F", *theorem.parameters.values(), *sorted(theorem.round.variables),
+                 *theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
+        count = theorem.parameters[self.terms.count]
+        return [
+            f"intros {' '.join(names)}.",
+            "destruct steps as [| n]; [simpl in steps_number; lra |].",
+            f"assert (n_is : INR n = {count} - 1) by (rewrite steps_number, S_INR; ring).",
+        ]
+
+    def _signs(self) -> ParameterSigns:
+        """Signs of the multiplier, of the ratio q, and of 1 - q."""
+        q, zero = self.terms.ratio, number(0)
+        known: list[Number] = [self.parts.multiplier, *([] if q is None else [1 - q])]
+        total = sum(known if q is None else [*known, q], start=zero)
+        alone = TheoremText(f"{self.theorem.name}_signs", self.setting, Claim(zero, "<=", total), proofs.Derivation())
+        return ParameterSigns(alone, [*known, *([] if q is None else [1 / q])], [], known)
+
+    def _powers(self) -> list[str]:
+        """What is known of the powers."""
+        if self.terms.ratio is None:
+            return []
+        q = self._ratio
+        lines = [
+            f"assert (ratio_sign : 0 < {q}) by assumption. assert (ratio_most : {q} <= 1) by lra.",
+            f"assert (power_sign : forall i, 0 < ({q}) ^ i) by (intro i; apply pow_lt; exact ratio_sign).",
+            f"assert (power_most : forall i, ({q}) ^ i <= 1) by (intro i; apply power_at_most_one; lra).",
+            f"assert (all_most : ({q}) ^ S n <= {q}) by (apply power_at_most; lra).",
+            f"assert (before_is : ({q}) ^ n = ({q}) ^ S n / ({q})).",
+            "{ simpl. field. apply Rgt_not_eq. exact ratio_sign. }",
+        ]
+        for order in self.parts.orders:
+            text = Writer({}, self._parameters("", self._all)).number(self.terms.bernoulli(order))
+            lines.append(f"assert (bernoulli_{order} : 0 <= {text}).")
+            lines.append(f"{{ rewrite steps_number. apply bernoulli_{order}_of_powers; [lra | exact ratio_most]. }}")
+        return lines
+
+    @property
+    def _ratio(self) -> str:
+        return "1" if self.terms.ratio is None else self.theorem.writer.number(self.terms.ratio)
+
+    @property
+    def _all(self) -> str:
+        """The power of the number of all steps."""
+        return f"(({self._ratio}) ^ S n)"
+
+    def _parameters(self, before: str, of_steps: str, of_before: str = "") -> dict[str, str]:
+        return {**self.theorem.parameters, BEFORE: before, OF_STEPS: of_steps, OF_BEFORE: of_before}
+
+    def _applied(self, lemma: TheoremText, at: str, parameters: dict[str, str]) -> str:
+        """The lemma at the points `at`, with what it takes before its hypotheses."""
+        vectors = [
+            at if self._is_moving(lemma, name) else self.theorem.round.same_as(lemma.round, name)
+            for name in sorted(lemma.round.variables)
+        ]
+        return f"({lemma.name} V C f {' '.join([*(parameters[p] for p in lemma.parameters), *vectors])})"
+
+    def _written(self, lemma: TheoremText, of: Number, at: str, parameters: dict[str, str]) -> str:
+        vectors = {
+            name: at if self._is_moving(lemma, name) else self.theorem.round.same_as(lemma.round, name)
+            for name in lemma.round.variables
+        }
+        return Writer(vectors, parameters, lemma.draws).number(of)
+
+    def _along(self) -> list[str]:
+        """The potential after so many steps, and that it does not grow."""
+        q, step = self._ratio, self.step
+        potential = self.parts.potential(parameter(BEFORE), parameter(OF_BEFORE), self.parts.u)
+        text = self._written(step, step.round.number(potential), "u", self._parameters("b", self._all, "p"))
+        here = self._parameters("(INR i)", self._all, f"(({q}) ^ i)")
+        return [
+            f"pose (cost := fun (b p : R) (u : families C V) => {text}).",
+            f"assert (along : forall i, (i <= n)%nat -> cost (INR i) (({q}) ^ i) (y i) <= cost 0 1 (y O)).",
+            "{ induction i as [| i before]; intro short; [apply Rle_refl |].",
+            "  apply Rle_trans with (2 := before (Nat.lt_le_incl _ _ short)). rewrite S_INR.",
+            f"  change (cost (INR i + 1) (({q}) * ({q}) ^ i) (y (S i)) <= cost (INR i) (({q}) ^ i) (y i))."
+            if self.terms.ratio is not None
+            else "  rewrite ?pow1.",
+            "  rewrite (path_step i (Nat.lt_lt_succ_r _ _ short)).",
+            f"  apply {self._applied(step, '(y i)', here)};",
+            "    first [assumption | apply pos_INR | apply power_sign | apply power_most | lra]. }"
+            if self.terms.ratio is not None
+            else "    first [assumption | apply pos_INR | lra]. }",
+        ]
+
+    def _concluded(self) -> list[str]:
+        """The claim, from the last step and what went before."""
+        m = self.theorem.writer.number(self.parts.multiplier)
+        by = (
+            "first [assumption | apply power_sign | lra]"
+            if self.terms.ratio is not None
+            else "first [assumption | lra]"
+        )
+        return [
+            "pose proof (along n (Nat.le_refl n)) as all_but_last. rewrite n_is in all_but_last.",
+            "rewrite (path_step n (Nat.lt_succ_diag_r n)) in path_end. rewrite path_start in all_but_last.",
+            "rewrite ?pow1 in all_but_last." if self.terms.ratio is None else "rewrite before_is in all_but_last.",
+            f"apply (last_of_steps _ _ ({m}) _ _) with (3 := all_but_last); [| lra].",
+            f"apply {self._applied(self.last, '(y n)', self._parameters('', self._all))}; {by}.",
+        ]

@@ -1,0 +1,151 @@
+"""Any number of local steps, and proofs by cases: what a reader sees of the theorems, and that Rocq refuses mutants."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fedconvex.claims.terms import number, parameter
+from fedconvex.proofs_checks.claims import derivation_of
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.rocq.cases import Split, split
+from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, check_folder, find_rocq, granted
+from fedconvex.proofs_checks.rocq.files import exported, write_theories
+from fedconvex.proofs_checks.rocq.substitutions import substitutions
+from fedconvex.proofs_checks.verification import load
+from fedconvex.theory import statement
+
+# One step after the other, the sum of the gradients on the way, a potential along the steps; a case that decides a
+# maximum, and one by the number of clients.
+THEOREMS = (
+    "fedsplit.corollary1", "fedsplit.proposition1", "li_fedavg.drift", "exact_rates.scaffoldroundconvexclients",
+    "giselsson_boyd.reflectedproximalstep", "exact_rates.fedproxroundofpclients",
+)  # fmt: skip
+# Changes of the theorem itself, at the last place where the text has them.
+MUTANTS = (
+    ("fedsplit.corollary1", "(sqrt kappa + 1)) ^ steps)", "(sqrt kappa + 1)) ^ S steps)"),
+    ("fedsplit.corollary1", "((1 - 1 / (sqrt kappa + 1)) ^ steps)", "((1 - 3 / (sqrt kappa + 1)) ^ steps)"),
+    ("fedsplit.corollary1", "(forall i, (i < steps)%nat -> y (S i)", "(forall i, (S i < steps)%nat -> y (S i)"),
+    ("fedsplit.corollary1", "(theta = y steps) ->", "(theta = y (pred steps)) ->"),
+    ("fedsplit.proposition1", "(w_next = w) ->", "(w_next = w_next) ->"),
+    ("fedsplit.proposition1", "(gradient F (y i))%V) steps)", "(gradient F (y i))%V) (S steps))"),
+    ("fedsplit.proposition1", "(theta = y steps) ->", "(theta = y (S steps)) ->"),
+    ("li_fedavg.drift", "<= (stepsize ^ 2) *", "<= (stepsize ^ 3) *"),
+    ("exact_rates.scaffoldroundconvexclients", "- 2 * stepsize * (", "- 3 * stepsize * ("),
+    ("giselsson_boyd.reflectedproximalstep", "((stepsize * L - 1) / (stepsize * L + 1))) * (norm",
+     "((stepsize * L - 2) / (stepsize * L + 1))) * (norm"),
+    ("giselsson_boyd.reflectedproximalstep", "curvature_at_most L (f k)", "curvature_at_most (2 * L) (f k)"),
+    ("giselsson_boyd.reflectedproximalstep", "(Rle_or_lt (mu * L)", "(Rle_or_lt (2 * mu * L)"),
+    ("exact_rates.fedproxroundofpclients", "(Rle_or_lt (2) (num_clients))", "(Rle_or_lt (3) (num_clients))"),
+)  # fmt: skip
+
+
+def theorem_of(identifier: str) -> str:
+    """The theorem of the statement itself, which is the last one, without its proof."""
+    name = identifier.replace(".", "_")
+    return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
+
+
+def changed(identifier: str, old: str, new: str) -> str:
+    """The text with one change, at the last place."""
+    before, found, after = exported(statement(identifier)).text.rpartition(old)
+    assert found, (identifier, old)
+    return before + new + after
+
+
+def test_local_steps_are_a_sequence_and_its_end_is_the_answer() -> None:
+    theorem = theorem_of("fedsplit.corollary1")
+    assert "(local_steps = INR steps) ->" in theorem
+    assert "(y O = (2 * w - z)%V) ->" in theorem
+    assert "(forall i, (i < steps)%nat -> y (S i) = ((y i) - " in theorem
+    assert "(theta = y steps) ->" in theorem
+    assert theorem.rstrip().endswith("<= ((1 - 1 / (sqrt kappa + 1)) ^ steps) * (norm (2 * w - z - exact)).")
+
+
+def test_scaffold_is_exported_for_every_number_of_local_steps() -> None:
+    """Nothing but the setting is assumed: no potential, and no lemma about one step."""
+    theorem = theorem_of("scaffold.acceleration")
+    assert "(mu <= 3 / (4 * stepsize * (local_steps ^ 2))) ->" in theorem
+    assert "(theta = y steps) ->" in theorem
+    assert "power" not in theorem
+    assert "bernoulli" not in theorem
+    assert "(((1 - stepsize * mu) ^ steps) ^ 2) * (" in theorem
+
+
+def test_a_theorem_by_cases_has_its_maximum_and_no_case() -> None:
+    theorem = theorem_of("fedsplit.theorem1sharper")
+    assert "Rmax (1 / (stepsize * mu)) (stepsize * L)" in theorem
+    assert "1 / (stepsize ^ 2)" not in theorem  # what the cases compare with mu * L
+    text = exported(statement("fedsplit.theorem1sharper")).text
+    for case in (1, 2):
+        assert f"Theorem fedsplit_theorem1sharper_case_{case} :" in text
+        assert "Rmax" not in text.partition(f"Theorem fedsplit_theorem1sharper_case_{case} :")[2].partition("Proof.")[0]
+
+
+def test_a_case_knows_what_follows_without_roots() -> None:
+    """From mu·L <= 1/s² and mu <= L follows mu <= 1/s, and not the contrary."""
+    of = statement("fedsplit.theorem1sharper")
+    load("fedsplit")
+    assert of.claim is not None
+    tree = split("a", of.setting, of.claim, derivation_of(of))
+    assert isinstance(tree, Split)
+    mu, L, s = parameter("mu"), parameter("L"), parameter("stepsize")
+    assert [one.condition for case in tree.cases for one in case.derived] == [(1 / s, ">=", mu), (L, ">=", 1 / s)]
+    below = SettingParameters(tree.cases[1].setting, [])
+    assert not below.field.is_nonnegative(below.value(1 / s - L))
+
+
+def test_the_one_client_of_a_case_is_a_number() -> None:
+    text = exported(statement("exact_rates.fedproxroundofpclients")).text
+    one = text.partition("Theorem exact_rates_fedproxroundofpclients_case_2 :")[2].partition("Proof.")[0]
+    assert "draw_without_replacement W C 1 1," in one
+    assert "num_clients" not in one
+    assert "draw_without_replacement W C num_active num_clients," in theorem_of("exact_rates.fedproxroundofpclients")
+
+
+def test_a_strict_sign_is_seen_where_one_is() -> None:
+    """n - 1 > 0 is no sign of n >= 1, but of n >= 2: with both conditions, the second one is used."""
+    of = statement("exact_rates.fedproxroundofpclients")
+    load("exact_rates")
+    assert of.claim is not None
+    tree = split("a", of.setting, of.claim, derivation_of(of))
+    assert isinstance(tree, Split)
+    parameters = SettingParameters(tree.cases[0].setting, [])
+    value = parameters.value(parameter("num_clients") - number(1))
+    found = substitutions(parameters.field, value, strictly=True)
+    assert found is not None
+    assert str(found[1].above - found[1].field.one).startswith("x")  # the slack of n >= 2, plus 1
+    assert substitutions(parameters.field, -value) is None
+
+
+# ---- with Rocq
+
+with_rocq = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("coqc") is None and shutil.which("rocq") is None,
+        reason="neither coqc nor rocq is on the path (Debian: apt install coq)",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def rocq() -> Rocq:
+    return find_rocq()
+
+
+@pytest.fixture(scope="module")
+def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The theorems, which Rocq accepts on the axioms of its real numbers."""
+    place = tmp_path_factory.mktemp("rocq") / "theories"
+    written = write_theories(place, [statement(name) for name in THEOREMS])
+    found = list(check_folder(rocq, place, written))
+    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(THEOREMS)
+    assert granted(axioms_of(rocq, place, written)) == []
+    return place
+
+
+@pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=with_rocq) for mutant in MUTANTS])
+def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
+    (folder / "Statements" / "mutant.v").write_text(changed(identifier, old, new))
+    assert not rocq.compile(folder, "Statements/mutant").accepted
