@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, inner, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
 from fedconvex.proofs_checks.rocq.steps import CANONICAL, Step
-from fedconvex.proofs_checks.rocq.terms import Missing, number_of
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.scripts import Script
@@ -114,11 +115,21 @@ def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]
         square_of_unknown = Quantity({twice: script.board.field.scalar(1)})
         rest = rest - reader.product(q, square_of_unknown - square)
         text = " + ".join(
-            " * ".join([f"({script.roots.text(number_of(c))})", *(script.lengths[int(x[1])][1] for x in m)])
+            " * ".join([f"({script.roots.text(_divided(c))})", *(script.lengths[int(x[1])][1] for x in m)])
             for m, c in q.terms.items()
         )
         found.append((text, name, script.within.number(inner(of, of)), place))
     return found
+
+
+def _divided(of: Scalar) -> Number:
+    """The formula with the factors of its divisor, whose signs are known; the sign of their product has to be found."""
+    if len(of.below) == 1:
+        return number_of(of)
+    try:
+        return divided(of)
+    except Missing:
+        return number_of(of)
 
 
 def conclude(script: "Script") -> None:
