@@ -12,6 +12,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.rocq.refutations import refutation
+from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
@@ -107,15 +108,8 @@ def exported(statement: Statement) -> Exported:
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
-        script: Script | RunScript
-        if statement.claim.of_run:
-            theorem = RunTheorem(
-                identifier.replace(".", "_"), statement.setting, statement.claim, derivation_of(statement)
-            )
-            script = RunScript(theorem)
-        else:
-            script = Script(theorem_of_statement(identifier))
-        text = script.whole()
+        script = script_of(statement)
+        text = without_repeats(script.whole())
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
     except Refused as error:
@@ -124,6 +118,15 @@ def exported(statement: Statement) -> Exported:
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+
+
+def script_of(statement: Statement) -> Script | RunScript:
+    """The theorem of a statement with a proof, and its script. Raises Missing and Refused."""
+    load(statement.paper.name)
+    if statement.claim is None or not statement.claim.of_run:
+        return Script(theorem_of_statement(statement.identifier))
+    name = statement.identifier.replace(".", "_")
+    return RunScript(RunTheorem(name, statement.setting, statement.claim, derivation_of(statement)))
 
 
 def _refuted(statement: Statement) -> Exported:

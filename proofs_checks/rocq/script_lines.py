@@ -1,6 +1,6 @@
 """The lines of a proof, each from its facts with their multipliers, and its conclusion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, inner, parts
@@ -41,8 +41,16 @@ def prove_line(script: "Script", step: Step) -> None:
         body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact.proof)}).")
         summands.append(f"{script.within.factor(multiplier)} * ({text})")
         proofs_of.append((multiplier, f"fact_{place}", fact.exact))
-    for weight, u in step.squares:
-        summands.append(f"{script.within.factor(weight)} * inner {script.within.operand(u)} {script.within.operand(u)}")
+    rewritten = {}
+    for place, (weight, u) in enumerate(step.squares, 1):
+        written = weight
+        if not step.facts and weight in script.read.nested:  # as in the claim, so that each quotient is cleared alone
+            written = script.read.nested[weight]
+            rewritten[weight] = f"weight_{place}"
+            equation = f"{script.within.number(written)} = {script.within.number(weight)}"
+            body.append(f"assert (weight_{place} : {equation}) by {script.roots.identity}.")
+        square = f"inner {script.within.operand(u)} {script.within.operand(u)}"
+        summands.append(f"{script.within.factor(written)} * {square}")
         proofs_of.append((weight, "apply inner_square", False))
     corrections = _corrections(script, step)
     total = " + ".join(summands) or "0"
@@ -50,7 +58,7 @@ def prove_line(script: "Script", step: Step) -> None:
     apply = "by_identity" if relation == "<=" else "by_equation"
     body.append(f"apply ({apply} _ _ ({whole})).")
     body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {script.roots.identity}.")
-    body.append(f"- {_nonnegative(script, proofs_of, corrections, relation)}")
+    body.append(f"- {_nonnegative(script, proofs_of, corrections, relation, rewritten)}")
     script.say("{ " + "\n    ".join(body) + " }")
 
 
@@ -59,7 +67,11 @@ def _tactic(script: "Script", proof: str) -> str:
 
 
 def _nonnegative(
-    script: "Script", parts_: list[tuple[Number, str, bool]], corrections: list[Any], relation: str
+    script: "Script",
+    parts_: list[tuple[Number, str, bool]],
+    corrections: list[Any],
+    relation: str,
+    rewritten: Mapping[Number, str],
 ) -> str:
     lines = []
     for _, n, _, _ in reversed(corrections):
@@ -75,7 +87,8 @@ def _nonnegative(
         else:
             known = script.signs.get(script.writer.number(multiplier))
             sign = f"exact {known}" if known else f"{script.plain()[:-1] or 'idtac'}; sign"
-            one = f"apply Rmult_le_pos; [{sign} | {found}]"
+            first = f"rewrite {rewritten[multiplier]}; " if multiplier in rewritten else ""
+            one = f"apply Rmult_le_pos; [{first}{sign} | {found}]"
         if relation == "=":
             lines.append(f"apply both_zero; [| {one}]." if place else f"{one}.")
         elif exact:
