@@ -1,6 +1,6 @@
 """How many faults in exported theorems Rocq refuses, each shown to be a fault without Rocq.
 
-    python benchmarks/rocq_mutants.py [--faults 300] [--seconds 2]
+    python benchmarks/rocq_mutants.py [--faults 300] [--seconds 1]
 
 Mutants are those of rocq_mutants.py in tests/proofs_checks/rocq: a constant, sign, exponent or time in a claim, a
 hypothesis, a parameter of the round, or a multiplier of a proof is changed. Kinds take turns, statements are drawn at
@@ -14,8 +14,9 @@ keeps them; 300 faults take an hour or less, and the record is written again and
 import argparse
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from fedconvex.proofs_checks.rocq.files import exported, write_theories
 from fedconvex.theory import papers, statement
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "proofs_checks"
-sys.path += [str(TESTS), str(TESTS / "rocq")]
+sys.path[:0] = [str(TESTS / "rocq"), str(TESTS)]
 
 from rocq_mutants import KINDS, Mutant, mutants_of, shown_wrong, unchanged  # noqa: E402  (found above)
 
@@ -120,11 +121,18 @@ def main(faults: int, seconds: float) -> None:
             assert checked.accepted, f"{checked.name}: {checked.problem}"
         later: list[Mutant] = []
         of_turn = in_turn()
-        while count.faults < faults and (mutant := next(of_turn, None)) is not None:
-            if why := shown_wrong(mutant, seconds):
-                count.add(mutant, why, *answer(rocq, folder, mutant))
-            else:
-                later.append(mutant)
+        with ThreadPoolExecutor(1) as pool:  # while Rocq reads a mutant, the next one is looked for
+            waiting: deque[tuple[Mutant, str, Future[tuple[bool, bool]]]] = deque()
+            while len(waiting) + count.faults < faults and (mutant := next(of_turn, None)) is not None:
+                if why := shown_wrong(mutant, seconds):
+                    waiting.append((mutant, why, pool.submit(answer, rocq, folder, mutant)))
+                else:
+                    later.append(mutant)
+                while waiting and waiting[0][2].done():
+                    count.add(*waiting[0][:2], *waiting.popleft()[2].result())
+            for mutant, why, of in waiting:
+                count.add(mutant, why, *of.result())
+        count.write()
         for mutant in later:
             count.add(mutant, "", *answer(rocq, folder, mutant))
         count.write()
@@ -149,6 +157,6 @@ def answer(rocq: Rocq, folder: Path, mutant: Mutant) -> tuple[bool, bool]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--seconds", type=float, default=1)
     options = parser.parse_args()
     main(options.faults, options.seconds)
