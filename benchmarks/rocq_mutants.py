@@ -12,11 +12,13 @@ keeps them; 300 faults take an hour or less, and the record is written again and
 """
 
 import argparse
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from run import record, row
 
 from fedconvex.proofs_checks.reporting.cache import folder as cache_folder
 from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder, find_rocq
-from fedconvex.proofs_checks.rocq.files import exported, write_theories
+from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
 from fedconvex.theory import papers, statement
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "proofs_checks"
@@ -34,8 +36,14 @@ sys.path[:0] = [str(TESTS / "rocq"), str(TESTS)]
 
 from rocq_mutants import KINDS, Mutant, mutants_of, shown_wrong, unchanged  # noqa: E402  (found above)
 
-LONGEST = 9_000  # characters of a text that is mutated
-EVERY = 10  # mutants between two records
+LONGEST = 6_500  # characters of a text that is mutated
+EVERY = 20  # mutants in one process, and between two records
+LONGEST_STEP = 60  # seconds for one sentence of Rocq
+
+
+def is_short(of: Exported) -> bool:
+    """Whether the theorem is mutated."""
+    return bool(of.text) and not of.refuted and len(of.text) <= LONGEST
 
 
 def in_turn() -> Iterator[Mutant]:
@@ -43,7 +51,7 @@ def in_turn() -> Iterator[Mutant]:
     draws = np.random.default_rng(0)
     everything = [one for paper in papers().values() for one in paper.everything]
     texts = [(one, exported(one)) for one in everything]
-    chosen = [one for one, of in texts if of.text and not of.refuted and len(of.text) <= LONGEST]
+    chosen = [one for one, of in texts if is_short(of)]
     known: dict[str, dict[str, list[Mutant]]] = {}
     seen: set[str] = set()
     print(f"{len(chosen)} of {sum(bool(of.text) for _, of in texts)} theorems", flush=True)
@@ -74,17 +82,13 @@ class Count:
         self.kinds = {kind: Counter[str]() for kind in KINDS}
         self.listed: list[dict[str, Any]] = []
 
-    def add(self, mutant: Mutant, why: str, accepted: bool, too_long: bool) -> None:
+    def add(self, mutant: Mutant, why: str, answer: str) -> None:
         """Counts a mutant: `why` is how it is known to be wrong, "" where it is not."""
-        answer = "accepted" if accepted else "too long" if too_long else "refused"
         self.kinds[mutant.kind][f"{'shown wrong' if why else 'not shown wrong'}, {answer}"] += 1
-        if accepted or too_long:
+        if answer != "refused":
             entry = {"statement": mutant.identifier, "kind": mutant.kind, "answer": answer, "wrong": why[:300]}
             self.listed.append(entry | {"before": mutant.before, "after": mutant.after})
             print(f"{answer}{': WRONG' * bool(why)}: {mutant.identifier}, {mutant.kind}: {mutant.after}", flush=True)
-        if sum(self.total.values()) % EVERY == 0:
-            self.write()
-            print(dict(self.total), flush=True)
 
     @property
     def total(self) -> Counter[str]:
@@ -98,6 +102,7 @@ class Count:
 
     def write(self) -> None:
         """Writes the record."""
+        print(dict(self.total), flush=True)
         refused = self.total["shown wrong, refused"]
         what = f"mutants of exported theorems, shown to be wrong without Rocq, that Rocq refuses, of {self.faults}"
         share = 100 * refused / max(self.faults, 1)
@@ -114,44 +119,67 @@ def main(faults: int, seconds: float) -> None:
     count = Count(rocq := find_rocq())
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "theories"
-        names = [one.identifier for paper in papers().values() for one in paper.everything]
-        short = [n for n in names if (of := exported(statement(n))).text and not of.refuted and len(of.text) <= LONGEST]
-        written = write_theories(folder, [statement(name) for name in short])
-        for checked in check_folder(rocq, folder, written, jobs=1, kept=cache_folder() / "rocq"):
-            assert checked.accepted, f"{checked.name}: {checked.problem}"
+        every = [exported(one) for paper in papers().values() for one in paper.everything]
+        write_theories(folder, [statement(of.identifier) for of in every if is_short(of)])
         later: list[Mutant] = []
         of_turn = in_turn()
-        with ThreadPoolExecutor(1) as pool:  # while Rocq reads a mutant, the next one is looked for
-            waiting: deque[tuple[Mutant, str, Future[tuple[bool, bool]]]] = deque()
-            while len(waiting) + count.faults < faults and (mutant := next(of_turn, None)) is not None:
+        while count.faults < faults:
+            wrong: list[tuple[Mutant, str]] = []
+            while len(wrong) < min(EVERY, faults - count.faults) and (mutant := next(of_turn, None)) is not None:
                 if why := shown_wrong(mutant, seconds):
-                    waiting.append((mutant, why, pool.submit(answer, rocq, folder, mutant)))
+                    wrong.append((mutant, why))
                 else:
                     later.append(mutant)
-                while waiting and waiting[0][2].done():
-                    count.add(*waiting[0][:2], *waiting.popleft()[2].result())
-            for mutant, why, of in waiting:
-                count.add(mutant, why, *of.result())
-        count.write()
-        for mutant in later:
-            count.add(mutant, "", *answer(rocq, folder, mutant))
-        count.write()
+            if not wrong:
+                break
+            for (mutant, why), said in zip(wrong, answers(rocq, folder, [m for m, _ in wrong]), strict=True):
+                count.add(mutant, why, said)
+            count.write()
+        for begin in range(0, len(later), EVERY):
+            some = later[begin : begin + EVERY]
+            for mutant, said in zip(some, answers(rocq, folder, some), strict=True):
+                count.add(mutant, "", said)
+            count.write()
 
 
 @cache
-def require_accepted(rocq: Rocq, folder: Path, identifier: str) -> None:
-    """Without a change Rocq accepts the file: what it refuses, it refuses for the change."""
-    (folder / "Statements" / "mutant.v").write_text(unchanged(statement(identifier)))
-    found = rocq.compile(folder, "Statements/mutant")
-    assert found.accepted, f"{identifier}: {found.problem}"
+def compile_right(rocq: Rocq, folder: Path, identifier: str) -> None:
+    """Compiles the right theorem, from which mutants take lemmas."""
+    found, waiting = [], [identifier]
+    while waiting:
+        found.insert(0, exported(statement(waiting.pop())))
+        waiting += found[0].cited
+    for checked in check_folder(rocq, folder, found, jobs=1, kept=cache_folder() / "rocq"):
+        assert checked.accepted, f"{checked.name}: {checked.problem}"
 
 
-def answer(rocq: Rocq, folder: Path, mutant: Mutant) -> tuple[bool, bool]:
-    """Whether Rocq accepts the mutant, and whether it needs too long."""
-    require_accepted(rocq, folder, mutant.identifier)
-    (folder / "Statements" / "mutant.v").write_text(mutant.text)
-    found = rocq.compile(folder, "Statements/mutant")
-    return found.accepted, found.problem.startswith("more than")
+def answers(rocq: Rocq, folder: Path, mutants: list[Mutant]) -> list[str]:
+    """For each mutant "accepted", "refused" or "too long": the last where a step of it takes more than a minute.
+
+    All of them in one process, which loads the library once and goes on after an error, also within a proof: whatever
+    is accepted so has been proved. The right theorems stand among them in the same form, and must be accepted.
+    """
+    identifiers = list(dict.fromkeys(m.identifier for m in mutants))
+    for identifier in identifiers:
+        compile_right(rocq, folder, identifier)
+    texts = [*(unchanged(statement(identifier)) for identifier in identifiers), *(m.text for m in mutants)]
+    names = [identifier.replace(".", "_") for identifier in [*identifiers, *(m.identifier for m in mutants)]]
+    session = ["Set Silent.", f"Set Default Timeout {LONGEST_STEP}."]
+    for place, (name, text) in enumerate(zip(names, texts, strict=True)):
+        session += [f"Module Mutant{place}.", text, "Abort All.", f"End Mutant{place}.", f"Check Mutant{place}.{name}.",
+                    f"Check end_of_{place}."]  # fmt: skip
+    command = [str(shutil.which("coqtop")), "-q", "-R", "FedConvex", "FedConvex", "-R", "Statements", "Statements"]
+    run = subprocess.run(command, cwd=folder, input="\n".join(session), capture_output=True, text=True)
+    found, left = [], run.stderr
+    for place, name in enumerate(names):
+        errors, end, left = left.partition(f"The reference end_of_{place} was not found")
+        refused = f"The reference Mutant{place}.{name} was not found" in errors
+        accepted = re.search(rf"^Mutant{place}\.{name}\s*:", run.stdout, re.M) is not None
+        assert end, f"{name}: no answer of Rocq: {run.stderr[-500:]}"
+        assert refused != accepted, f"{name}: no answer of Rocq: {errors}"
+        found.append("accepted" if accepted else "too long" if "Timeout!" in errors else "refused")
+    assert found[: len(identifiers)] == ["accepted"] * len(identifiers), dict(zip(identifiers, found, strict=False))
+    return found[len(identifiers) :]
 
 
 if __name__ == "__main__":

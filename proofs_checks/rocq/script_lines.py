@@ -172,3 +172,12 @@ def factors_of(x: Number) -> Iterator[Number]:
             yield from factors_of(factor)
     elif is_of_parameters(x) and any(p.head in ("-", "neg") for p in parts(x)):
         yield x
+
+
+def signs_in(x: Number) -> Iterator[Number]:
+    """The formulas of parameters with differences, in a sum of products with lengths, whose signs its own needs."""
+    if not is_of_parameters(x) and x.head in ("+", "*"):
+        for part in x.args:
+            yield from signs_in(part)
+    else:
+        yield from factors_of(x)
