@@ -29,12 +29,13 @@ from run import record, row
 from fedconvex.proofs_checks.reporting.cache import folder as cache_folder
 from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder, find_rocq
 from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
+from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "proofs_checks"
 sys.path[:0] = [str(TESTS / "rocq"), str(TESTS)]
 
-from rocq_mutants import KINDS, Mutant, mutants_of, shown_wrong, unchanged  # noqa: E402  (found above)
+from rocq_mutants import IN_PROOF, KINDS, Mutant, mutants_of, shown_wrong, unchanged  # noqa: E402  (found above)
 
 LONGEST = 6_500  # characters of a text that is mutated
 EVERY = 20  # mutants in one process, and between two records
@@ -49,29 +50,28 @@ def is_short(of: Exported) -> bool:
 def in_turn() -> Iterator[Mutant]:
     """Mutants of the theorems that are not too long, the kinds in turn and each text once."""
     draws = np.random.default_rng(0)
-    everything = [one for paper in papers().values() for one in paper.everything]
-    texts = [(one, exported(one)) for one in everything]
-    chosen = [one for one, of in texts if is_short(of)]
-    known: dict[str, dict[str, list[Mutant]]] = {}
-    seen: set[str] = set()
-    print(f"{len(chosen)} of {sum(bool(of.text) for _, of in texts)} theorems", flush=True)
-    while True:
-        before = len(seen)
+    texts = {one: exported(one) for paper in papers().values() for one in paper.everything}
+    chosen = [one for one, of in texts.items() if is_short(of)]
+    print(f"{len(chosen)} of {sum(bool(of.text) for of in texts.values())} theorems", flush=True)
+    left = {(place, kind): _shuffled(one, kind, draws) for place, one in enumerate(chosen) for kind in KINDS}
+    while left:
         for kind in KINDS:
             for place in draws.permutation(len(chosen)):
-                one = chosen[place]
-                if one.identifier not in known:
-                    known[one.identifier] = {k: [] for k in KINDS}
-                    for mutant in mutants_of(one):
-                        known[one.identifier][mutant.kind].append(mutant)
-                left = [m for m in known[one.identifier][kind] if m.text not in seen]
-                if left:
-                    mutant = left[int(draws.integers(len(left)))]
-                    seen.add(mutant.text)
+                mutant = next(left[place, kind], None) if (place, kind) in left else None
+                if mutant is not None:
                     yield mutant
                     break
-        if len(seen) == before:
-            return
+                left.pop((place, kind), None)
+
+
+def _shuffled(one: Statement, kind: str, draws: np.random.Generator) -> Iterator[Mutant]:
+    """The mutants of a kind in a random order, as they are asked for."""
+    if kind in IN_PROOF:  # in a random order already, and each takes long to write
+        yield from mutants_of(one, IN_PROOF)
+        return
+    of_kind = [m for m in mutants_of(one, {kind}) if m.kind == kind]
+    for place in draws.permutation(len(of_kind)):
+        yield of_kind[place]
 
 
 class Count:
@@ -119,8 +119,8 @@ def main(faults: int, seconds: float) -> None:
     count = Count(rocq := find_rocq())
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "theories"
-        every = [exported(one) for paper in papers().values() for one in paper.everything]
-        write_theories(folder, [statement(of.identifier) for of in every if is_short(of)])
+        every = [one for paper in papers().values() for one in paper.everything if is_short(exported(one))]
+        write_theories(folder, every)
         later: list[Mutant] = []
         of_turn = in_turn()
         while count.faults < faults:

@@ -40,8 +40,6 @@ REFUSED_BY_ROCQ = frozenset(
         "exact_rates.fedpdconvexclients",
         "feddyn.theorem5convex",
         "fedprox.remark8",
-        "fedprox.theorem4bycurvature",
-        "fedprox.theorem4byvariance",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra.

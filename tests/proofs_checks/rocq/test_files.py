@@ -55,7 +55,7 @@ def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str
 
 def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
     assert checked_by(sorted(REFUSED_BY_ROCQ)[0]) == ""
-    assert "by Rocq" not in str(verify("fedprox.theorem4byvariance"))
+    assert "by Rocq" not in str(verify("fedprox.remark8"))
     assert f"checked by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
 
 
