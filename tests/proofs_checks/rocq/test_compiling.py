@@ -63,6 +63,9 @@ SHOWN = (
     "forall a b t : R, 0 < (a - b) / 2 * t -> a - b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
     "rewrite zero; unfold Rdiv; ring. Qed.",
     "forall a b : R, a - b <> 0 -> (b - a) / (a - b) = - 1. Proof. intros. field; nonzero. Qed.",
+    # a divisor that is positive once it is multiplied out, and one whose opposite is
+    "forall a m s : R, 0 < m -> 0 < s -> a + (a + m - a) * s - a <> 0. Proof. intros. nonzero. Qed.",
+    "forall a m s : R, 0 < m -> 0 < s -> a - (a + m) * s + a * s - a <> 0. Proof. intros. nonzero. Qed.",
 )
 NOT_SHOWN = (
     "forall a b, 0 <= a -> 0 <= b -> 0 < a * b. Proof. intros. seen. Qed.",
@@ -72,6 +75,8 @@ NOT_SHOWN = (
     "forall a b t : R, 0 < (a - b) / 2 * t -> a + b <> 0. Proof. intros a b t H. apply (factor_of H); intro zero; "
     "rewrite zero; unfold Rdiv; ring. Qed.",
     "forall a b : R, a <> 0 -> a / b * b = a. Proof. intros. field; nonzero. Qed.",
+    "forall a m s : R, 0 <= m -> 0 < s -> a + (a + m - a) * s - a <> 0. Proof. intros. nonzero. Qed.",
+    "forall a m s : R, 0 < m -> 0 < s -> a - (a + m) * s + a <> 0. Proof. intros. nonzero. Qed.",
 )
 
 

@@ -8,18 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex.claims.terms import number
+from fedconvex.claims.terms import free, norm, number, parameter
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.claims import derivation_of
+from fedconvex.proofs_checks.kernel.scalars import Field
+from fedconvex.proofs_checks.kernel.vectors import Vec
 from fedconvex.proofs_checks.reporting.recorded import recorded
 from fedconvex.proofs_checks.rocq import recording
 from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
 from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, write_theories
+from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.repeats import without_repeats
+from fedconvex.proofs_checks.rocq.script_lines import signs_in
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
 
@@ -253,6 +257,26 @@ def test_what_shows_a_mutant_to_be_wrong() -> None:
     multiplier = next(m for m in found if m.kind == "multiplier")
     assert shown_wrong(multiplier).startswith("the kernel: ")
     assert shown_wrong(replace(multiplier, derivation=derivation_of(of))) == ""
+
+
+def test_signs_that_a_multiplier_with_lengths_needs() -> None:
+    """Formulas of parameters with differences, in any summand; no lengths, and no sums that show their sign."""
+    a, b, n = parameter("a"), parameter("b"), norm(free("u"))
+    assert list(signs_in((a - b) * n + a * (n + (b - a) / a * n))) == [a - b, (b - a) / a]
+    assert list(signs_in(a * n + (a + b) * n)) == []
+    assert list(signs_in((a - b) * a)) == [a - b]  # a product of parameters has factors, too
+
+
+def test_lengths_of_equal_vectors_are_equal_where_a_coefficient_may_be_zero() -> None:
+    """a − b has no sign in the field, so that nothing is divided by it."""
+    field = Field({"a": "positive", "b": "positive"})
+    unclear, one = field.parameter("a") - field.parameter("b"), field.scalar(1)
+    u, v = Vec({("same", "x"): unclear, ("same", "y"): one}), Vec({("same", "x"): one, ("same", "y"): one})
+    assert ratio(u, u) == one
+    assert ratio(u * 2, u) == field.scalar(2)
+    assert ratio(u, v) is None
+    only = Vec({("same", "x"): unclear})
+    assert ratio(only, only) is None  # it may be 0, and so may the other
 
 
 def test_a_lemma_that_says_what_an_earlier_one_says_cites_it() -> None:
