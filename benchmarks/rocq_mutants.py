@@ -39,6 +39,7 @@ from rocq_mutants import IN_PROOF, KINDS, Mutant, mutants_of, shown_wrong, uncha
 
 LONGEST = 6_500  # characters of a text that is mutated
 EVERY = 20  # mutants in one process, and between two records
+TRIED: set[str] = set()  # statements whose right theorem was accepted in the form of mutants
 LONGEST_STEP = 60  # seconds for one sentence of Rocq
 
 
@@ -47,12 +48,9 @@ def is_short(of: Exported) -> bool:
     return bool(of.text) and not of.refuted and len(of.text) <= LONGEST
 
 
-def in_turn() -> Iterator[Mutant]:
-    """Mutants of the theorems that are not too long, the kinds in turn and each text once."""
+def in_turn(chosen: list[Statement]) -> Iterator[Mutant]:
+    """Mutants of these theorems, the kinds in turn and each text once."""
     draws = np.random.default_rng(0)
-    texts = {one: exported(one) for paper in papers().values() for one in paper.everything}
-    chosen = [one for one, of in texts.items() if is_short(of)]
-    print(f"{len(chosen)} of {sum(bool(of.text) for of in texts.values())} theorems", flush=True)
     left = {(place, kind): _shuffled(one, kind, draws) for place, one in enumerate(chosen) for kind in KINDS}
     while left:
         for kind in KINDS:
@@ -119,10 +117,12 @@ def main(faults: int, seconds: float) -> None:
     count = Count(rocq := find_rocq())
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "theories"
-        every = [one for paper in papers().values() for one in paper.everything if is_short(exported(one))]
-        write_theories(folder, every)
+        texts = {one: exported(one) for paper in papers().values() for one in paper.everything}
+        chosen = [one for one, of in texts.items() if is_short(of)]
+        print(f"{len(chosen)} of {sum(bool(of.text) for of in texts.values())} theorems", flush=True)
+        write_theories(folder, chosen)
         later: list[Mutant] = []
-        of_turn = in_turn()
+        of_turn = in_turn(chosen)
         while count.faults < faults:
             wrong: list[tuple[Mutant, str]] = []
             while len(wrong) < min(EVERY, faults - count.faults) and (mutant := next(of_turn, None)) is not None:
@@ -157,9 +157,10 @@ def answers(rocq: Rocq, folder: Path, mutants: list[Mutant]) -> list[str]:
     """For each mutant "accepted", "refused" or "too long": the last where a step of it takes more than a minute.
 
     All of them in one process, which loads the library once and goes on after an error, also within a proof: whatever
-    is accepted so has been proved. The right theorems stand among them in the same form, and must be accepted.
+    is accepted so has been proved. The right theorem of each statement comes first, once, in the same form, and must be
+    accepted.
     """
-    identifiers = list(dict.fromkeys(m.identifier for m in mutants))
+    identifiers = [name for name in dict.fromkeys(m.identifier for m in mutants) if name not in TRIED]
     for identifier in identifiers:
         compile_right(rocq, folder, identifier)
     texts = [*(unchanged(statement(identifier)) for identifier in identifiers), *(m.text for m in mutants)]
@@ -170,7 +171,7 @@ def answers(rocq: Rocq, folder: Path, mutants: list[Mutant]) -> list[str]:
                     f"Check end_of_{place}."]  # fmt: skip
     command = [str(shutil.which("coqtop")), "-q", "-R", "FedConvex", "FedConvex", "-R", "Statements", "Statements"]
     run = subprocess.run(command, cwd=folder, input="\n".join(session), capture_output=True, text=True)
-    found, left = [], run.stderr
+    found, left = [], " ".join(run.stderr.split())  # messages are broken into lines
     for place, name in enumerate(names):
         errors, end, left = left.partition(f"The reference end_of_{place} was not found")
         refused = f"The reference Mutant{place}.{name} was not found" in errors
@@ -179,6 +180,7 @@ def answers(rocq: Rocq, folder: Path, mutants: list[Mutant]) -> list[str]:
         assert refused != accepted, f"{name}: no answer of Rocq: {errors}"
         found.append("accepted" if accepted else "too long" if "Timeout!" in errors else "refused")
     assert found[: len(identifiers)] == ["accepted"] * len(identifiers), dict(zip(identifiers, found, strict=False))
+    TRIED.update(identifiers)
     return found[len(identifiers) :]
 
 
