@@ -166,6 +166,11 @@ def _of_setting(statement: Statement, text: str) -> Iterator[Mutant]:
                 if (other := now.get(name, "True")) != line:
                     lines.append((line, other))
                     new = _with_line(statement, new, f"  ({line}) ->", f"  ({other}) ->")
+            if kind == "round":  # the claim may name vectors of the round, such as the residuals
+                said = (_conclusion(plain, claim), _conclusion(script, claim))
+                if said[0] != said[1]:
+                    lines.append(said)
+                    new = _with_line(statement, new, f"  {said[0]}.", f"  {said[1]}.")
         except UNWRITTEN:
             continue
         if lines:

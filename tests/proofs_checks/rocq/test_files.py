@@ -245,6 +245,12 @@ def test_mutants_differ_from_the_theorem_in_one_line() -> None:
             assert 1 <= len(differ) <= 1 + 2 * (mutant.kind == "round"), mutant
 
 
+def test_a_claim_that_names_residuals_changes_with_the_round() -> None:
+    """FedProx's (4) with 2μ in the method: its residuals have 2μ, too. With μ in them it would be true."""
+    (changed,) = (m for m in mutants_of(statement("fedprox.equation4"), {"round"}) if m.kind == "round")
+    assert changed.after.count("(2 * mu) *") == 3
+
+
 def test_what_shows_a_mutant_to_be_wrong() -> None:
     """An exact federation, or the kernel; nothing shows it of the right statement and of a weaker one."""
     of = statement("feddyn.equation5")
