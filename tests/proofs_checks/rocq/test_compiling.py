@@ -219,7 +219,7 @@ def test_a_mutant_that_is_true_is_accepted(rocq: Rocq, folder: Path) -> None:
     name = "feddyn.equation5"
     dropped = [m for m in mutants_of(statement(name)) if m.kind == "hypothesis" and m.before == "(0 < L)"]
     assert [shown_wrong(m, 0.3) for m in dropped] == [""]
-    text = unchanged(statement(name)).replace("theorem feddyn_equation5", "Theorem feddyn_equation5")
-    weaker = text.replace("(0 < L) ->", "(0 < L) ->\n  (True) ->", 1).replace("L_sign", "L_sign more", 1)
+    more = unchanged(statement(name)).replace("(0 < L) ->", "(0 < L) ->\n  (True) ->", 1)
+    weaker = more.replace("L_sign", "L_sign more", 1)
     (folder / "Statements" / "mutant.v").write_text(weaker)
     assert rocq.compile(folder, "Statements/mutant").accepted
