@@ -36,8 +36,8 @@ from fedconvex.theory import statement as statement_of
 
 KINDS = ("constant", "sign", "exponent", "moment", "hypothesis", "round", "multiplier")
 IN_CLAIM, IN_SETTING, IN_PROOF = frozenset(KINDS[:4]), frozenset(KINDS[4:6]), frozenset(KINDS[6:])
-# An error of the library where a changed formula is evaluated: division by 0, a root of a negative number.
-UNDEFINED = (NoFederation, FedconvexError, ArithmeticError, ValueError)
+# Where a changed formula has no value: division by 0, a root of a negative number, a time after the last round.
+UNDEFINED = (NoFederation, FedconvexError, ArithmeticError, ValueError, IndexError)
 # What is not in the language of the export, or of proofs.
 UNWRITTEN = (Missing, Refused, StopIteration, AssertionError)
 
