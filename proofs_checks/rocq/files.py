@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import final
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.claims.claim import Claim
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.kernel.proofs import LocalSteps
+from fedconvex.proofs_checks.kernel.proofs import Derivation, LocalSteps
 from fedconvex.proofs_checks.rocq.along_scripts import AlongStepsScript
 from fedconvex.proofs_checks.rocq.along_steps import has_potential
 from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
 from fedconvex.proofs_checks.rocq.refutations import refutation
+from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
@@ -28,6 +29,7 @@ from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement as statement_of
 
+AnyScript = Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript
 LIBRARY = (
     "Spaces",
     "Families",
@@ -51,8 +53,6 @@ REFUSED_BY_ROCQ = frozenset(
         "feddyn.theorem5convex",
         "feddyn.theorem5stronglyconvex",
         "fedprox.remark8",
-        "fedprox.theorem4bycurvature",
-        "fedprox.theorem4byvariance",
     )
 )
 HEAD = """From Coq Require Import Reals List Lra Lia.
@@ -123,8 +123,8 @@ def exported(statement: Statement) -> Exported:
     if identifier in REFUSED_BY_ROCQ:
         return Exported(identifier, missing="Rocq refuses the generated proof")
     try:
-        script = _script(statement, statement.claim)
-        text = script.whole()
+        script = script_of(statement)
+        text = without_repeats(script.whole())
     except Missing as error:
         return Exported(identifier, missing=f"the export does not know yet: {error}")
     except Refused as error:
@@ -135,11 +135,16 @@ def exported(statement: Statement) -> Exported:
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 
-def _script(
-    statement: Statement, claim: Claim
-) -> Script | RunScript | CaseScript | LocalStepsScript | AlongStepsScript:
-    """The script of a statement that is proved."""
-    name, setting, derivation = statement.identifier.replace(".", "_"), statement.setting, derivation_of(statement)
+def script_of(statement: Statement) -> AnyScript:
+    """The theorem of a statement with a claim and a proof, and its script. Raises Missing and Refused."""
+    load(statement.paper.name)
+    assert statement.claim is not None
+    name = statement.identifier.replace(".", "_")
+    return script_for(name, statement.setting, statement.claim, derivation_of(statement))
+
+
+def script_for(name: str, setting: ClaimSetting, claim: Claim, derivation: Derivation) -> AnyScript:
+    """The script of a claim with its proof, by what the proof is about."""
     if derivation.cases is not None:
         tree = split(name, setting, claim, derivation)
         assert isinstance(tree, Split)

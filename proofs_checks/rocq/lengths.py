@@ -66,9 +66,10 @@ def ratio(u: Vec, v: Vec) -> Any:
     """c with u = cv, or None."""
     if u.parts.keys() != v.parts.keys():
         return None
-    key = min(u.parts)
-    try:
-        c = u.parts[key] / v.parts[key]
-    except Refused:
-        return None
-    return c if (u - v * c).key == frozenset() else None
+    for key in sorted(u.parts):
+        try:
+            c = u.parts[key] / v.parts[key]
+        except Refused:  # the coefficient may be 0
+            continue
+        return c if (u - v * c).key == frozenset() else None
+    return None

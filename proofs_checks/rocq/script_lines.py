@@ -1,15 +1,16 @@
 """The lines of a proof, each from its facts with their multipliers, and its conclusion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, inner, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.along_steps import OF_STEPS
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
 from fedconvex.proofs_checks.rocq.steps import CANONICAL, ROOTED, Fact, Step
-from fedconvex.proofs_checks.rocq.terms import Missing, number_of
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.scripts import Script
@@ -41,8 +42,16 @@ def prove_line(script: "Script", step: Step) -> None:
         body.append(f"assert (fact_{place} : {said}) by ({_tactic(script, fact)}).")
         summands.append(f"{script.within.factor(multiplier)} * ({text})")
         proofs_of.append((multiplier, f"fact_{place}", fact.exact))
-    for weight, u in step.squares:
-        summands.append(f"{script.within.factor(weight)} * inner {script.within.operand(u)} {script.within.operand(u)}")
+    rewritten = {}
+    for place, (weight, u) in enumerate(step.squares, 1):
+        written = weight
+        if not step.facts and weight in script.read.nested:  # as in the claim, so that each quotient is cleared alone
+            written = script.read.nested[weight]
+            rewritten[weight] = f"weight_{place}"
+            equation = f"{script.within.number(written)} = {script.within.number(weight)}"
+            body.append(f"assert (weight_{place} : {equation}) by {script.roots.identity}.")
+        square = f"inner {script.within.operand(u)} {script.within.operand(u)}"
+        summands.append(f"{script.within.factor(written)} * {square}")
         proofs_of.append((weight, "apply inner_square", False))
     corrections = _corrections(script, step)
     total = " + ".join(summands) or "0"
@@ -50,7 +59,7 @@ def prove_line(script: "Script", step: Step) -> None:
     apply = "by_identity" if relation == "<=" else "by_equation"
     body.append(f"apply ({apply} _ _ ({whole})).")
     body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {_identity(script)}.")
-    body.append(f"- {_nonnegative(script, proofs_of, corrections, relation)}")
+    body.append(f"- {_nonnegative(script, proofs_of, corrections, relation, rewritten)}")
     script.say("{ " + "\n    ".join(body) + " }")
 
 
@@ -71,7 +80,11 @@ def _tactic(script: "Script", fact: Fact) -> str:
 
 
 def _nonnegative(
-    script: "Script", parts_: list[tuple[Number, str, bool]], corrections: list[Any], relation: str
+    script: "Script",
+    parts_: list[tuple[Number, str, bool]],
+    corrections: list[Any],
+    relation: str,
+    rewritten: Mapping[Number, str],
 ) -> str:
     lines = []
     for _, n, _, _ in reversed(corrections):
@@ -87,7 +100,8 @@ def _nonnegative(
         else:
             known = script.signs.get(script.writer.number(multiplier))
             sign = f"exact {known}" if known else f"{script.plain()[:-1] or 'idtac'}; sign"
-            one = f"apply Rmult_le_pos; [{sign} | {found}]"
+            first = f"rewrite {rewritten[multiplier]}; " if multiplier in rewritten else ""
+            one = f"apply Rmult_le_pos; [{first}{sign} | {found}]"
         if relation == "=":
             lines.append(f"apply both_zero; [| {one}]." if place else f"{one}.")
         elif exact:
@@ -127,11 +141,21 @@ def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]
         square_of_unknown = Quantity({twice: script.board.field.scalar(1)})
         rest = rest - reader.product(q, square_of_unknown - square)
         text = " + ".join(
-            " * ".join([f"({script.roots.text(number_of(c))})", *(script.lengths[int(x[1])][1] for x in m)])
+            " * ".join([f"({script.roots.text(_divided(c))})", *(script.lengths[int(x[1])][1] for x in m)])
             for m, c in q.terms.items()
         )
         found.append((text, name, script.within.number(inner(of, of)), place))
     return found
+
+
+def _divided(of: Scalar) -> Number:
+    """The formula with the factors of its divisor, whose signs are known; the sign of their product has to be found."""
+    if len(of.below) == 1:
+        return number_of(of)
+    try:
+        return divided(of)
+    except Missing:
+        return number_of(of)
 
 
 def conclude(script: "Script") -> None:
@@ -161,3 +185,12 @@ def factors_of(x: Number) -> Iterator[Number]:
             yield from factors_of(factor)
     elif is_of_parameters(x) and any(p.head in ("-", "neg") for p in parts(x)):
         yield x
+
+
+def signs_in(x: Number) -> Iterator[Number]:
+    """The formulas of parameters with differences, in a sum of products with lengths, whose signs its own needs."""
+    if not is_of_parameters(x) and x.head in ("+", "*"):
+        for part in x.args:
+            yield from signs_in(part)
+    else:
+        yield from factors_of(x)

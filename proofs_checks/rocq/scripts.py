@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, parts
+from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
-from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line
+from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line, signs_in
 from fedconvex.proofs_checks.rocq.script_points import name_gradients, name_lengths, name_values, selected_points
 from fedconvex.proofs_checks.rocq.steps import ROOTED, TheoremSteps
 from fedconvex.proofs_checks.rocq.terms import Writer
@@ -180,7 +181,9 @@ class Script:
         for step in self.steps:
             multipliers += [fact.difference for _, fact in step.facts if fact.proof == ROOTED]
             of_root = list(factors_of(step.right)) if step.root_of else []
-            multipliers += [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares), *of_root]
+            needed = [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares)]
+            of_lengths = (x for m in needed if not is_of_parameters(m) for x in signs_in(m))
+            multipliers += [*needed, *of_lengths, *of_root]
         known = ParameterSigns(self.theorem, self.numbers, list(self.vectors()), multipliers)
         self.out += [f"  {line}" for line in known.lines]
         self.roots, self.lemmas, self.signs, self.known = known.roots, known.lemmas, known.signs, known

@@ -69,6 +69,7 @@ class TheoremSteps:
         self.names: dict[str, str] = {}  # of lines, in Rocq
         self.cited: dict[str, TheoremText] = {}
         self.steps: list[Step] = []
+        self.nested: dict[Number, Number] = {}  # multipliers as they are written in the proof, by what they became
         for line in theorem.derivation.lines:
             self.steps.append(self._step(line, len(self.steps) + 1))
         theorem.statement()  # makes the variables in the assumptions, too
@@ -92,7 +93,9 @@ class TheoremSteps:
         made = self.round.number(of)
         if is_of_parameters(made) and has_nested_divisions(made):
             with suppress(Missing):
-                return divided(self.board.parameters.value(made))
+                plain = divided(self.board.parameters.value(made))
+                self.nested[plain] = made
+                return plain
         return made
 
     def _without_nested(self, of: Vector) -> Vector:

@@ -131,6 +131,9 @@ Proof. intros H <-. apply sqrt_square. exact H. Qed.
 Lemma factor_of {a x : R} : 0 < a -> (x = 0 -> a = 0) -> x <> 0.
 Proof. intros H K Z. specialize (K Z). lra. Qed.
 
+Lemma of_opposite x : - x <> 0 -> x <> 0.
+Proof. intros H Z. apply H. rewrite Z. ring. Qed.
+
 (** Conditions as slacks: x >= b is x = b + s. *)
 Lemma slack_above x b c r : 0 < c -> 0 <= c * x - r -> b = r / c -> exists s, 0 <= s /\ x = b + s.
 Proof.
@@ -202,7 +205,7 @@ Ltac nonzero_one :=
   match goal with
   | |- True => exact I
   | |- _ => assumption
-  | |- _ <> 0 => apply Rgt_not_eq; seen
+  | |- _ <> 0 => apply Rgt_not_eq, Rlt_gt; seen
   | |- _ => lra
   | H : 0 < ?d |- ?e <> 0 =>
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); rewrite <- Z; ring
@@ -210,9 +213,11 @@ Ltac nonzero_one :=
       let Z := fresh in intro Z; apply (Rlt_not_eq _ _ H); replace d with (- e) by ring; rewrite Z; ring
   | H : ?d <> 0 |- ?e <> 0 =>
       let Z := fresh in intro Z; apply H; rewrite <- Z; ring
+  | |- ?e <> 0 => ring_simplify e; apply Rgt_not_eq, Rlt_gt; seen
+  | |- ?e <> 0 => apply of_opposite; ring_simplify (- e); apply Rgt_not_eq, Rlt_gt; seen
   | |- ?a * ?b <> 0 => apply Rmult_integral_contrapositive_currified; nonzero_one
   | |- ?e <> 0 => apply not_eq_sym, Rlt_not_eq; sign
-  | |- ?e <> 0 => apply Rgt_not_eq; sign
+  | |- ?e <> 0 => apply Rgt_not_eq, Rlt_gt; sign
   | |- ?e <> 0 => nra
   end.
 Ltac nonzero := repeat split; nonzero_one.

@@ -8,20 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex.claims.terms import number
+from fedconvex.claims.terms import free, norm, number, parameter
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks.claims import derivation_of
+from fedconvex.proofs_checks.kernel.scalars import Field
+from fedconvex.proofs_checks.kernel.vectors import Vec
 from fedconvex.proofs_checks.reporting.recorded import recorded
 from fedconvex.proofs_checks.rocq import recording
 from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
 from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, write_theories
+from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
 from fedconvex.proofs_checks.rocq.refutations import refutation
+from fedconvex.proofs_checks.rocq.repeats import without_repeats
+from fedconvex.proofs_checks.rocq.script_lines import signs_in
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
 
-from .rocq_mutants import mutants_of
+from .rocq_mutants import mutants_of, shown_wrong, unchanged
 
 TWO = ("feddyn.equation5", "fedprox.equation5")
 GRANTED = re.compile(
@@ -53,7 +59,7 @@ def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str
 
 def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
     assert checked_by(sorted(REFUSED_BY_ROCQ)[0]) == ""
-    assert "by Rocq" not in str(verify("fedprox.theorem4byvariance"))
+    assert "by Rocq" not in str(verify("fedprox.remark8"))
     assert f"checked by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
 
 
@@ -224,18 +230,70 @@ def test_a_statement_that_is_not_refuted_has_no_refutation() -> None:
         refutation(statement("feddyn.equation5"))
 
 
-def test_mutants_differ_from_the_theorem_in_one_place() -> None:
-    """Two texts for a changed hypothesis: with the change, and with nothing in its place."""
-    text = exported(statement("feddyn.lemma3")).text
-    found = list(mutants_of("feddyn.lemma3", text))
-    assert {mutant.kind for mutant in found} >= {"constant", "sign", "equation"}
+def test_mutants_differ_from_the_theorem_in_one_line() -> None:
+    """Those of a claim, a hypothesis and the round; those of a proof keep the theorem."""
+    of = statement("feddyn.lemma3")
+    right = unchanged(of).splitlines()
+    found = list(mutants_of(of))
+    assert {mutant.kind for mutant in found} >= {"constant", "sign", "moment", "hypothesis", "round", "multiplier"}
     for mutant in found:
-        assert mutant.text != text
-        assert len(mutant.text) - len(text) == len(mutant.after) - len(mutant.before)
-        assert bool(mutant.without) == (mutant.kind in ("hypothesis", "equation"))
-    (round_,) = (m for m in found if m.before == "(- 1) * ((- 1) * gradient_ + alpha * (theta - w))")
-    assert round_.without.count("(True) ->") == 1
-    assert "gradient F theta =" not in round_.without.split("Proof.")[-2]
+        if mutant.kind == "multiplier":
+            assert mutant.text.split("Proof.")[-2].endswith(unchanged(of).split("Proof.")[-2].split("Theorem")[-1])
+            assert mutant.text != exported(of).text
+        else:
+            differ = [pair for pair in zip(right, mutant.text.splitlines(), strict=True) if pair[0] != pair[1]]
+            assert 1 <= len(differ) <= 1 + 2 * (mutant.kind == "round"), mutant
+
+
+def test_a_claim_that_names_residuals_changes_with_the_round() -> None:
+    """FedProx's (4) with 2μ in the method: its residuals have 2μ, too. With μ in them it would be true."""
+    (changed,) = (m for m in mutants_of(statement("fedprox.equation4"), {"round"}) if m.kind == "round")
+    assert changed.after.count("(2 * mu) *") == 3
+
+
+def test_what_shows_a_mutant_to_be_wrong() -> None:
+    """An exact federation, or the kernel; nothing shows it of the right statement and of a weaker one."""
+    of = statement("feddyn.equation5")
+    found = list(mutants_of(of))
+    (smoother,) = (m for m in found if m.kind == "hypothesis" and "curvature_at_most" in m.before)
+    assert "exact; expectation over every draw" in shown_wrong(smoother, 1)
+    assert shown_wrong(replace(smoother, setting=of.setting), 0.2) == ""
+    (weaker,) = (m for m in found if m.kind == "constant" and "/ (3 * L)" in m.after)
+    assert shown_wrong(weaker, 0.2) == ""
+    multiplier = next(m for m in found if m.kind == "multiplier")
+    assert shown_wrong(multiplier).startswith("the kernel: ")
+    assert shown_wrong(replace(multiplier, derivation=derivation_of(of))) == ""
+
+
+def test_signs_that_a_multiplier_with_lengths_needs() -> None:
+    """Formulas of parameters with differences, in any summand; no lengths, and no sums that show their sign."""
+    a, b, n = parameter("a"), parameter("b"), norm(free("u"))
+    assert list(signs_in((a - b) * n + a * (n + (b - a) / a * n))) == [a - b, (b - a) / a]
+    assert list(signs_in(a * n + (a + b) * n)) == []
+    assert list(signs_in((a - b) * a)) == [a - b]  # a product of parameters has factors, too
+
+
+def test_lengths_of_equal_vectors_are_equal_where_a_coefficient_may_be_zero() -> None:
+    """a − b has no sign in the field, so that nothing is divided by it."""
+    field = Field({"a": "positive", "b": "positive"})
+    unclear, one = field.parameter("a") - field.parameter("b"), field.scalar(1)
+    u, v = Vec({("same", "x"): unclear, ("same", "y"): one}), Vec({("same", "x"): one, ("same", "y"): one})
+    assert ratio(u, u) == one
+    assert ratio(u * 2, u) == field.scalar(2)
+    assert ratio(u, v) is None
+    only = Vec({("same", "x"): unclear})
+    assert ratio(only, only) is None  # it may be 0, and so may the other
+
+
+def test_a_lemma_that_says_what_an_earlier_one_says_cites_it() -> None:
+    """Only where it has the variables and the hypotheses of the earlier one, and the same conclusion."""
+    first = "Lemma a_sign_1 : forall x y : R,\n  (0 < x) -> (0 < y) -> 0 < x * y.\nProof.\n  sign.\nQed."
+    same = "Lemma b_sign_1 : forall x y z : R,\n  (0 < x) -> (x < z) -> (0 < y) -> 0 < x * y.\nProof.\n  sign.\nQed."
+    weaker, other = same.replace("(0 < y) -> ", ""), same.replace("0 < x * y.", "0 <= x * y.")
+    assert without_repeats(f"{first}\n\n{same}").endswith("Proof. intros. apply (a_sign_1 x y); assumption. Qed.")
+    for kept in (weaker, other, same.replace("x y z", "x z t")):
+        assert without_repeats(f"{first}\n\n{kept}") == f"{first}\n\n{kept}"
+    assert without_repeats(f"{same}\n\n{first}") == f"{same}\n\n{first}"
 
 
 def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
