@@ -5,7 +5,7 @@ from typing import final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.rocq.along_steps import BEFORE, OF_BEFORE, OF_STEPS, AlongSteps
+from fedconvex.proofs_checks.rocq.along_steps import BEFORE, OF_BEFORE, OF_STEPS, LemmasAlongSteps
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
@@ -17,7 +17,7 @@ class AlongStepsScript:
     """Lemmas about one step and about the last one, the theorem, and its proof."""
 
     def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
-        self.parts = along = AlongSteps(setting, claim, derivation)
+        self.parts = along = LemmasAlongSteps(setting, claim, derivation)
         self.terms, self.setting = along.terms, setting
         of_step, of_last = along.of_step(), along.of_last_step()
         self.step = TheoremText(f"{name}_step", self.terms.setting_for(True), *of_step)

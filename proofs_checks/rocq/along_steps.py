@@ -99,7 +99,7 @@ def put_in(of: Any, instead: Mapping[Any, Any]) -> Any:
 
 
 @final
-class AlongSteps:
+class LemmasAlongSteps:
     """The pieces of a proof with one line `AlongSteps`: the claims of its lemmas, with their proofs."""
 
     def __init__(self, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):

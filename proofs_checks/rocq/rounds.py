@@ -44,7 +44,7 @@ class Variable:
 
 @final
 @dataclass
-class Path:
+class LocalPath:
     """The points of any number of local steps: `name i` is the one after i of `steps`, which the parameter counts."""
 
     name: str
@@ -64,7 +64,7 @@ class RoundTerms:
     variables: dict[str, Variable] = field(default_factory=dict)
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
-    path: Path | None = None
+    path: LocalPath | None = None
     of_last_step: bool = False  # of any number of local steps there is the last one, from any points
 
     # ---- variables
@@ -252,7 +252,7 @@ class RoundTerms:
             theta = local_step(self, self.vector(Vector("before last step")))
             return self.variable("answers", "theta", False, answers, theta)
         if count := any_steps(self.setting):
-            self.path = Path(self._reserved("y"), self._reserved("steps"), count)
+            self.path = LocalPath(self._reserved("y"), self._reserved("steps"), count)
             return stepped(self)
         if self.setting.gradient_steps:
             raise Missing("gradient steps on the subproblem")

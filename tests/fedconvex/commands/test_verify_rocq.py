@@ -11,10 +11,10 @@ from fedconvex.theory import statement
 
 
 def test_it_writes_theorems_and_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = [statement("feddyn.equation4"), statement("fedsplit.theorem1sharper"), statement("fedprox.definition1")]
+    chosen = [statement("feddyn.equation4"), statement("fedprox.equation14"), statement("fedprox.definition1")]
     write_and_check(tmp_path / "theories", chosen, compiled=False)
     said = capsys.readouterr().out
-    assert "fedsplit.theorem1sharper: not exported: the export does not know yet: Cases" in said
+    assert "fedprox.equation14: not exported: the export does not know yet: the length of a vector in a draw" in said
     assert "fedprox.definition1: not exported: it has no claim as data" in said
     assert "1 of 3 statements exported" in said
     assert "checked by Rocq" not in said
