@@ -6,7 +6,7 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, short_text
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
@@ -90,7 +90,7 @@ def require_work(solver: Any) -> None:
     """Checks `epochs`, `steps` and `batch_size` of a solver that uses batches; raises InvalidInput."""
     if (solver.epochs is None) == (solver.steps is None):
         raise InvalidInput(
-            "epochs", solver.epochs, f"and steps = {solver.steps}: one is needed", "give epochs or steps"
+            "epochs", solver.epochs, f"and steps = {short_text(solver.steps)}: one is needed", "give epochs or steps"
         )
     for name in ("epochs", "steps", "batch_size"):
         if getattr(solver, name) is not None:

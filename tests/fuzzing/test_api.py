@@ -149,6 +149,7 @@ def test_hostile_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
 FOUND_BEFORE = (
     ("worst_case", {"dissimilarity": "largest float"}, "refused"),
     ("synthetic_iid", {"sizes": "a ragged list"}, "refused"),
+    ("SGD", {"steps": "an unwritable fraction", "epochs": "a generator"}, "refused"),
     ("falsify", {"seed": "an unwritable fraction"}, "refused"),
     ("feddyn.theorem2", {"alpha": "a tensor with a gradient", "L": "a huge integer"}, "refused"),
     ("lyapunov", {"num_clients": "a huge integer"}, "answered"),
