@@ -84,7 +84,7 @@ class FederatedData:
         if not is_choice(self.requested_task, ("auto",)):
             pooled = np.concatenate(targets)
             # with classes declared, a part of the data may lack some
-            known = pooled if labels is None or self.requested_task == "regression" else labels
+            known = pooled if labels is None or is_choice(self.requested_task, ("regression",)) else labels
             check_task(self.requested_task, known, "requested_task")
         fields = {"features": features, "client_names": names, "feature_names": columns, "notes": notes}
         for name, value in {**fields, "targets": targets, "class_labels": labels}.items():

@@ -150,6 +150,7 @@ FOUND_BEFORE = (
     ("worst_case", {"dissimilarity": "largest float"}, "refused"),
     ("synthetic_iid", {"sizes": "a ragged list"}, "refused"),
     ("SGD", {"steps": "an unwritable fraction", "epochs": "a generator"}, "refused"),
+    ("FederatedData", {"requested_task": "an empty matrix", "class_labels": "a masked array"}, "refused"),
     ("falsify", {"seed": "an unwritable fraction"}, "refused"),
     ("feddyn.theorem2", {"alpha": "a tensor with a gradient", "L": "a huge integer"}, "refused"),
     ("lyapunov", {"num_clients": "a huge integer"}, "answered"),
