@@ -79,13 +79,15 @@ def require_period(parameters: Any, period: int) -> None:
     for name, schedule in _schedules(parameters).items():
         if isinstance(schedule.rule, tuple):
             if len(schedule.rule) != period:
-                raise InvalidInput("period", period, f"is not the length of {name} = {schedule}",
+                raise InvalidInput("period", period, f"is not the length of {name} = {short_text(schedule)}",
                                    f"give period={len(schedule.rule)}")  # fmt: skip
             continue
         for t in range(period):
             now, later = (schedule.at(n, name) for n in (t, t + period))
             if now != later:
-                which = f"{name} = {schedule}, which is {now} in round {t} and {later} in round {t + period}"
+                which = (
+                    f"{name} = {short_text(schedule)}, which is {now} in round {t} and {later} in round {t + period}"
+                )
                 raise InvalidInput("period", period, f"does not repeat {which}", "give the number of rounds after "
                                    "which it repeats; `worst_case` takes one that never does")  # fmt: skip
 

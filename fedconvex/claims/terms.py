@@ -8,7 +8,7 @@ Means over the clients are those of the method's average (weights p_k, or plain)
 differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖².
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar, final
@@ -346,18 +346,24 @@ def later(term: Any) -> Any:
     return type(term)(term.head, tuple(later(a) for a in term.args))
 
 
+def with_parts(of: Any, change: Callable[[Any], Any]) -> Any:
+    """A term, tuple, mapping or dataclass with each of its parts changed; anything else as it is."""
+    if isinstance(of, Vector | Number):
+        return type(of)(of.head, tuple(map(change, of.args)))
+    if isinstance(of, tuple):
+        return tuple(map(change, of))
+    if isinstance(of, Mapping):
+        return {name: change(x) for name, x in of.items()}
+    if is_dataclass(of) and not isinstance(of, type):
+        return replace(of, **{f.name: change(getattr(of, f.name)) for f in fields(of)})
+    return of
+
+
 def without_names(of: Any) -> Any:
     """A term, claim or setting without the symbols given to its parts: what they are, whatever they are called."""
-    if isinstance(of, Vector | Number):
-        inside = tuple(map(without_names, of.args))
-        return inside[1] if of.head == "named" else type(of)(of.head, inside)
-    if isinstance(of, tuple):
-        return tuple(map(without_names, of))
-    if isinstance(of, Mapping):
-        return {name: without_names(x) for name, x in of.items()}
-    if is_dataclass(of) and not isinstance(of, type):
-        return replace(of, **{f.name: without_names(getattr(of, f.name)) for f in fields(of)})
-    return of
+    if isinstance(of, Vector | Number) and of.head == "named":
+        return without_names(of.args[1])
+    return with_parts(of, without_names)
 
 
 def rounds_ahead(term: Any) -> int:

@@ -5,11 +5,11 @@ q^e, with the numbers i of the steps before one and e of all, are parameters of 
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, family, local_step, number, parameter
+from fedconvex.claims.terms import Number, Vector, family, local_step, number, parameter, with_parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps, integer
 from fedconvex.proofs_checks.kernel.replay import _terms
@@ -41,12 +41,7 @@ class StepTerms:
                     return parameter(BEFORE)
                 case "^", (r, exponent) if exponent.head != "constant":
                     return self._power(self.rewritten(r), r, exponent)
-            return type(of)(of.head, tuple(map(self.rewritten, of.args)))
-        if type(of) is tuple:
-            return tuple(map(self.rewritten, of))
-        if is_dataclass(of) and not isinstance(of, type):
-            return replace(of, **{f.name: self.rewritten(getattr(of, f.name)) for f in fields(of)})
-        return of
+        return with_parts(of, self.rewritten)
 
     def _power(self, plain: Number, r: Number, exponent: Number) -> Number:
         value = self.parameters.value

@@ -1,11 +1,11 @@
 """Proofs by cases: the claim in every case, without the maxima that the case decides."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, number, parameter, parts
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts, with_parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
@@ -143,15 +143,11 @@ def _decided(case: Case) -> Case:
             first = parameters.field.is_nonnegative(parameters.value(x) - parameters.value(y))
             case.maxima.setdefault(Number("max", (x, y)), first)
             return x if first else y
-        if type(of) in (Vector, Number):
-            return type(of)(of.head, tuple(map(in_case, of.args)))
         if type(of) is tuple:
             return tuple(in_case(part) for part in of if not (case.derived and _names_roots(part, parameters)))
         if isinstance(of, Mapping):
             return {name: in_case(one) for name, one in of.items() if name not in case.pinned}
-        if is_dataclass(of) and not isinstance(of, type):
-            return replace(of, **{f.name: in_case(getattr(of, f.name)) for f in fields(of)})
-        return of
+        return with_parts(of, in_case)
 
     setting, claim, conditions = case.setting, case.claim, case.setting.conditions
     case.of_maxima = in_case(tuple(c for c in conditions if any(p.head == "max" for s in c[::2] for p in parts(s))))

@@ -1,11 +1,11 @@
 """Claims about runs in terms of one round: powers as sums of powers, infimum as parameter, linear combinations."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parameter, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parameter, parts, value, with_parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, integer
@@ -80,12 +80,7 @@ class RunTerms:
                     return self._power(r, exponent)
                 case ("exp" | "log" | "ceil") as head, _:
                     raise Missing(f"the number {head}")
-            return type(of)(of.head, tuple(map(self.rewritten, of.args)))
-        if type(of) is tuple:
-            return tuple(map(self.rewritten, of))
-        if is_dataclass(of) and not isinstance(of, type):
-            return replace(of, **{f.name: self.rewritten(getattr(of, f.name)) for f in fields(of)})
-        return of
+        return with_parts(of, self.rewritten)
 
     def _power(self, r: Number, exponent: Number) -> Number:
         known, counted = self.ratio(r), self.parameters.field.parameter(self.count)

@@ -6,19 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex.proofs_checks.rocq.compiling import Checked, Rocq, axioms_of, check_folder, find_rocq, granted
-from fedconvex.proofs_checks.rocq.files import LIBRARY, Exported, exported, write_theories
+from fedconvex.proofs_checks.rocq.compiling import Checked, Rocq, axioms_of, check_folder, granted
+from fedconvex.proofs_checks.rocq.files import LIBRARY, Exported, exported
 from fedconvex.theory import statement
 
 from .rocq_mutants import KINDS, mutants_of, shown_wrong, unchanged
+from .theorem_folders import WITH_ROCQ, accepted
 
-pytestmark = [
-    pytest.mark.slow,  # compiling the library alone takes ten seconds
-    pytest.mark.skipif(
-        shutil.which("coqc") is None and shutil.which("rocq") is None,
-        reason="neither coqc nor rocq is on the path (Debian: apt install coq)",
-    ),
-]
+pytestmark = WITH_ROCQ
 # In the theorem, or in the proof: a constant, a sign, a hypothesis, a multiplier.
 MUTANTS = (
     ("feddyn.equation5", "/ (2 * L) <= value F x - value F xs.", "/ (3 / 2 * L) <= value F x - value F xs."),
@@ -85,17 +80,10 @@ NOT_SHOWN = (
 
 
 @pytest.fixture(scope="module")
-def rocq() -> Rocq:
-    return find_rocq()
-
-
-@pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two theorems, which Rocq accepts."""
     place = tmp_path_factory.mktemp("rocq") / "theories"
-    written = write_theories(place, [statement(name) for name in ("feddyn.equation4", "feddyn.equation5")])
-    found = list(check_folder(rocq, place, written))
-    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * 2
+    assert len(accepted(rocq, place, ("feddyn.equation4", "feddyn.equation5"))) == 2
     return place
 
 
@@ -168,9 +156,7 @@ def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str
 @pytest.fixture(scope="module")
 def further(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("rocq") / "further"
-    written = write_theories(place, [statement(name) for name in FURTHER])
-    found = list(check_folder(rocq, place, written))
-    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
+    accepted(rocq, place, FURTHER)
     return place
 
 
@@ -192,9 +178,8 @@ REFUTED_MUTANTS = (  # claims that hold, with the same instances: the instance b
 
 def test_refutations_are_accepted_and_mutants_of_them_refused(rocq: Rocq, tmp_path: Path) -> None:
     place = tmp_path / "refuted"
-    written = write_theories(place, [statement(name) for name in dict.fromkeys(m[0] for m in REFUTED_MUTANTS)])
-    found = list(check_folder(rocq, place, written))
-    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * 4
+    written = accepted(rocq, place, list(dict.fromkeys(m[0] for m in REFUTED_MUTANTS)))
+    assert len(written) == 4
     assert granted(axioms_of(rocq, place, written)) == []
     for identifier, old, new in REFUTED_MUTANTS:
         text = exported(statement(identifier)).text

@@ -1,6 +1,5 @@
 """Any number of local steps, and proofs by cases: what a reader sees of the theorems, and that Rocq refuses mutants."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,13 @@ from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.cases import Split, split
-from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, check_folder, find_rocq, granted
-from fedconvex.proofs_checks.rocq.files import exported, write_theories
+from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
+from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
+
+from .theorem_folders import WITH_ROCQ, accepted
 
 # One step after the other, the sum of the gradients on the way, a potential along the steps; a case that decides a
 # maximum, and one by the number of clients.
@@ -53,6 +54,16 @@ def changed(identifier: str, old: str, new: str) -> str:
     return before + new + after
 
 
+def cases_of(identifier: str) -> Split:
+    """The statement's cases."""
+    of = statement(identifier)
+    load(of.paper.name)
+    assert of.claim is not None
+    tree = split("a", of.setting, of.claim, derivation_of(of))
+    assert isinstance(tree, Split)
+    return tree
+
+
 def test_local_steps_are_a_sequence_and_its_end_is_the_answer() -> None:
     theorem = theorem_of("fedsplit.corollary1")
     assert "(local_steps = INR steps) ->" in theorem
@@ -84,11 +95,7 @@ def test_a_theorem_by_cases_has_its_maximum_and_no_case() -> None:
 
 def test_a_case_knows_what_follows_without_roots() -> None:
     """From mu·L <= 1/s² and mu <= L follows mu <= 1/s, and not the contrary."""
-    of = statement("fedsplit.theorem1sharper")
-    load("fedsplit")
-    assert of.claim is not None
-    tree = split("a", of.setting, of.claim, derivation_of(of))
-    assert isinstance(tree, Split)
+    tree = cases_of("fedsplit.theorem1sharper")
     mu, L, s = parameter("mu"), parameter("L"), parameter("stepsize")
     assert [one.condition for case in tree.cases for one in case.derived] == [(1 / s, ">=", mu), (L, ">=", 1 / s)]
     below = SettingParameters(tree.cases[1].setting, [])
@@ -105,11 +112,7 @@ def test_the_one_client_of_a_case_is_a_number() -> None:
 
 def test_a_strict_sign_is_seen_where_one_is() -> None:
     """n - 1 > 0 is no sign of n >= 1, but of n >= 2: with both conditions, the second one is used."""
-    of = statement("exact_rates.fedproxroundofpclients")
-    load("exact_rates")
-    assert of.claim is not None
-    tree = split("a", of.setting, of.claim, derivation_of(of))
-    assert isinstance(tree, Split)
+    tree = cases_of("exact_rates.fedproxroundofpclients")
     parameters = SettingParameters(tree.cases[0].setting, [])
     value = parameters.value(parameter("num_clients") - number(1))
     found = substitutions(parameters.field, value, strictly=True)
@@ -120,32 +123,16 @@ def test_a_strict_sign_is_seen_where_one_is() -> None:
 
 # ---- with Rocq
 
-with_rocq = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("coqc") is None and shutil.which("rocq") is None,
-        reason="neither coqc nor rocq is on the path (Debian: apt install coq)",
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def rocq() -> Rocq:
-    return find_rocq()
-
 
 @pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The theorems, which Rocq accepts on the axioms of its real numbers."""
     place = tmp_path_factory.mktemp("rocq") / "theories"
-    written = write_theories(place, [statement(name) for name in THEOREMS])
-    found = list(check_folder(rocq, place, written))
-    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(THEOREMS)
-    assert granted(axioms_of(rocq, place, written)) == []
+    assert granted(axioms_of(rocq, place, accepted(rocq, place, THEOREMS))) == []
     return place
 
 
-@pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=with_rocq) for mutant in MUTANTS])
+@pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
     (folder / "Statements" / "mutant.v").write_text(changed(identifier, old, new))
     assert not rocq.compile(folder, "Statements/mutant").accepted

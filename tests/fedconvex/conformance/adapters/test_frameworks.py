@@ -209,6 +209,33 @@ def test_an_example_of_the_document_runs(program: str, package: str, tmp_path: P
     run(framework, "-c", start, str(file))
 
 
+LEAVES_NOTHING = """
+import os
+import run_framework
+
+run_framework.without_torchvision()
+import numpy as np
+import torch
+
+import fedconvex as fc
+from fedconvex.conformance import check
+from fedconvex.conformance.adapters import fedadmm
+
+method, steps = fc.FedADMM(rho=1, server_stepsize=1), fc.GradientDescent(steps=2, stepsize=0.1)
+seen = lambda: (np.random.choice, torch.Tensor.cuda, torch.nn.CrossEntropyLoss, os.environ.get("CUDA_VISIBLE_DEVICES"))
+np.random.seed(1)
+before, files, drawn = seen(), os.listdir(), np.random.random()
+np.random.seed(1)
+assert not check(method, **fedadmm.wrap(method, steps), local_solver=steps).passed
+assert (seen(), os.listdir(), np.random.random()) == (before, files, drawn)
+"""
+
+
+def test_the_program_of_fedadmm_s_authors_leaves_the_process_as_it_was() -> None:
+    """It sets seeds and variables of the environment, and writes logs and results, where nobody stops it."""
+    run("fedadmm", "-c", LEAVES_NOTHING)
+
+
 def test_the_stored_runs_are_those_that_the_document_tabulates() -> None:
     making = ROOT / "docs" / "making" / "frameworks_table.py"
     made: dict[str, Any] = runpy.run_path(str(making))

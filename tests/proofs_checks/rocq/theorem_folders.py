@@ -1,0 +1,27 @@
+"""Folders of exported theorems that Rocq has accepted, and the marks of tests that need Rocq."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder
+from fedconvex.proofs_checks.rocq.files import Exported, write_theories
+from fedconvex.theory import statement
+
+WITH_ROCQ = [
+    pytest.mark.slow,  # compiling the library alone takes ten seconds
+    pytest.mark.skipif(
+        shutil.which("coqc") is None and shutil.which("rocq") is None,
+        reason="neither coqc nor rocq is on the path (Debian: apt install coq)",
+    ),
+]
+
+
+def accepted(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> list[Exported]:
+    """Writes these statements' theorems to a new folder, where Rocq must accept all of them."""
+    written = write_theories(place, [statement(name) for name in identifiers])
+    found = list(check_folder(rocq, place, written))
+    assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
+    return written
