@@ -84,7 +84,7 @@ def test_curvatures_between_the_extreme_ones_are_refined():
     ("method", "options", "words"),
     [
         (fc.FedGD(stepsize="1/(8 + t)"), {}, "`worst_case` any schedule"),
-        (fc.FedGD(stepsize="1/(8 + t)"), {"period": 3}, "it is 1/8 in round 0 and 1/11 in round 3"),
+        (fc.FedGD(stepsize="1/(8 + t)"), {"period": 3}, "which is 1/8 in round 0 and 1/11 in round 3"),
         (fc.FedGD(stepsize=[F(1, 4), F(1, 2)]), {"period": 3}, "give period=2"),
         (fc.FedGD(stepsize=[F(1, 4), F(1, 2)]), {}, "changes from round to round"),
         (fc.FedDyn(alpha=2), {"period": 0}, "period = 0"),
