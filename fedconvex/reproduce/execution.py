@@ -7,6 +7,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -21,7 +22,7 @@ from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
-from fedconvex.sweeps.local_processes import SECONDS_OF_IDLENESS
+from fedconvex.sweeps.local_processes import in_processes
 from fedconvex.sweeps.part_files import DIGITS, PartFiles
 from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import finished, merged, table_to_parquet, to_parquet
@@ -144,17 +145,8 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     if jobs == 1:
         yield from map(_run_deep, cells)
         return
-    # batch_size=1: results arrive, and are stored, one by one
-    processes = joblib.Parallel(
-        n_jobs=jobs, return_as="generator_unordered", batch_size=1, idle_worker_timeout=SECONDS_OF_IDLENESS
-    )
-    outcomes = processes(joblib.delayed(_run_for)(os.getpid(), cell) for cell in cells)
-    try:
+    with closing(in_processes(_run_for, ((os.getpid(), cell) for cell in cells), jobs)) as outcomes:
         yield from outcomes
-    finally:
-        with warnings.catch_warnings():  # closing early ends running jobs, of which joblib warns: it is intended
-            warnings.simplefilter("ignore")
-            outcomes.close()
 
 
 def _run_for(caller: int, cell: DeepCell) -> tuple[str, bytes]:

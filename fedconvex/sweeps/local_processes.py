@@ -1,15 +1,19 @@
 """Runs the cells of a sweep on this machine: in this process, or in one process per core."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import closing
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from fedconvex.fingerprints import fingerprint
 from fedconvex.installation import files
 from fedconvex.sweeps.cell_runs import CellOutcome, failed, run_cell
 from fedconvex.sweeps.grid import Cell, Grid
 from fedconvex.sweeps.packed_problems import PackedProblem
+
+T = TypeVar("T")
 
 KILLED = "a worker process was killed before this run was finished, often for lack of memory"
 OTHER_FILES = "the files of fedconvex were changed after this program had loaded it; start the program again"
@@ -26,8 +30,33 @@ def run_on_cores(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], job
 
     If the operating system kills a worker, the pool is lost: every cell without an outcome is then reported as failed.
     """
+    waiting = {cell.key: cell for cell in cells}
+    caller = fingerprint(files())
+    try:
+        with closing(
+            in_processes(_run_in_worker, ((it, packed[it.problem], caller) for it in cells), jobs)
+        ) as outcomes:
+            for outcome in outcomes:
+                del waiting[outcome.key]
+                yield outcome
+    except BrokenExecutor:
+        for cell in waiting.values():
+            yield failed(cell, KILLED)
+
+
+def in_processes(
+    function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int
+) -> Generator[T, None, None]:
+    """The function's results, each as it arrives, `jobs` at a time, each in a process of its own.
+
+    Raises BrokenExecutor where the operating system kills a process. Closed early, it ends the running calls.
+    """
     import joblib
 
+    # joblib says so when it replaces a process that used much memory. It does in the thread that receives the results:
+    # where warnings are errors, that thread would end, and the results be waited for without end.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+    # batch_size=1: results arrive, and are stored, one by one
     processes = joblib.Parallel(
         n_jobs=jobs,
         backend="loky",
@@ -35,20 +64,14 @@ def run_on_cores(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], job
         batch_size=1,
         idle_worker_timeout=SECONDS_OF_IDLENESS,
     )
-    waiting = {cell.key: cell for cell in cells}
-    caller = fingerprint(files())
-    outcomes = processes(joblib.delayed(_run_in_worker)(cell, packed[cell.problem], caller) for cell in cells)
+    results = processes(joblib.delayed(function)(*them) for them in arguments)
     try:
-        for outcome in outcomes:
-            del waiting[outcome.key]
-            yield outcome
-    except BrokenExecutor:
-        for cell in waiting.values():
-            yield failed(cell, KILLED)
+        for result in results:  # noqa: UP028, as `yield from` would close them itself, without the filter below
+            yield result
     finally:
-        with warnings.catch_warnings():  # a caller that stops early aborts running cells on purpose: no warning
+        with warnings.catch_warnings():  # a caller that stops early aborts running calls on purpose: no warning
             warnings.filterwarnings("ignore", message=r"[\s\S]*You could benefit from adjusting the input task")
-            outcomes.close()
+            results.close()
 
 
 def _run_in_worker(cell: Cell, packed: PackedProblem, caller: str) -> CellOutcome:
