@@ -33,6 +33,7 @@ from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
     question_at,
     theorem,
 )
+from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points, shown
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at, factored
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
@@ -40,10 +41,8 @@ from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
 
 Where = Callable[..., Collection[Any]]
-Point = Mapping[Any, Fraction]  # values of the parameters, by symbol
 SAME = 1e-7  # relative distance from a solver's number
 NEAR = Fraction(1, 10**9)  # relative distance between bounds, one of which may contain a rounded root
-ATTEMPTS = 10_000  # random points, in search of one in the domain
 CHECKED = 5  # points at which the bound is compared with an instance
 ALIKE = 4  # at least one of so many points must have the proof pattern of the first, else another one starts
 STARTS = 4  # points that start a sweep, in case the first is a special one
@@ -122,8 +121,8 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
     if not symbols:
         raise InvalidInput("arguments", arguments, "has no parameters", "give a function of some, or call worst_case")
     integer_at_least(samples, BATCH, "samples")
-    relations = _checked(tuple(where(**symbols)) if where else ())
-    drawn = islice(_points(tuple(symbols.values()), relations, Random(seed)), samples)
+    relations = checked_relations(tuple(where(**symbols)) if where else ())
+    drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
     points: list[Point] = []  # drawn so far; a second start uses the points of the first again
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
     for start in range(STARTS):
@@ -132,7 +131,7 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
             break
         found = _Sweep.started(arguments, points[start])
         if found is None:
-            begun = replace(begun, says=begun.says or f"no exact worst case was found at {_shown(points[start])}")
+            begun = replace(begun, says=begun.says or f"no exact worst case was found at {shown(points[start])}")
             continue
         begun = replace(begun, metric=found.metric)
         count = 0
@@ -176,17 +175,6 @@ def _proved(
     return replace(begun, verdict=Verdict.PROVED, says=f"{read}; proved for all parameters")
 
 
-def _checked(relations: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The relations that are not evident. Raises InvalidInput for others than of rational functions."""
-    for r in relations:
-        known = isinstance(r, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
-        if not (known and (r.lhs - r.rhs).is_rational_function()) and r not in (True, False):
-            raise InvalidInput("where", r, "is no inequality between rational functions", "give L > mu, say")
-    if False in relations:
-        raise InvalidInput("where", relations, "never holds", "give a larger domain")
-    return tuple(dict.fromkeys(r for r in relations if r != True))  # noqa: E712 # SymPy's true
-
-
 @final
 class _Sweep:
     """Exact worst cases with one pattern: proofs by the same inequalities, instances of the same extreme curvatures."""
@@ -198,7 +186,7 @@ class _Sweep:
     @classmethod
     def started(cls, arguments: Arguments, point: Point) -> "_Sweep | None":
         """A sweep with as few inequalities as a proof at the point needs; None where no exact proof is found."""
-        question = question_at(arguments, _named(point))
+        question = question_at(arguments, named(point))
         program, proposal = question.program, propose(question.program)
         if not proposal.is_solved:
             return None
@@ -214,7 +202,7 @@ class _Sweep:
 
     def adds(self, point: Point) -> bool:
         """Adds the worst case at the point, if it is found exactly and has the pattern; whether it was added."""
-        question = question_at(self.arguments, _named(point))
+        question = question_at(self.arguments, named(point))
         certified = _exact(replace(question, program=question.program.only(self.names)))
         if certified is None or not _is_near(propose(question.program), certified.t):
             return False
@@ -225,7 +213,7 @@ class _Sweep:
 
     def is_sharp_at(self, point: Point) -> bool:
         """Whether an instance attains the bound there, or nearly so."""
-        found = worst_case(**{**DEFAULTS, **self.arguments(**_named(point))})
+        found = worst_case(**{**DEFAULTS, **self.arguments(**named(point))})
         lower, upper = found.lower, found.upper
         return bool(upper - lower <= NEAR * max(abs(lower), abs(upper)))
 
@@ -257,29 +245,3 @@ def _pattern(question: Question, certified: DualCertificate) -> Any:
 
 def _is_near(proposal: Proposal, t: Any) -> bool:
     return bool(proposal.is_solved and abs(proposal.t - float(t)) <= SAME * max(abs(float(t)), 1e-3))
-
-
-def _points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: Random) -> Iterator[Point]:
-    """Random points of the domain with simple coordinates, none of which repeats: every point adds information."""
-    region = Region(symbols, relations)
-    known: list[set[Fraction]] = [set() for _ in symbols]
-    fruitless = 0
-    while fruitless < ATTEMPTS:
-        most = 8 + len(known[0]) // 2 + fruitless // 50
-        values = tuple(Fraction(random.randint(1, most), random.randint(1, most)) for _ in symbols)
-        fruitless += 1
-        if not any(x in used for x, used in zip(values, known, strict=True)) and values in region:
-            for x, used in zip(values, known, strict=True):
-                used.add(x)
-            fruitless = 0
-            yield dict(zip(symbols, values, strict=True))
-    if not known[0]:
-        raise InvalidInput("where", relations, "holds for none of many random parameters", "give a larger domain")
-
-
-def _named(point: Point) -> dict[str, Fraction]:
-    return {str(symbol): value for symbol, value in point.items()}
-
-
-def _shown(point: Point) -> str:
-    return ", ".join(f"{symbol} = {value}" for symbol, value in point.items())

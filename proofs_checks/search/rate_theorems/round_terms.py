@@ -1,0 +1,151 @@
+"""A Lyapunov function's contraction in the claim language: its claim, its setting, and its proof."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    answers,
+    gradient,
+    inner,
+    mean,
+    memory,
+    minimiser,
+    number,
+    server,
+    shared,
+    square,
+)
+from fedconvex.proofs_checks.kernel.proofs import Derivation
+from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
+from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, written
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family
+from fedconvex.proofs_checks.worst_cases.questions.question import pose
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import own_start
+
+NOTHING = 0 * minimiser
+
+
+@final
+class RoundTerms:
+    """The vectors of a posed round as terms. Raises NoLemma where one has no term.
+
+    An error of the state is its vector minus that at rest: a multiple of x* in the means, of ∇F_k(x*) in the deviations.
+    """
+
+    def __init__(self, spec: Specification, posed: PosedRound):
+        self.spec, self.posed, self.board = spec, posed, posed.board
+        self.low, self.high = written(spec.clients.lowest), written(spec.clients.highest)
+        first = own_start(spec.method)
+        self.names: dict[str, tuple[str, str]] = {"server": ("server", "")}
+        self.names |= {name_at_server(name): ("shared", name) for name in first.shared}
+        self.names |= {name_of_memory(name): ("memory", name) for name in first.memory}
+        self.unknown = {key: self.coordinate(*place, 0) for place, key in self._basic().items()}
+        self.points: list[Vector] = []
+        for n, evaluation in enumerate(self.board.evaluations):
+            own = f"g{n}"
+            implicit = any(name == own for _, name in evaluation.point.parts)
+            self.points.append(answers if implicit else minimiser + self.vector(evaluation.point))
+            if n:
+                at = gradient(self.points[n]) - gradient(minimiser)
+                self.unknown[MEAN, own], self.unknown[DEVIATION, own] = mean(at), at - mean(at)
+
+    def _basic(self) -> dict[tuple[str, int], tuple[str, str]]:
+        """The basic vector that is each coordinate of the state, by part and place."""
+        return {place: key for place, u in self.posed.before.items() for key in u.parts}
+
+    def coordinate(self, part: str, place: int, time: int) -> Vector:
+        """The error that is this coordinate of the state, before or after the round."""
+        known = next(one for one in self.posed.coordinates.parts if one.part == part)
+        found = NOTHING
+        for c, name in zip(known.read[place], known.vectors, strict=True):
+            if c:
+                found = found + written(c) * self._of_state(name, time)
+        start = written(known.start[place])
+        if part == MEAN:
+            return mean(found) - start * minimiser
+        found = found + start * gradient(minimiser)
+        return found - mean(found)
+
+    def _of_state(self, name: str, time: int) -> Vector:
+        sort, own = self.names[name]
+        if sort == "server":
+            return server(time)
+        return shared(own, time) if sort == "shared" else memory(own, time)
+
+    def vector(self, u: Family) -> Vector:
+        """The vector in terms."""
+        found = NOTHING
+        for key, c in u.parts.items():
+            if key not in self.unknown:
+                raise NoLemma(f"{key[1]} is the vector of no term")
+            found = found + written(c) * self.unknown[key]
+        return found
+
+    def function(self, entries: Mapping[Pair, Any], time: int) -> Number:
+        """V before or after the round."""
+        found: Number | None = None
+        for (a, b), c in entries.items():
+            if c:
+                u, v = (self.coordinate(*place, time) for place in (a, b))
+                term = written(c) * square(u) if a == b else 2 * written(c) * inner(u, v)
+                found = term if found is None else found + term
+        assert found is not None
+        return found
+
+    @property
+    def invariants(self) -> tuple[tuple[str, Vector], ...]:
+        """What the server's vectors always equal: of linear relations between reachable means."""
+        known = self.posed.coordinates.mean
+        found: list[tuple[str, Vector]] = []
+        equations = kernel(known.reached, len(known.vectors))
+        order = sorted(
+            range(len(known.vectors)),
+            key=lambda j: ("shared", "server", "memory").index(self.names[known.vectors[j]][0]),
+        )
+        used: set[int] = set()
+        for row in equations:
+            place = next(
+                (j for j in order if row[j] and j not in used and self.names[known.vectors[j]][0] != "memory"), None
+            )
+            if place is None:
+                continue
+            used.add(place)
+            term = NOTHING
+            for j, c in enumerate(row):
+                if c and j != place:
+                    u = self._of_state(known.vectors[j], 0)
+                    term = term + written(-c / row[place]) * (
+                        mean(u) if self.names[known.vectors[j]][0] == "memory" else u
+                    )
+            sort, own = self.names[known.vectors[place]]
+            found.append((f"{sort} {own}".strip(), term))
+        return tuple(found)
+
+    def lemma(
+        self,
+        rate: Any,
+        entries: Mapping[Pair, Any],
+        multipliers: Mapping[str, Any],
+        rest: Iterable[tuple[Any, Family]],
+        domain: Domain,
+    ) -> Lemma:
+        """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
+        claim = at_most(self.function(entries, 1), written(rate) * self.function(entries, 0))
+        total = Parts()
+        for name, multiplier in multipliers.items():
+            after, before = (self.points[int(place)] for place in name.split(" from "))
+            total += interpolation(after, before, self.low, self.high) * written(multiplier)
+        total += sum((squared(self.vector(u)) * written(weight) for weight, u in rest), start=Parts())
+        question = pose(replace(self.spec, metric="distance"))
+        setting = replace(QuestionTerms(question).setting(domain.conditions, domain.example), first_round=False)
+        return Lemma(setting, claim, Derivation((concluding(claim, total),), self.invariants))
