@@ -123,7 +123,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
 def linear_maps(
     found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0
 ) -> tuple[list[Any], list[Rows]]:
-    """The chance of every outcome of a round, and its map of the coordinates; numbers may be functions of parameters."""
+    """The chance of every outcome of a round, and its map; numbers may be functions of parameters."""
     places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
     board: Any = QuadraticBoard(federation, sign)

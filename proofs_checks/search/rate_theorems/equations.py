@@ -13,7 +13,6 @@ from typing import Any, final
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family, Form, Key, combination
-
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
 
 Unknown = Pair | str  # an entry of V's matrices, or an inequality by name

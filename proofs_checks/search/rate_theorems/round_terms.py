@@ -1,33 +1,35 @@
 """A Lyapunov function's contraction in the claim language: its claim, its setting, and its proof."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.claim import at_most
 from fedconvex.claims.terms import (
     Number,
     Vector,
     answers,
     gradient,
     inner,
+    local_step,
     mean,
     memory,
     minimiser,
-    number,
     server,
     shared,
     square,
 )
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
+from fedconvex.proofs_checks.search.rate_theorems.equations import Completed
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, written
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Family
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import own_start
@@ -39,7 +41,7 @@ NOTHING = 0 * minimiser
 class RoundTerms:
     """The vectors of a posed round as terms. Raises NoLemma where one has no term.
 
-    An error of the state is its vector minus that at rest: a multiple of x* in the means, of ∇F_k(x*) in the deviations.
+    An error of the state is a vector minus that at rest, a multiple of x* in the means, of ∇F_k(x*) in the deviations.
     """
 
     def __init__(self, spec: Specification, posed: PosedRound):
@@ -52,12 +54,22 @@ class RoundTerms:
         self.unknown = {key: self.coordinate(*place, 0) for place, key in self._basic().items()}
         self.points: list[Vector] = []
         for n, evaluation in enumerate(self.board.evaluations):
-            own = f"g{n}"
-            implicit = any(name == own for _, name in evaluation.point.parts)
-            self.points.append(answers if implicit else minimiser + self.vector(evaluation.point))
+            self.points.append(self._point(n, evaluation.point))
             if n:
                 at = gradient(self.points[n]) - gradient(minimiser)
-                self.unknown[MEAN, own], self.unknown[DEVIATION, own] = mean(at), at - mean(at)
+                self.unknown[MEAN, f"g{n}"], self.unknown[DEVIATION, f"g{n}"] = mean(at), at - mean(at)
+
+    def _point(self, n: int, at: Family) -> Vector:
+        """The point of the n-th evaluation; short terms, since that of a point occurs in those of all later ones."""
+        if any(name == f"g{n}" for _, name in at.parts):  # it solves the subproblem
+            return answers
+        if (
+            n > 1
+            and isinstance(self.spec.solver, GradientDescent)
+            and len(self.board.evaluations) == 1 + self.spec.solver.steps
+        ):
+            return local_step(self.points[n - 1])
+        return minimiser + self.vector(at)
 
     def _basic(self) -> dict[tuple[str, int], tuple[str, str]]:
         """The basic vector that is each coordinate of the state, by part and place."""
@@ -104,48 +116,31 @@ class RoundTerms:
 
     @property
     def invariants(self) -> tuple[tuple[str, Vector], ...]:
-        """What the server's vectors always equal: of linear relations between reachable means."""
-        known = self.posed.coordinates.mean
+        """What vectors of the server always equal: linear relations between the means that runs reach."""
+        names = self.posed.coordinates.mean.vectors
         found: list[tuple[str, Vector]] = []
-        equations = kernel(known.reached, len(known.vectors))
-        order = sorted(
-            range(len(known.vectors)),
-            key=lambda j: ("shared", "server", "memory").index(self.names[known.vectors[j]][0]),
-        )
-        used: set[int] = set()
-        for row in equations:
-            place = next(
-                (j for j in order if row[j] and j not in used and self.names[known.vectors[j]][0] != "memory"), None
-            )
-            if place is None:
+        used = set[int]()
+        for row in kernel(self.posed.coordinates.mean.reached, len(names)):
+            own = [j for j, c in enumerate(row) if c and j not in used and self.names[names[j]][0] != "memory"]
+            if not own:
                 continue
+            place = max(own, key=lambda j: self.names[names[j]][0] == "shared")  # its own point last
             used.add(place)
-            term = NOTHING
-            for j, c in enumerate(row):
-                if c and j != place:
-                    u = self._of_state(known.vectors[j], 0)
-                    term = term + written(-c / row[place]) * (
-                        mean(u) if self.names[known.vectors[j]][0] == "memory" else u
-                    )
-            sort, own = self.names[known.vectors[place]]
-            found.append((f"{sort} {own}".strip(), term))
+            others = ((c, self._of_state(names[j], 0)) for j, c in enumerate(row) if c and j != place)
+            term = sum((written(-c / row[place]) * mean(u) for c, u in others), start=NOTHING)
+            found.append((" ".join(self.names[names[place]]).strip(), term))
         return tuple(found)
 
-    def lemma(
-        self,
-        rate: Any,
-        entries: Mapping[Pair, Any],
-        multipliers: Mapping[str, Any],
-        rest: Iterable[tuple[Any, Family]],
-        domain: Domain,
-    ) -> Lemma:
+    def lemma(self, rate: Any, of: Completed, domain: Domain) -> Lemma:
         """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
-        claim = at_most(self.function(entries, 1), written(rate) * self.function(entries, 0))
+        claim = at_most(self.function(of.entries, 1), written(rate) * self.function(of.entries, 0))
         total = Parts()
-        for name, multiplier in multipliers.items():
+        for name, multiplier in of.multipliers.items():
             after, before = (self.points[int(place)] for place in name.split(" from "))
             total += interpolation(after, before, self.low, self.high) * written(multiplier)
-        total += sum((squared(self.vector(u)) * written(weight) for weight, u in rest), start=Parts())
+        total += sum((squared(self.vector(u)) * written(weight) for weight, u in of.squares), start=Parts())
         question = pose(replace(self.spec, metric="distance"))
-        setting = replace(QuestionTerms(question).setting(domain.conditions, domain.example), first_round=False)
+        setting = QuestionTerms(question).setting(domain.conditions, domain.example)
+        # The claim is about any round, from every state that a run reaches.
+        setting = replace(setting, first_round=False)
         return Lemma(setting, claim, Derivation((concluding(claim, total),), self.invariants))

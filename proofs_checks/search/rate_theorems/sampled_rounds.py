@@ -1,11 +1,12 @@
 """A round at numbers: the exact rate that quadratics attain there, and the numbers of which a proof may consist.
 
-A proof of that rate is an equality on the attaining vectors, so that its form vanishes on them. What remains is searched
-for by semidefinite programming, in floating point: only proposals.
+A proof of that rate is an equality on the attaining vectors, so that its form vanishes on them. What remains is found
+by semidefinite programming, in floating point: only proposals.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
@@ -16,7 +17,7 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, slowest
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, linear_maps, slowest
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import orthogonal
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Key
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
@@ -26,7 +27,7 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import Specific
 CLIENTS = 2  # a proof for two is one for any number
 SOLVED = 1e-9  # a margin below 0 that is left to the solver where the margin is not sought
 NOISE = 1e-7  # a margin that the solver does not tell from 0
-Extremes = tuple[bool, bool, Any]  # whether the first, and the second curvature is the least one; the first's share
+Extremes = tuple[bool, bool, Fraction]  # whether the two curvatures are the least one; the share of the first
 
 
 def specification(arguments: Mapping[str, Any]) -> Specification:
@@ -40,10 +41,18 @@ def posed(spec: Specification) -> PosedRound:
     return pose_round(spec.method, spec.solver, spec.clients, CLIENTS, "all")
 
 
+def slow_clients(round_: PosedRound, spec: Specification, pattern: Extremes, root: Any) -> Attained:
+    """The slowest clients of this pattern; numbers may be functions of parameters."""
+    ends = spec.clients.highest, spec.clients.lowest
+    federation = OnALine(ends[pattern[0]], ends[pattern[1]], pattern[2])
+    _, (matrix, *_) = linear_maps(round_.coordinates, spec.solver, federation)
+    return Attained(federation, 0, matrix, Fraction(0), True, root)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SampledRound:
-    """A round at numbers, and the quadratics of the smallest and the largest curvature that are the slowest there."""
+    """A round at numbers, and the slowest quadratics among those of extreme curvatures and a rational contraction."""
 
     method: Method
     clients: FunctionClass
@@ -54,26 +63,25 @@ class SampledRound:
     def at(cls, arguments: Mapping[str, Any]) -> "SampledRound":
         """The round with these arguments of `lyapunov`."""
         spec = specification(arguments)
-        found = posed(spec)
-        return cls(
-            spec.method, spec.clients, found, tuple(slowest(found.coordinates, spec.solver, spec.clients, "any", False))
+        found, low, high = posed(spec), spec.clients.lowest, spec.clients.highest
+        slow = (
+            one
+            for one in slowest(found.coordinates, spec.solver, spec.clients, "any", inexact=False)
+            if one.root is not None
+            and isinstance(one.federation, OnALine)
+            and {one.federation.first, one.federation.second} <= {low, high}
         )
+        return cls(spec.method, spec.clients, found, tuple(slow))
 
     @property
-    def pattern(self) -> tuple[Extremes, ...] | None:
-        """Which extreme curvatures the slowest clients have; None where their contraction is no rational number."""
-        low, found = self.clients.lowest, []
-        for one in self.attaining:
-            federation = one.federation
-            if one.root is None or not isinstance(federation, OnALine):
-                return None
-            if not {federation.first, federation.second} <= {low, self.clients.highest}:
-                return None
-            found.append((federation.first == low, federation.second == low, federation.share))
-        return tuple(found)
+    def pattern(self) -> tuple[Extremes, ...]:
+        """Which extreme curvatures the slowest clients have."""
+        low = self.clients.lowest
+        federations = (one.federation for one in self.attaining)
+        return tuple((f.first == low, f.second == low, f.share) for f in federations if isinstance(f, OnALine))
 
     @property
-    def roots(self) -> tuple[Any, ...]:
+    def factors(self) -> tuple[Any, ...]:
         """The factors by which errors are multiplied in a round, of each of the slowest."""
         return tuple(one.root for one in self.attaining)
 

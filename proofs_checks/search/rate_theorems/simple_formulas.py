@@ -6,6 +6,8 @@ from itertools import product
 from math import log
 from typing import Any
 
+from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
+
 NUMBERS = sorted({Fraction(a, b) for a in (1, 2, 3, 4, 6, 8, 9, 16, 25) for b in (1, 2, 3, 4, 6, 8, 9, 16, 25)})
 MOST_POWER = 2
 MOST_POWERS = 4  # of all parameters together
@@ -38,7 +40,7 @@ def between(
                 room = log(high / low) if low > 0 else float("inf")
                 found.append((sum(map(abs, p)), -room, p, low, high))
     for _, _, p, low, high in sorted(found):
-        inside = [c for c in NUMBERS if low <= c <= high]
+        inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(low), Fraction(high))]
         middle = (low * high) ** 0.5 if low > 0 else high
         inside.sort(key=lambda c: (abs(log(c / middle)) + _complexity(c), c))
         yield from ((c, p) for c in inside[:PER_POWERS])

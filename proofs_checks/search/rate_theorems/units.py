@@ -1,7 +1,7 @@
 """Units: curvatures, stepsizes and gradients in other units give the same rounds, and formulas must do so, too.
 
-In a unit of values that is c times as large, curvatures, gradients and values are c times as large, stepsizes 1/c times,
-and points stay as they are.
+In another unit of values, curvatures, gradients and values are c times as large, stepsizes 1/c times; points stay as they
+are.
 """
 
 from collections.abc import Mapping
