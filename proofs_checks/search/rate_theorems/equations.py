@@ -78,8 +78,11 @@ class Equations:
         """What all unknowns are, with the form that is left as squares; None where it takes both signs."""
         rest = squares(self.rest({x: c for x, c in self.known.items() if c}))
         entries = {pair: self.known[pair] for pair in self.posed.pairs}
+        measured = squares(self.posed.form(entries))
+        if rest is None or measured is None or len(measured) < len(self.posed.before):
+            return None
         multipliers = {name: self.known[name] for name in self.support if self.known[name]}
-        return None if rest is None else Completed(entries, multipliers, rest)
+        return Completed(entries, multipliers, rest, measured)
 
     def _conditions(self) -> list[Any]:
         """What must vanish: the coefficient of a value, by name; the form's product of a basic vector and a zero."""
@@ -94,21 +97,30 @@ class Equations:
 @final
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """V's entries, the multipliers, and the squares that are left of rate·V − V⁺, as functions of the parameters."""
+    """V's entries, the multipliers, the squares that are left of rate·V − V⁺, and V as squares, of all coordinates.
+
+    Numbers are functions of the parameters.
+    """
 
     entries: Mapping[Pair, Any]
     multipliers: Mapping[str, Any]
     squares: Sequence[tuple[Any, Family]]
+    measured: Sequence[tuple[Any, Family]]
+
+    @property
+    def positive(self) -> list[Any]:
+        """What must be positive, so that V is positive definite: the weights of its squares."""
+        return [weight for weight, _ in self.measured]
 
     @property
     def signed(self) -> list[Any]:
-        """What must be nonnegative: multipliers, and weights of squares."""
-        return [*self.multipliers.values(), *(weight for weight, _ in self.squares)]
+        """What must be nonnegative: multipliers, weights of squares, and the inverses of V's."""
+        return [*self.multipliers.values(), *(weight for weight, _ in self.squares), *(1 / x for x in self.positive)]
 
     @property
     def defined(self) -> list[Any]:
         """What must have denominators other than 0, too."""
-        return [*self.entries.values(), *(c for _, u in self.squares for c in u.parts.values())]
+        return [*self.entries.values(), *(c for _, u in (*self.squares, *self.measured) for c in u.parts.values())]
 
     def proves_at(self, point: Sequence[Any]) -> bool:
         """Whether all signs are right at these parameters, exactly."""

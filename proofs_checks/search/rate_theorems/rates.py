@@ -6,6 +6,7 @@ Everything here is a guess until the kernel replays the proof.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from math import prod
@@ -41,6 +42,7 @@ from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Para
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `lyapunov`
 BATCH = 10  # points after which the fit is tried again
+HOPELESS = 40  # points without any rational contraction, after which the search ends
 TRIED = 12  # points of which the most frequent pattern is taken
 SAMPLES = 10  # rounds that the inequalities and V must suit
 GUESSES = 12  # simple formulas that are tried for one unknown
@@ -95,7 +97,7 @@ class RateSearch:
         support = few_inequalities([one for _, one in self.samples])
         best = self._best(Equations(self.round, self.rate, zeros, support))
         self.found.function = {
-            written({x: ONE}, self.round.names): self._shown(c) for x, c in best.entries.items() if c
+            written({x: Fraction(1)}, self.round.names): self._shown(c) for x, c in best.entries.items() if c
         }
         self.found.multipliers = {name: self._shown(c) for name, c in best.multipliers.items()}
         # The sample decides which signs are needed: a point where this proof holds.
@@ -103,6 +105,10 @@ class RateSearch:
         self.found.where = (*self.relations, *self._needed(best))
         example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
         domain = Domain(self.parameters.conditions(self.found.where), example)
+        signs = self.parameters.domain(self.found.where)
+        positive = self.parameters.functions(map(self.parameters.number, best.positive))
+        if not all(signs.is_positive(x.of(signs)) for x in positive):
+            raise NotFound("V may be 0 elsewhere than where the method rests")
         terms = RoundTerms(self._specification, self.round)
         self.found.proof = terms.lemma(self.rate, best, domain)
         self.found.proof.theorem()
@@ -136,10 +142,12 @@ class RateSearch:
                 self.seen = [(p, one) for p, one in rounds if one.pattern == pattern]
                 if (roots := self._fitted()) is not None:
                     return roots
-        kind = (
-            "the rates there" if rounds else "rates, since quadratics of extreme curvatures attain no rational number"
-        )
-        raise NotFound(f"no rational functions fit {kind}")
+            if not rounds and self.found.count >= HOPELESS:
+                break
+        if not rounds:
+            raise NotFound(f"at none of {self.found.count} points the slowest known clients are quadratics of extreme "
+                           "curvatures with a rational contraction")  # fmt: skip
+        raise NotFound(f"no rational functions fit {len(self.seen or rounds)} of {self.found.count} rates")
 
     def _fitted(self) -> list[Any] | None:
         """Rational functions through the factors; points elsewhere, where others are the slowest, are left out."""
@@ -232,7 +240,7 @@ class RateSearch:
         intervals = []
         for point, one in self.samples:
             fixed = {y: float(value_at(c, _numbers(point))) for y, c in equations.known.items()}
-            low, high = (one.solve(equations.support, fixed, {x: sign}) for sign in (1.0, -1.0))
+            low, high = (one.program.solve(equations.support, fixed, {x: sign}) for sign in (1.0, -1.0))
             if low is None or high is None:
                 return
             intervals.append((low.get(x, 0.0), high.get(x, 0.0)))

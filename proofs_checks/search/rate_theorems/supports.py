@@ -20,7 +20,7 @@ def few_inequalities(rounds: Sequence[SampledRound]) -> list[str]:
 
 def suffice(rounds: Sequence[SampledRound], names: Sequence[str]) -> bool:
     """Whether some Lyapunov functions have the rates with these inequalities alone, as far as the solver tells."""
-    return all(one.solve(names, {one.posed.pairs[0]: 1.0}) is not None for one in rounds)
+    return all(one.program.solve(names, {one.posed.pairs[0]: 1.0}) is not None for one in rounds)
 
 
 def _turn(name: str) -> tuple[bool, int, bool]:

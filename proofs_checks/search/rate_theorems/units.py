@@ -1,7 +1,7 @@
 """Units: curvatures, stepsizes and gradients in other units give the same rounds, and formulas must do so, too.
 
-In another unit of values, curvatures, gradients and values are c times as large, stepsizes 1/c times; points stay as they
-are.
+In another unit of values, curvatures, gradients and values are c times as large, stepsizes 1/c times, and points
+as large as before.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, final
 
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Key
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
+from flint import fmpq
 
-SCALE = 2
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.rate_theorems.equations import value_at
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Key
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
+
+SCALE = fmpq(2)  # the size of the other unit
 MOST_PARAMETERS = 5  # of which all combinations are tried
 
 
@@ -38,7 +41,7 @@ def units_of(posed: PosedRound, parameters: Parameters) -> Units | None:
     if count > MOST_PARAMETERS:
         return None
     for powers in product((0, 1, -1), repeat=count):
-        scaled = [x * SCALE**p if p >= 0 else x / SCALE**-p for x, p in zip(parameters.values, powers, strict=True)]
+        scaled = [x * SCALE**p for x, p in zip(parameters.values, powers, strict=True)]
         if not any(powers):
             continue
         for own in product((0, 1), repeat=len(coordinates)):
@@ -50,16 +53,10 @@ def units_of(posed: PosedRound, parameters: Parameters) -> Units | None:
 
 def _is_homogeneous(form: Form, known: Mapping[Key, int], values: list[Any], scaled: list[Any]) -> bool:
     """Whether the form is that many times as large in the other unit; gradients are basic vectors like coordinates."""
-    for (a, b), c in form.products.items():
-        power = 1 - known.get(a, 1) - known.get(b, 1)
-        if (
-            _value(c, scaled) * SCALE**-power != _value(c, values)
-            if power <= 0
-            else _value(c, scaled) != _value(c, values) * SCALE**power
-        ):
-            return False
-    return True
-
-
-def _value(c: Any, values: list[Any]) -> Any:
-    return at(c.value, values) if hasattr(c, "value") else c
+    try:
+        return all(
+            value_at(c, scaled) == value_at(c, values) * SCALE ** (1 - known.get(a, 1) - known.get(b, 1))
+            for (a, b), c in form.products.items()
+        )
+    except ZeroDivisionError:  # a difference of parameters, of which only one has a unit
+        return False

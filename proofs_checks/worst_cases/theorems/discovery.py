@@ -1,4 +1,4 @@
-"""From worst cases at many parameter values to a theorem for all of them.
+"""From worst cases, or Lyapunov functions, at many parameter values to a theorem for all of them.
 
 A worst case at one point of the parameter space shows which inequalities a proof needs; the exact multipliers at other
 points are values of rational functions, which are fitted. That is a conjecture. The method's code then runs with the
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from inspect import signature
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 from typing import Any, final
 
@@ -54,6 +54,9 @@ BATCH = 10  # new worst cases after which the fit is tried again
 class Discovered:
     """metric <= bound · N for all parameters in the domain; for "descent" metric >= bound · N.
 
+    For "lyapunov" V(next state) <= bound · V(state), for any number of clients. `function` has V's coefficients by what
+    they multiply: squares of the state's errors, which are its differences from where the method rests.
+
     `where` are the domain's relations: the given ones, and those that the proof needs besides. `multipliers` are by the
     inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
     elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
@@ -69,6 +72,7 @@ class Discovered:
     multipliers: Mapping[str, Any] = field(default_factory=dict)
     proof: Lemma | None = None
     sharp: bool = False
+    function: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, **values: Any) -> Fraction:
         """The bound at a point, exactly. Raises InvalidInput outside of the domain, or without a proof."""
@@ -98,24 +102,32 @@ class Discovered:
 
 
 def discover(arguments: Arguments, where: Where | None = None, samples: int = 400, seed: int = 0) -> Discovered:
-    """The worst case of a method as a formula in its parameters, with a proof for all of them.
+    """The worst case or the linear rate of a method as a formula in its parameters, with a proof for all of them.
 
     Use it to find or improve a theorem about few rounds with one to three parameters; it takes seconds to minutes, and
     more parameters need many more samples. Formulas must be rational functions: where you expect roots, make them the
     parameters, √κ and not κ. Where the worst case is a maximum of several functions, you get the one of the first
-    sample, and a domain where it holds.
+    sample (of linear rates the most frequent one of some samples), and a domain where it holds.
+
+    With `metric="lyapunov"` it is about the rate of a method with memory, as `lyapunov` finds it at numbers: the rate,
+    the coefficients of a Lyapunov function V of the whole state and the multipliers of the proof are formulas. The rate
+    is the one that quadratics of the smallest or the largest curvature attain; the equations that every proof of it
+    satisfies determine most multipliers, and what they leave open gets the simplest formula of the right unit that all
+    samples allow. Where the kernel proves none, the formula for the rate is a conjecture, and `says` where it holds.
 
     Args:
         arguments: from parameters to the arguments of `worst_case`, for example
             `lambda mu, B: dict(method=fc.FedProx(mu=mu), clients=SmoothConvex(1), metric="descent", dissimilarity=B)`.
-            The number of clients is "any" unless given.
+            The number of clients is "any" unless given. With `metric="lyapunov"` to those of `lyapunov`, for everyone
+            and any number of clients: `method`, `clients=SmoothStronglyConvex(mu, L)`, `local_solver`.
         where: relations between the same parameters, as SymPy's positive symbols: `lambda mu, B: (B >= 1,)`. The
             relations that the proof needs besides are added.
         samples: the largest number of points at which a worst case is computed, >= 10.
         seed: of the random choice of points.
 
     Raises:
-        InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case` refuses.
+        InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case`, or
+            `lyapunov`, refuses.
     """
     symbols = {name: sympy.Symbol(name, positive=True) for name in signature(arguments).parameters}
     if not symbols:
@@ -123,7 +135,11 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
     integer_at_least(samples, BATCH, "samples")
     relations = checked_relations(tuple(where(**symbols)) if where else ())
     drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
-    points: list[Point] = []  # drawn so far; a second start uses the points of the first again
+    points = list(islice(drawn, 1))  # drawn so far; a second start uses the points of the first again
+    if arguments(**named(points[0])).get("metric") == "lyapunov":
+        from fedconvex.proofs_checks.search.rate_theorems.discovered_rates import discovered_rate
+
+        return discovered_rate(arguments, tuple(symbols.values()), relations, chain(points, drawn), samples)
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
     for start in range(STARTS):
         points += islice(drawn, max(0, start + 1 - len(points)))
