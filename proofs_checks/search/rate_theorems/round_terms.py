@@ -1,6 +1,6 @@
 """A Lyapunov function's contraction in the claim language: its claim, its setting, and its proof."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, final
 
@@ -34,7 +34,11 @@ from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import own_start
 
-NOTHING = 0 * minimiser
+
+def combined(terms: Sequence[tuple[Any, Vector]]) -> Vector:
+    """Σ c·u, without those that are 0."""
+    shown = [u if c == 1 else written(c) * u for c, u in terms if c]
+    return sum(shown[1:], start=shown[0]) if shown else 0 * minimiser
 
 
 @final
@@ -78,15 +82,16 @@ class RoundTerms:
     def coordinate(self, part: str, place: int, time: int) -> Vector:
         """The error that is this coordinate of the state, before or after the round."""
         known = next(one for one in self.posed.coordinates.parts if one.part == part)
-        found = NOTHING
-        for c, name in zip(known.read[place], known.vectors, strict=True):
-            if c:
-                found = found + written(c) * self._of_state(name, time)
-        start = written(known.start[place])
+        of_part = mean if part == MEAN else lambda u: u
+        terms = [
+            (c, self._of_state(name, time) if self.names[name][0] != "memory" else of_part(self._of_state(name, time)))
+            for c, name in zip(known.read[place], known.vectors, strict=True)
+            if c
+        ]
+        start = known.start[place]
         if part == MEAN:
-            return mean(found) - start * minimiser
-        found = found + start * gradient(minimiser)
-        return found - mean(found)
+            return combined([*terms, (-start, minimiser)])
+        return combined([*terms, (start, gradient(minimiser))]) - mean(combined(terms))
 
     def _of_state(self, name: str, time: int) -> Vector:
         sort, own = self.names[name]
@@ -96,12 +101,9 @@ class RoundTerms:
 
     def vector(self, u: Family) -> Vector:
         """The vector in terms."""
-        found = NOTHING
-        for key, c in u.parts.items():
-            if key not in self.unknown:
-                raise NoLemma(f"{key[1]} is the vector of no term")
-            found = found + written(c) * self.unknown[key]
-        return found
+        if unknown := u.parts.keys() - self.unknown.keys():
+            raise NoLemma(f"{min(unknown)[1]} is the vector of no term")
+        return combined([(c, self.unknown[key]) for key, c in u.parts.items()])
 
     def function(self, entries: Mapping[Pair, Any], time: int) -> Number:
         """V before or after the round."""
@@ -126,9 +128,10 @@ class RoundTerms:
                 continue
             place = max(own, key=lambda j: self.names[names[j]][0] == "shared")  # its own point last
             used.add(place)
-            others = ((c, self._of_state(names[j], 0)) for j, c in enumerate(row) if c and j != place)
-            term = sum((written(-c / row[place]) * mean(u) for c, u in others), start=NOTHING)
-            found.append((" ".join(self.names[names[place]]).strip(), term))
+            others = [
+                (-c / row[place], mean(self._of_state(names[j], 0))) for j, c in enumerate(row) if c and j != place
+            ]
+            found.append((" ".join(self.names[names[place]]).strip(), combined(others)))
         return tuple(found)
 
     def lemma(self, rate: Any, of: Completed, domain: Domain) -> Lemma:

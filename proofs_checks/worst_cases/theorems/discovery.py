@@ -98,6 +98,8 @@ class Discovered:
         relation = r"\ge" if self.metric == "descent" else r"\le"
         holds = ", ".join(f"${sympy.latex(r)}$" for r in self.where) or "all parameters are positive"
         name = self.metric.replace("_", " ")
+        if self.metric == "lyapunov":
+            return rf"$V(\text{{next state}}) \le {sympy.latex(self.bound)} \cdot V$ where {holds}: {self.says}"
         return rf"$\text{{{name}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"
 
 
