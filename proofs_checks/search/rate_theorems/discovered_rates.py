@@ -1,37 +1,44 @@
 """`discover` where a Lyapunov function is asked for: what the search found, and the kernel's verdict."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.search.rate_theorems.rates import Arguments, NotFound, RateSearch
+from fedconvex.proofs_checks.search.rate_theorems.two_regimes import with_the_other_regime
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.theorems.discovery import Discovered
-from fedconvex.proofs_checks.worst_cases.theorems.points import Point
+from fedconvex.proofs_checks.worst_cases.theorems.points import random_points
 from fedconvex.verdicts import Verdict
 
 KNOWN = ("method", "clients", "local_solver", "num_clients", "metric")
 
 
 def discovered_rate(
-    arguments: Arguments, symbols: tuple[Any, ...], relations: tuple[Any, ...], points: Iterable[Point], samples: int
+    arguments: Arguments, symbols: tuple[Any, ...], relations: tuple[Any, ...], samples: int, seed: int
 ) -> Discovered:
     """V(next state) ≤ bound · V(state) for all parameters, or how far the search came; see `discover`."""
-    search = RateSearch(lambda **values: _checked(arguments(**values)), relations, points, samples)
-    verdict, why = Verdict.PROVED, "proved for all parameters"
+
+    def searches(where: tuple[Any, ...]) -> RateSearch:
+        points = random_points(symbols, where, Random(seed))
+        return RateSearch(lambda **values: _checked(arguments(**values)), where, points, samples)
+
+    search = searches(relations)
+    found, verdict, why = search.found, Verdict.PROVED, "proved for all parameters"
     try:
         search.run()
+        found = with_the_other_regime(search, searches) or found
+    except InvalidInput:
+        raise
     except (NotFound, Refused, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        verdict, why = Verdict.UNKNOWN, str(error) if search.found.rate is None else f"a conjecture: {error}"
-    found = search.found
-    read = f"quadratics attain this rate at {found.agreeing} of {found.count} points"
-    proved = f", and V proves it at {found.proved} of these" if found.proved else ""
-    says = why if found.rate is None else f"{read}{proved}; {why}"
+        verdict, why = Verdict.UNKNOWN, str(error) if found.rate is None else f"a conjecture: {error}"
+    if found.rate is not None:
+        proved = f", and V proves it at {found.proved} of these" if found.proved else ""
+        why = f"quadratics attain this rate at {found.agreeing} of {found.count} points{proved}; {why}"
     return Discovered(
-        symbols, "lyapunov", verdict, says, found.where, found.rate, found.multipliers, found.proof,
+        symbols, "lyapunov", verdict, why, found.where, found.rate, found.multipliers, found.proof,
         sharp=found.rate is not None, function=found.function,
     )  # fmt: skip
 

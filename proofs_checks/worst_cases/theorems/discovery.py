@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from inspect import signature
-from itertools import chain, islice
+from itertools import islice
 from random import Random
 from typing import Any, final
 
@@ -84,15 +84,17 @@ class Discovered:
         point = [to_fmpq(values[name], name) for name in names]
         if point not in self._region:
             raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
-        return to_fraction(at(self._function, point))
+        return max(to_fraction(at(function, point)) for function in self._functions)
 
     @cached_property
     def _region(self) -> Region:
         return Region(self.parameters, self.where)
 
     @cached_property
-    def _function(self) -> Any:
-        return sympy.QQ.frac_field(*self.parameters).from_sympy(self.bound)
+    def _functions(self) -> list[Any]:
+        """The bound, or those of which it is the larger one."""
+        functions = sympy.QQ.frac_field(*self.parameters)
+        return [functions.from_sympy(f) for f in (self.bound.args if self.bound.func is sympy.Max else (self.bound,))]
 
     def _repr_markdown_(self) -> str:
         relation = r"\ge" if self.metric == "descent" else r"\le"
@@ -113,9 +115,10 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
 
     With `metric="lyapunov"` it is about the rate of a method with memory, as `lyapunov` finds it at numbers: the rate,
     the coefficients of a Lyapunov function V of the whole state and the multipliers of the proof are formulas. The rate
-    is the one that quadratics of the smallest or the largest curvature attain; the equations that every proof of it
-    satisfies determine most multipliers, and what they leave open gets the simplest formula of the right unit that all
-    samples allow. Where the kernel proves none, the formula for the rate is a conjecture, and `says` where it holds.
+    is the one that quadratics of the smallest or the largest curvature attain, or, with the same V, the larger of both.
+    The equations that every proof of it satisfies determine most multipliers; what they leave open gets the simplest
+    formula of the right unit that all samples allow. Where the kernel proves none, the formula for the rate is a
+    conjecture, and `says` how many points it was checked at.
 
     Args:
         arguments: from parameters to the arguments of `worst_case`, for example
@@ -141,7 +144,7 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
     if arguments(**named(points[0])).get("metric") == "lyapunov":
         from fedconvex.proofs_checks.search.rate_theorems.discovered_rates import discovered_rate
 
-        return discovered_rate(arguments, tuple(symbols.values()), relations, chain(points, drawn), samples)
+        return discovered_rate(arguments, tuple(symbols.values()), relations, samples, seed)
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
     for start in range(STARTS):
         points += islice(drawn, max(0, start + 1 - len(points)))

@@ -79,11 +79,10 @@ def test_a_square_too_few_is_refused() -> None:
     assert made is not None
     domain = Domain(parameters.conditions(SMALL), {"x": F(1, 10)})
     assert terms.lemma(parameters.number(RATE), made, domain).theorem()
-    for place, (weight, u) in enumerate(made.squares):
-        others = [one for k, one in enumerate(made.squares) if k != place]
-        for squares in (others, [*others, (weight * 2, u)]):
-            with pytest.raises(Refused):
-                terms.lemma(parameters.number(RATE), replace(made, squares=squares), domain).theorem()
+    (weight, u), *others = made.squares
+    for squares in (others, [(weight * 2, u), *others]):
+        with pytest.raises(Refused):
+            terms.lemma(parameters.number(RATE), replace(made, squares=squares), domain).theorem()
 
 
 @pytest.mark.parametrize("controls", [0, -1])
