@@ -21,11 +21,11 @@ def discovered_rate(
 ) -> Discovered:
     """V(next state) ≤ bound · V(state) for all parameters, or how far the search came; see `discover`."""
 
-    def searches(where: tuple[Any, ...]) -> RateSearch:
+    def searches(where: tuple[Any, ...], entries: Mapping[Any, Any]) -> RateSearch:
         points = random_points(symbols, where, Random(seed))
-        return RateSearch(lambda **values: _checked(arguments(**values)), where, points, samples)
+        return RateSearch(lambda **values: _checked(arguments(**values)), where, points, samples, entries)
 
-    search = searches(relations)
+    search = searches(relations, {})
     found, verdict, why = search.found, Verdict.PROVED, "proved for all parameters"
     try:
         search.run()

@@ -47,6 +47,8 @@ TRIED = 12  # points of which the most frequent pattern is taken
 SAMPLES = 10  # rounds that the inequalities and V must suit
 GUESSES = 12  # simple formulas that are tried for one unknown
 COMPLETIONS = 16  # ways to settle all unknowns that are compared
+FRESH = 60  # further points of the domain at which they are compared
+COMPARED = 4  # of these, how many are compared by the conditions that they need
 NOTHING = 1e-9  # an end of an interval that may be 0
 
 
@@ -68,7 +70,8 @@ class RateTheorem:
     agreeing: int = 0
     proved: int = 0
     rate: Any = None
-    function: Mapping[str, Any] = field(default_factory=dict)
+    entries: Mapping[Any, Any] = field(default_factory=dict)  # of V, by pairs of coordinates
+    function: Mapping[str, Any] = field(default_factory=dict)  # those that are not 0, by what they multiply
     multipliers: Mapping[str, Any] = field(default_factory=dict)
     proof: Lemma | None = None
 
@@ -82,10 +85,15 @@ class RateSearch:
         relations: between the parameters, of the domain.
         points: of the domain.
         most: the number of points at which a round is analysed.
+        entries: of V, by pairs of coordinates, where they are known.
     """
 
-    def __init__(self, arguments: Arguments, relations: tuple[Any, ...], points: Iterable[Point], most: int):
+    def __init__(
+        self, arguments: Arguments, relations: tuple[Any, ...], points: Iterable[Point], most: int,
+        entries: Mapping[Any, Any] | None = None,
+    ):  # fmt: skip
         self.arguments, self.relations, self.points, self.most = arguments, relations, points, most
+        self.entries = entries or {}
         self.found = RateTheorem(where=relations)
         self.seen: list[tuple[Point, SampledRound]] = []
 
@@ -95,13 +103,13 @@ class RateSearch:
         if not self.samples:
             raise NotFound("no quadratic Lyapunov function of the state was found for this rate")
         support = few_inequalities([one for _, one in self.samples])
-        best = self._best(Equations(self.round, self.rate, zeros, support))
+        known: dict[Unknown, Any] = {pair: self.parameters.number(c) for pair, c in self.entries.items()}
+        best = self._best(Equations(self.round, self.rate, zeros, support, known))
+        self.found.entries = {pair: self._shown(c) for pair, c in best.entries.items()}
         self.found.function = {
             written({x: Fraction(1)}, self.round.names): self._shown(c) for x, c in best.entries.items() if c
         }
         self.found.multipliers = {name: self._shown(c) for name, c in best.multipliers.items()}
-        # The sample decides which signs are needed: a point where this proof holds.
-        self.parameters.sample = next(p for p, _ in self.seen if best.proves_at(_numbers(p)))
         self.found.where = (*self.relations, *self._needed(best))
         example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
         domain = Domain(self.parameters.conditions(self.found.where), example)
@@ -119,6 +127,8 @@ class RateSearch:
     def _needed(self, of: Completed) -> tuple[Any, ...]:
         """The relations that a proof needs besides those of the domain."""
         parameters = self.parameters
+        # The sample decides which signs are needed: a point where this proof holds.
+        parameters.sample = next(p for p, _ in self.seen if of.proves_at(_numbers(p)))
         signed, defined = ([parameters.number(x) for x in these] for these in (of.signed, of.defined))
         functions = map(parameters.functions, ([*parameters.compared, *signed], defined))
         return needed_relations(parameters, self.relations, *functions)
@@ -207,22 +217,24 @@ class RateSearch:
     # ---- V and the multipliers
 
     def _best(self, equations: Equations) -> Completed:
-        """Of some ways to settle all unknowns, one that proves the rate at most points, under the fewest conditions."""
-        best: Completed | None = None
-        fewest = (0, 0)
+        """Of some ways to settle all unknowns, one that is a proof at most points, under the fewest conditions."""
+        fresh = [_numbers(p) for p in islice(self.points, FRESH)]
+        seen = [_numbers(p) for p, _ in self.seen]
+        found: list[tuple[int, Completed]] = []  # with the number of points
+        conditions: dict[int, int] = {}  # of those that hold at the most points, by place; to find them takes long
         for completed in islice(self._completed(equations), COMPLETIONS):
-            proved = sum(completed.proves_at(_numbers(p)) for p, _ in self.seen)
-            if not proved or -proved > fewest[0]:
+            if not any(map(completed.proves_at, seen)):
                 continue
-            self.parameters.sample = next(p for p, _ in self.seen if completed.proves_at(_numbers(p)))
-            conditions = len(self._needed(completed))
-            if best is None or (-proved, conditions) < fewest:
-                best, fewest = completed, (-proved, conditions)
-            if fewest == (-len(self.seen), 0):
-                break
-        if best is None:
+            found.append((sum(map(completed.proves_at, (*seen, *fresh))), completed))
+            if found[-1][0] == len(seen) + len(fresh) and len(conditions) < COMPARED:
+                conditions[len(found) - 1] = len(self._needed(completed))
+                if conditions[len(found) - 1] == 0:
+                    break
+        if not found:
             raise NotFound("V or its multipliers have no simple formulas that prove it")
-        self.found.proved = -fewest[0]
+        place = min(conditions, key=lambda k: conditions[k]) if conditions else _place_of_most([n for n, _ in found])
+        best = found[place][1]
+        self.found.proved = sum(map(best.proves_at, seen))
         return best
 
     def _completed(self, equations: Equations) -> Iterator[Completed]:
@@ -267,6 +279,10 @@ class RateSearch:
         # Inequalities are about function values, and V about squares of points.
         own = -1 if isinstance(x, str) else units.of_entry(x, self.round)
         return lambda powers: sum(map(mul, powers, units.parameters)) == own
+
+
+def _place_of_most(counts: list[int]) -> int:
+    return counts.index(max(counts))
 
 
 def _numbers(point: Point) -> list[Any]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import groupby, product, zip_longest
 from math import log
+from operator import itemgetter
 from typing import Any
 
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
 
-NUMBERS = sorted({Fraction(a, b) for a in (1, 2, 3, 4, 6, 8, 9, 16, 25) for b in (1, 2, 3, 4, 6, 8, 9, 16, 25)})
+WHOLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 25)
+NUMBERS = sorted({Fraction(a, b) for a in WHOLE for b in WHOLE})
 MOST_POWER = 2
 MOST_POWERS = 4  # of all parameters together
 ROUNDING = 1e-5  # relative distance that the solver's bounds may be off
@@ -39,11 +41,17 @@ def between(
                 low, high = low * (1 - ROUNDING), high * (1 + ROUNDING)
                 room = log(high / low) if low > 0 else float("inf")
                 found.append((sum(map(abs, p)), -room, p, low, high))
-    for _, _, p, low, high in sorted(found):
-        inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(low), Fraction(high))]
-        middle = (low * high) ** 0.5 if low > 0 else high
-        inside.sort(key=lambda c: (abs(log(c / middle)) + _complexity(c), c))
-        yield from ((c, p) for c in inside[:PER_POWERS])
+    for _, alike in groupby(sorted(found), key=itemgetter(0)):
+        each = [[(c, p) for c in _inside(low, high)] for _, _, p, low, high in alike]
+        # The best number of each, then the second best ones: powers that leave more room need not be the right ones.
+        yield from (one for these in zip_longest(*each) for one in these if one is not None)
+
+
+def _inside(low: float, high: float) -> list[Fraction]:
+    """Simple numbers in the interval, those in its middle first."""
+    middle = (low * high) ** 0.5 if low > 0 else high
+    inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(low), Fraction(high))]
+    return sorted(inside, key=lambda c: (abs(log(c / middle)) + _complexity(c), c))[:PER_POWERS]
 
 
 def _complexity(c: Fraction) -> float:

@@ -1,6 +1,6 @@
 """Two theorems about the same V, of which each holds where the other one need not, as one theorem for both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.kernel.proofs import Cases, Combine, Derivation
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound, RateSearch, RateTheorem
 
-Searches = Callable[[tuple[Any, ...]], RateSearch]  # from the relations of a domain
+Searches = Callable[[tuple[Any, ...], Mapping[Any, Any]], RateSearch]  # from a domain's relations and V's entries
 
 
 def with_the_other_regime(search: RateSearch, searches: Searches) -> RateTheorem | None:
@@ -19,18 +19,18 @@ def with_the_other_regime(search: RateSearch, searches: Searches) -> RateTheorem
 
     Args:
         search: that has found a theorem, which needs one relation besides those of the domain.
-        searches: for the search where the opposite relation holds.
+        searches: for the search where the opposite relation holds, with the same V.
     """
     found, given = search.found, search.relations
     extra = found.where[len(given) :]
     if len(extra) != 1 or not isinstance(extra[0], sympy.Ge):
         return None
-    other = searches((*given, sympy.Ge(extra[0].rhs - extra[0].lhs, 0)))
+    other = searches((*given, sympy.Ge(extra[0].rhs - extra[0].lhs, 0)), found.entries)
     try:
         other.run()
     except (NotFound, Refused, ValueError):
         return None
-    if len(other.found.where) > len(given) + 1 or other.found.function != found.function:
+    if len(other.found.where) > len(given) + 1:
         return None
     try:
         proof = _by_cases(search, other, extra[0])
@@ -44,7 +44,15 @@ def with_the_other_regime(search: RateSearch, searches: Searches) -> RateTheorem
         for name in names
     }
     counts = {name: getattr(found, name) + getattr(other.found, name) for name in ("count", "agreeing", "proved")}
-    return RateTheorem(given, rate=rates, function=found.function, multipliers=multipliers, proof=proof, **counts)
+    return RateTheorem(
+        given,
+        rate=rates,
+        entries=found.entries,
+        function=found.function,
+        multipliers=multipliers,
+        proof=proof,
+        **counts,
+    )
 
 
 def _by_cases(search: RateSearch, other: RateSearch, where: Any) -> Lemma:
