@@ -13,7 +13,7 @@
       │ simple_formulas   what these leave open: a number times powers of the parameters, of the right unit (`units`)
       │ equations         what remains of rate·V − V⁺ as squares; their weights' signs give the condition
       ▼
-    round_terms           claim, setting and proof, which the kernel replays
+    rate_terms            claim, setting and proof, which the kernel replays
 
 Nothing here is trusted: a wrong formula anywhere leads to no proof.
 """

@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.search.rate_theorems.rates import Arguments, NotFound, RateSearch
 from fedconvex.proofs_checks.search.rate_theorems.two_regimes import with_the_other_regime
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.theorems.discovery import Discovered
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.points import random_points
 from fedconvex.verdicts import Verdict
 

@@ -22,7 +22,7 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown, value_at
-from fedconvex.proofs_checks.search.rate_theorems.round_terms import RoundTerms
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     SampledRound,
     posed,
@@ -117,7 +117,7 @@ class RateSearch:
         positive = self.parameters.functions(map(self.parameters.number, best.positive))
         if not all(signs.is_positive(x.of(signs)) for x in positive):
             raise NotFound("V may be 0 elsewhere than where the method rests")
-        terms = RoundTerms(self._specification, self.round)
+        terms = RateTerms(self._specification, self.round)
         self.found.proof = terms.lemma(self.rate, best, domain)
         self.found.proof.theorem()
 

@@ -12,7 +12,7 @@ from fedconvex.proofs_checks import SmoothStronglyConvex
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations
-from fedconvex.proofs_checks.search.rate_theorems.round_terms import RoundTerms
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import posed, specification
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
@@ -25,9 +25,7 @@ MULTIPLIERS = {
 SMALL = (16 * x <= 3,)
 
 
-def completed(
-    parameters: Parameters, rate: Any, controls: Any, multipliers: Any
-) -> tuple[RoundTerms, Completed | None]:
+def completed(parameters: Parameters, rate: Any, controls: Any, multipliers: Any) -> tuple[RateTerms, Completed | None]:
     """Two local steps of SCAFFOLD with s = 1/L = 1 and μ = x, by these formulas."""
     clients = SmoothStronglyConvex(parameters.numbers["x"], 1)
     spec = specification({"method": fc.Scaffold(stepsize=1, local_steps=2), "clients": clients})
@@ -35,7 +33,7 @@ def completed(
     formulas = {name: parameters.number(c) for name, c in multipliers.items()}
     known = {**dict(zip(round_.pairs, map(parameters.number, (1, controls)), strict=True)), **formulas}
     equations = Equations(round_, parameters.number(rate), (), list(formulas), known)
-    return RoundTerms(spec, round_), equations.completed()
+    return RateTerms(spec, round_), equations.completed()
 
 
 def lemma(

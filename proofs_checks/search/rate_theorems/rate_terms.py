@@ -42,7 +42,7 @@ def combined(terms: Sequence[tuple[Any, Vector]]) -> Vector:
 
 
 @final
-class RoundTerms:
+class RateTerms:
     """The vectors of a posed round as terms. Raises NoLemma where one has no term.
 
     An error of the state is a vector minus that at rest, a multiple of x* in the means, of ∇F_k(x*) in the deviations.
