@@ -249,24 +249,29 @@ class RateSearch:
             yield found
 
     def _guesses(self, equations: Equations, x: Unknown) -> Iterator[Any]:
-        intervals = []
+        bounds = []
         for point, one in self.samples:
             fixed = {y: float(value_at(c, _numbers(point))) for y, c in equations.known.items()}
             low, high = (one.program.solve(equations.support, fixed, {x: sign}) for sign in (1.0, -1.0))
-            if low is None or high is None:
-                return
-            intervals.append((low.get(x, 0.0), high.get(x, 0.0)))
+            if low is not None and high is not None:  # else what is settled holds elsewhere
+                bounds.append(((low.get(x, 0.0), high.get(x, 0.0)), [float(c) for c in point.values()]))
         if not isinstance(x, str) and x[0] != x[1]:  # products of different coordinates
-            if all(low <= NOTHING and high >= -NOTHING for low, high in intervals):
+            if all(low <= NOTHING and high >= -NOTHING for (low, high), _ in bounds):
                 yield ZERO
             return
-        values = [[float(c) for c in point.values()] for point, _ in self.samples]
         own = list(map(self.parameters.number, self.parameters.sample))
-        positive = [(max(low, 0.0), high) for low, high in intervals]
-        for number, powers in between(positive, values, self._has_its_unit(x)):
-            above, below = (prod((c ** max(sign * p, 0) for c, p in zip(own, powers, strict=True)), start=ONE)
-                            for sign in (1, -1))  # fmt: skip
-            yield self.parameters.number(number) * above / below
+        # Near the end of where a rate is proved the bounds are close; if nothing fits them all, something fits a part.
+        bounds.sort(key=lambda one: max(one[0][0], 0.0) / max(one[0][1], NOTHING))
+        known = set[Any]()
+        for part in (1, 2, 4):
+            intervals, values = zip(*bounds[: -(-len(bounds) // part)], strict=True) if bounds else ((), ())
+            positive = [(max(low, 0.0), high) for low, high in intervals]
+            for number, powers in between(positive, values, self._has_its_unit(x)):
+                above, below = (prod((c ** max(sign * p, 0) for c, p in zip(own, powers, strict=True)), start=ONE)
+                                for sign in (1, -1))  # fmt: skip
+                if (number, powers) not in known:
+                    known.add((number, powers))
+                    yield self.parameters.number(number) * above / below
 
     @cached_property
     def _units(self) -> Units | None:

@@ -13,6 +13,7 @@ WHOLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 25)
 NUMBERS = sorted({Fraction(a, b) for a in WHOLE for b in WHOLE})
 MOST_POWER = 2
 MOST_POWERS = 4  # of all parameters together
+LEAST = 1e-9  # an upper bound below it is 0
 ROUNDING = 1e-5  # relative distance that the solver's bounds may be off
 PER_POWERS = 3  # numbers that are tried with the same powers
 
@@ -32,12 +33,14 @@ def between(
         parameters: for every sample, their values, > 0.
         fits: whether the product of these powers has the right unit.
     """
+    if not intervals:
+        return
     powers = product(range(-MOST_POWER, MOST_POWER + 1), repeat=len(parameters[0]))
     found = []
     for p in powers:
         if sum(map(abs, p)) <= MOST_POWERS and fits(p):
             low, high = _quotients(intervals, parameters, p)
-            if low * (1 - ROUNDING) <= high * (1 + ROUNDING) and high > 0:
+            if low * (1 - ROUNDING) <= high * (1 + ROUNDING) and high > LEAST:
                 low, high = low * (1 - ROUNDING), high * (1 + ROUNDING)
                 room = log(high / low) if low > 0 else float("inf")
                 found.append((sum(map(abs, p)), -room, p, low, high))
@@ -50,7 +53,7 @@ def between(
 def _inside(low: float, high: float) -> list[Fraction]:
     """Simple numbers in the interval, those in its middle first."""
     middle = (low * high) ** 0.5 if low > 0 else high
-    inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(low), Fraction(high))]
+    inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(max(low, high / 2)), Fraction(high))]
     return sorted(inside, key=lambda c: (abs(log(c / middle)) + _complexity(c), c))[:PER_POWERS]
 
 

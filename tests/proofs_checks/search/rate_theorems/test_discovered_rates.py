@@ -173,6 +173,21 @@ def test_more_local_steps_of_scaffold(steps: int, most: F) -> None:
 
 
 @pytest.mark.slow
+def test_a_condition_that_is_no_simple_bound_is_found_and_needed() -> None:
+    found = discover(scaffold_of(3), lambda x: (6 * x <= 1,))
+    assert found.verdict is Verdict.PROVED
+    assert is_same(found.bound, (1 - x) ** 6)
+    assert len(found.where) > 1
+    assert (
+        found.at(x=F(1, 8)) == lyapunov(fc.Scaffold(stepsize=1, local_steps=3), SmoothStronglyConvex(F(1, 8), 1)).upper
+    )
+    assert found.proof is not None
+    anywhere = replace(found.proof, setting=replace(found.proof.setting, conditions=found.proof.setting.conditions[:1]))
+    with pytest.raises(Refused):
+        anywhere.theorem()
+
+
+@pytest.mark.slow
 def test_steps_and_curvatures_of_any_size() -> None:
     """The three steps' theorem with s and μ, whose units V and the multipliers respect."""
     found = discover(
