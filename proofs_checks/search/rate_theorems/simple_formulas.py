@@ -13,6 +13,7 @@ WHOLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 25)
 NUMBERS = sorted({Fraction(a, b) for a in WHOLE for b in WHOLE})
 MOST_POWER = 2
 MOST_POWERS = 4  # of all parameters together
+LARGEST = 100  # numerator or denominator of a number that is simple
 LEAST = 1e-9  # an upper bound below it is 0
 ROUNDING = 1e-5  # relative distance that the solver's bounds may be off
 PER_POWERS = 3  # numbers that are tried with the same powers
@@ -53,7 +54,10 @@ def between(
 def _inside(low: float, high: float) -> list[Fraction]:
     """Simple numbers in the interval, those in its middle first."""
     middle = (low * high) ** 0.5 if low > 0 else high
-    inside = [c for c in NUMBERS if low <= c <= high] or [simplest(Fraction(max(low, high / 2)), Fraction(high))]
+    inside = [c for c in NUMBERS if low <= c <= high]
+    if not inside:
+        found = simplest(Fraction(max(low, high / 2)), Fraction(high))
+        inside = [found] if max(found.numerator, found.denominator) <= LARGEST else []
     return sorted(inside, key=lambda c: (abs(log(c / middle)) + _complexity(c), c))[:PER_POWERS]
 
 

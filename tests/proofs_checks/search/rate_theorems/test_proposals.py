@@ -103,7 +103,8 @@ def test_simple_formulas_lie_between_the_bounds_and_have_the_unit() -> None:
     for c, powers in islice(between(exact, samples, lambda powers: True), 20):
         for (low, high), (p, q) in zip(exact, samples, strict=True):
             assert low * 0.999 <= float(c) * p ** powers[0] * q ** powers[1] <= high * 1.001
-    assert list(between([(0.0, 1e-3)], [(1.0,)], lambda powers: True))  # smaller than all listed numbers
+    assert list(between([(0.0, 0.03)], [(1.0,)], lambda powers: True))  # smaller than all listed numbers
+    assert not list(between([(0.0, 1e-3)], [(1.0,)], lambda powers: True))
     assert not list(between([(0.0, 0.0)], [(1.0,)], lambda powers: True))
     assert not list(between([(1.0, 1.1), (5.0, 5.1), (1.0, 1.1)], [(1.0,), (1.0,), (1.0,)], lambda powers: True))
 
