@@ -202,7 +202,7 @@ def test_steps_and_curvatures_of_any_size() -> None:
     assert is_same(found.bound, (1 - s * mu) ** 6)
     (_, weight) = found.function.values()
     assert sympy.cancel(weight / s**2).is_Rational
-    assert is_never_broken(found, 200)
+    assert is_never_broken(found, 50)
 
 
 @pytest.mark.slow
