@@ -22,7 +22,7 @@ _HOMES = {
     "error_floor": "search.lyapunov.error_floors", "ErrorFloor": "search.lyapunov.error_floors",
     "sublinear_rate": "search.lyapunov.sublinear_rates", "SublinearRate": "search.lyapunov.sublinear_rates",
     "NonconvexRate": "search.lyapunov.nonconvex_rates",
-    "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
+    "Discovered": "worst_cases.theorems.discovered", "discover": "worst_cases.theorems.discovery",
     "falsify": "falsification", "Counterexample": "falsification", "prove": "search.prove",
     "Remarks": "remarks", "remarks_on": "remarks", "proof_of": "claims",
 }  # fmt: skip

@@ -29,7 +29,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import Smoot
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex as SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex as WeaklyConvex
 from fedconvex.proofs_checks.worst_cases.result import WorstCase as WorstCase
-from fedconvex.proofs_checks.worst_cases.theorems.discovery import Discovered as Discovered
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered as Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.discovery import discover as discover
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case as worst_case
 

@@ -22,6 +22,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from flint import fmpq
+
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -56,6 +58,7 @@ class Part:
     Row i of `read` gives coordinate i of a state, from its vectors; row i of `written` is the state with coordinate
     i = 1 and the others 0, up to what is forgotten. `start`: the coordinates of the method's own start, per unit of the
     server's error, or of the clients' gradients at the minimiser; of means, `by_gradients` has those of the latter.
+    `reached`: a basis of the states that runs reach.
     """
 
     part: str  # MEAN, DEVIATION, or one group's deviations
@@ -64,6 +67,7 @@ class Part:
     written: Rows
     start: list[Any]
     by_gradients: Rows = field(default_factory=list)
+    reached: Rows = field(default_factory=list)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -203,7 +207,7 @@ def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, sta
         for place, c in zip(pivots, row, strict=True):
             found[place] = c
     begun, *others = ([sum((c * x for c, x in zip(row, one, strict=True)), ZERO) for row in read] for one in start)
-    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun, others)
+    return Part(part, tuple(mine), read, [basis[place] for place in kept], begun, others, basis)
 
 
 def _reached(A: list[Rows], B: list[Rows], start: Rows, n: int) -> tuple[Rows, list[int]]:
@@ -282,7 +286,9 @@ def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
 def _written(row: list[Any], names: tuple[str, ...]) -> str:
     text = ""
     for c, name in zip(row, names, strict=True):
-        if c:
+        if c and not isinstance(c, fmpq):  # a function of parameters, which may have either sign
+            text += " + " * bool(text) + (name if c == 1 else f"({c})·{name}")
+        elif c:
             size = name if abs(c) == 1 else f"{abs(c)}·{name}"
             text += (" − " if c < 0 else " + ") * bool(text) + "−" * (not text and c < 0) + size
     return text

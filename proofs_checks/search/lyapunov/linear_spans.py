@@ -1,22 +1,45 @@
-"""Spans and kernels of rational vectors, as rows of flint's matrices."""
+"""Spans and kernels of vectors of rational numbers, as rows of flint's matrices, or of functions of parameters."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 
-Rows = list[list[Any]]  # vectors of flint's rationals
+Rows = list[list[Any]]  # vectors of flint's rationals, or of functions of parameters
 
 
 def echelon(rows: Sequence[Sequence[Any]], width: int) -> tuple[Rows, list[int]]:
     """The reduced row echelon form without zero rows, and the columns of its pivots."""
     if not rows or not width:
         return [], []
-    table, rank = fmpq_mat(len(rows), width, [x for row in rows for x in row]).rref()
+    entries = [x for row in rows for x in row]
+    if not all(isinstance(x, fmpq) for x in entries):
+        return _eliminated(rows, width)
+    table, rank = fmpq_mat(len(rows), width, entries).rref()
     found = table.tolist()[:rank]
     return found, [next(j for j in range(width) if row[j] != 0) for row in found]
+
+
+def _eliminated(rows: Sequence[Sequence[Any]], width: int) -> tuple[Rows, list[int]]:
+    """The same of functions of parameters, where a pivot is a function other than 0."""
+    found: Rows = []
+    pivots: list[int] = []
+    left = [list(row) for row in rows]
+    for column in range(width):
+        place = next((i for i, row in enumerate(left) if row[column]), None)
+        if place is None:
+            continue
+        pivot = left.pop(place)
+        pivot = [x / pivot[column] if x else x for x in pivot]
+        for table in (found, left):
+            for i, row in enumerate(table):
+                if row[column]:
+                    table[i] = [x - row[column] * y if y else x for x, y in zip(row, pivot, strict=True)]
+        found.append(pivot)
+        pivots.append(column)
+    return found, pivots
 
 
 def kernel(rows: Sequence[Sequence[Any]], width: int) -> Rows:

@@ -110,6 +110,20 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
     Where communication is skipped at random, the map of the expected products of coordinates is what counts, and its
     spectral radius that of squares.
     """
+    chances, matrices = linear_maps(found, solver, federation, sign)
+    basis, maps = _restricted(matrices, found)
+    if len(maps) == 1:
+        return Attained(federation, sign, matrices[0], *spectral_radius_squared(maps[0]))
+    moments = _moments(chances, maps)
+    size, exact = spectral_radius(moments)
+    vectors = _spanned(moments, size, basis) if exact else []
+    return Attained(federation, sign, matrices[0], size, exact, None, vectors)
+
+
+def linear_maps(
+    found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0
+) -> tuple[list[Any], list[Rows]]:
+    """The chance of every outcome of a round, and its map; numbers may be functions of parameters."""
     places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
     board: Any = QuadraticBoard(federation, sign)
@@ -118,13 +132,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
         after = found.of(state)
         chances.append(chance)
         matrices.append([[after[a].parts.get((a[0], f"{part} {i}"), ZERO) for part, i in places] for a in places])
-    basis, maps = _restricted(matrices, found)
-    if len(maps) == 1:
-        return Attained(federation, sign, matrices[0], *spectral_radius_squared(maps[0]))
-    moments = _moments(chances, maps)
-    size, exact = spectral_radius(moments)
-    vectors = _spanned(moments, size, basis) if exact else []
-    return Attained(federation, sign, matrices[0], size, exact, None, vectors)
+    return chances, matrices
 
 
 def _restricted(matrices: list[Rows], found: Coordinates) -> tuple[Rows, list[Rows]]:

@@ -46,7 +46,8 @@ local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` comput
   million, which the rounding to rationals takes where the rate is irrational. Else both numbers are shown.
 * SCAFFOLD with e local steps of size 1/κ contracts by (1 − 1/κ)^(2e): e local steps are worth e rounds of gradient
   descent, up to e of the order of √κ; `scaffold.acceleration` proves it for every e ≤ √(3κ/4). With more of them the
-  control variates are the slowest part, (1 − 1/e)².
+  control variates are the slowest part, (1 − 1/e)². `discover` finds such theorems, with V and multipliers as formulas
+  ([worst-cases.md](worst-cases.md#rates-of-methods-with-memory)).
 * What quadratics attain with steps of any size s is the larger of (1 − sμ)^(2e) and (1 − (1 − (1 − sL)^e)/(esL))². This
   maximum is not the contraction of V = ‖w‖² + b·mean‖c_k − c − ∇F_k(x*)‖² in general: where the two numbers are close,
   as for κ = 3, e = 4, s = 1/(2L), one of two exact federations of two smooth clients makes V contract by a number at

@@ -1,4 +1,4 @@
-"""From worst cases at many parameter values to a theorem for all of them.
+"""From worst cases, or Lyapunov functions, at many parameter values to a theorem for all of them.
 
 A worst case at one point of the parameter space shows which inequalities a proof needs; the exact multipliers at other
 points are values of rational functions, which are fitted. That is a conjecture. The method's code then runs with the
@@ -6,10 +6,9 @@ parameters as symbols, which turns it into a statement that is proved, or not: a
 and signs on the whole domain.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from inspect import signature
 from itertools import islice
 from random import Random
@@ -21,110 +20,74 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_least
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import extreme_federations, target
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
     DEFAULTS,
     Arguments,
     question_at,
     theorem,
 )
+from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points, shown
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at, factored
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import factored
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
 
 Where = Callable[..., Collection[Any]]
-Point = Mapping[Any, Fraction]  # values of the parameters, by symbol
 SAME = 1e-7  # relative distance from a solver's number
 NEAR = Fraction(1, 10**9)  # relative distance between bounds, one of which may contain a rounded root
-ATTEMPTS = 10_000  # random points, in search of one in the domain
 CHECKED = 5  # points at which the bound is compared with an instance
 ALIKE = 4  # at least one of so many points must have the proof pattern of the first, else another one starts
 STARTS = 4  # points that start a sweep, in case the first is a special one
 BATCH = 10  # new worst cases after which the fit is tried again
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Discovered:
-    """metric <= bound · N for all parameters in the domain; for "descent" metric >= bound · N.
-
-    `where` are the domain's relations: the given ones, and those that the proof needs besides. `multipliers` are by the
-    inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
-    elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
-    UNKNOWN where the kernel refuses it, or without one, and `says` why.
-    """
-
-    parameters: tuple[Any, ...]
-    metric: str
-    verdict: Verdict
-    says: str
-    where: tuple[Any, ...]
-    bound: Any = None
-    multipliers: Mapping[str, Any] = field(default_factory=dict)
-    proof: Lemma | None = None
-    sharp: bool = False
-
-    def at(self, **values: Any) -> Fraction:
-        """The bound at a point, exactly. Raises InvalidInput outside of the domain, or without a proof."""
-        if self.verdict is not Verdict.PROVED:
-            raise InvalidInput("bound", self.bound, f"is not proved: {self.says}", "call worst_case at numbers")
-        names = list(map(str, self.parameters))
-        if values.keys() != set(names):
-            raise InvalidInput("values", sorted(values), "are not the parameters", f"give {', '.join(names)}")
-        point = [to_fmpq(values[name], name) for name in names]
-        if point not in self._region:
-            raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
-        return to_fraction(at(self._function, point))
-
-    @cached_property
-    def _region(self) -> Region:
-        return Region(self.parameters, self.where)
-
-    @cached_property
-    def _function(self) -> Any:
-        return sympy.QQ.frac_field(*self.parameters).from_sympy(self.bound)
-
-    def _repr_markdown_(self) -> str:
-        relation = r"\ge" if self.metric == "descent" else r"\le"
-        holds = ", ".join(f"${sympy.latex(r)}$" for r in self.where) or "all parameters are positive"
-        name = self.metric.replace("_", " ")
-        return rf"$\text{{{name}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"
-
-
 def discover(arguments: Arguments, where: Where | None = None, samples: int = 400, seed: int = 0) -> Discovered:
-    """The worst case of a method as a formula in its parameters, with a proof for all of them.
+    """The worst case or the linear rate of a method as a formula in its parameters, with a proof for all of them.
 
     Use it to find or improve a theorem about few rounds with one to three parameters; it takes seconds to minutes, and
     more parameters need many more samples. Formulas must be rational functions: where you expect roots, make them the
     parameters, √κ and not κ. Where the worst case is a maximum of several functions, you get the one of the first
-    sample, and a domain where it holds.
+    sample (of linear rates the most frequent one of some samples), and a domain where it holds.
+
+    With `metric="lyapunov"` it is about the rate of a method with memory, as `lyapunov` finds it at numbers: the rate,
+    the coefficients of a Lyapunov function V of the whole state and the multipliers of the proof are formulas. The rate
+    is the one that quadratics of the smallest or the largest curvature attain, or, with the same V, the larger of both.
+    The equations that every proof of it satisfies determine most multipliers; what they leave open gets the simplest
+    formula of the right unit that all samples allow. Where the kernel proves none, the formula for the rate is a
+    conjecture, and `says` how many points it was checked at.
 
     Args:
         arguments: from parameters to the arguments of `worst_case`, for example
             `lambda mu, B: dict(method=fc.FedProx(mu=mu), clients=SmoothConvex(1), metric="descent", dissimilarity=B)`.
-            The number of clients is "any" unless given.
+            The number of clients is "any" unless given. With `metric="lyapunov"` to those of `lyapunov`, for everyone
+            and any number of clients: `method`, `clients=SmoothStronglyConvex(mu, L)`, `local_solver`.
         where: relations between the same parameters, as SymPy's positive symbols: `lambda mu, B: (B >= 1,)`. The
             relations that the proof needs besides are added.
         samples: the largest number of points at which a worst case is computed, >= 10.
         seed: of the random choice of points.
 
     Raises:
-        InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case` refuses.
+        InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case`, or
+            `lyapunov`, refuses.
     """
     symbols = {name: sympy.Symbol(name, positive=True) for name in signature(arguments).parameters}
     if not symbols:
         raise InvalidInput("arguments", arguments, "has no parameters", "give a function of some, or call worst_case")
     integer_at_least(samples, BATCH, "samples")
-    relations = _checked(tuple(where(**symbols)) if where else ())
-    drawn = islice(_points(tuple(symbols.values()), relations, Random(seed)), samples)
-    points: list[Point] = []  # drawn so far; a second start uses the points of the first again
+    relations = checked_relations(tuple(where(**symbols)) if where else ())
+    drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
+    points = list(islice(drawn, 1))  # drawn so far; a second start uses the points of the first again
+    if arguments(**named(points[0])).get("metric") == "lyapunov":
+        from fedconvex.proofs_checks.search.rate_theorems.discovered_rates import discovered_rate
+
+        return discovered_rate(arguments, tuple(symbols.values()), relations, samples, seed)
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
     for start in range(STARTS):
         points += islice(drawn, max(0, start + 1 - len(points)))
@@ -132,7 +95,7 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
             break
         found = _Sweep.started(arguments, points[start])
         if found is None:
-            begun = replace(begun, says=begun.says or f"no exact worst case was found at {_shown(points[start])}")
+            begun = replace(begun, says=begun.says or f"no exact worst case was found at {shown(points[start])}")
             continue
         begun = replace(begun, metric=found.metric)
         count = 0
@@ -176,17 +139,6 @@ def _proved(
     return replace(begun, verdict=Verdict.PROVED, says=f"{read}; proved for all parameters")
 
 
-def _checked(relations: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The relations that are not evident. Raises InvalidInput for others than of rational functions."""
-    for r in relations:
-        known = isinstance(r, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt)
-        if not (known and (r.lhs - r.rhs).is_rational_function()) and r not in (True, False):
-            raise InvalidInput("where", r, "is no inequality between rational functions", "give L > mu, say")
-    if False in relations:
-        raise InvalidInput("where", relations, "never holds", "give a larger domain")
-    return tuple(dict.fromkeys(r for r in relations if r != True))  # noqa: E712 # SymPy's true
-
-
 @final
 class _Sweep:
     """Exact worst cases with one pattern: proofs by the same inequalities, instances of the same extreme curvatures."""
@@ -198,7 +150,7 @@ class _Sweep:
     @classmethod
     def started(cls, arguments: Arguments, point: Point) -> "_Sweep | None":
         """A sweep with as few inequalities as a proof at the point needs; None where no exact proof is found."""
-        question = question_at(arguments, _named(point))
+        question = question_at(arguments, named(point))
         program, proposal = question.program, propose(question.program)
         if not proposal.is_solved:
             return None
@@ -214,7 +166,7 @@ class _Sweep:
 
     def adds(self, point: Point) -> bool:
         """Adds the worst case at the point, if it is found exactly and has the pattern; whether it was added."""
-        question = question_at(self.arguments, _named(point))
+        question = question_at(self.arguments, named(point))
         certified = _exact(replace(question, program=question.program.only(self.names)))
         if certified is None or not _is_near(propose(question.program), certified.t):
             return False
@@ -225,7 +177,7 @@ class _Sweep:
 
     def is_sharp_at(self, point: Point) -> bool:
         """Whether an instance attains the bound there, or nearly so."""
-        found = worst_case(**{**DEFAULTS, **self.arguments(**_named(point))})
+        found = worst_case(**{**DEFAULTS, **self.arguments(**named(point))})
         lower, upper = found.lower, found.upper
         return bool(upper - lower <= NEAR * max(abs(lower), abs(upper)))
 
@@ -257,29 +209,3 @@ def _pattern(question: Question, certified: DualCertificate) -> Any:
 
 def _is_near(proposal: Proposal, t: Any) -> bool:
     return bool(proposal.is_solved and abs(proposal.t - float(t)) <= SAME * max(abs(float(t)), 1e-3))
-
-
-def _points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: Random) -> Iterator[Point]:
-    """Random points of the domain with simple coordinates, none of which repeats: every point adds information."""
-    region = Region(symbols, relations)
-    known: list[set[Fraction]] = [set() for _ in symbols]
-    fruitless = 0
-    while fruitless < ATTEMPTS:
-        most = 8 + len(known[0]) // 2 + fruitless // 50
-        values = tuple(Fraction(random.randint(1, most), random.randint(1, most)) for _ in symbols)
-        fruitless += 1
-        if not any(x in used for x, used in zip(values, known, strict=True)) and values in region:
-            for x, used in zip(values, known, strict=True):
-                used.add(x)
-            fruitless = 0
-            yield dict(zip(symbols, values, strict=True))
-    if not known[0]:
-        raise InvalidInput("where", relations, "holds for none of many random parameters", "give a larger domain")
-
-
-def _named(point: Point) -> dict[str, Fraction]:
-    return {str(symbol): value for symbol, value in point.items()}
-
-
-def _shown(point: Point) -> str:
-    return ", ".join(f"{symbol} = {value}" for symbol, value in point.items())

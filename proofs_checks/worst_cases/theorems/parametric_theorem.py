@@ -1,6 +1,6 @@
 """A worst case as a theorem: formulas for the bound and the multipliers, for all parameters of a domain."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -68,42 +68,53 @@ class Parametrised:
 
         Multipliers and the weights of squares must be nonnegative, and denominators nonzero.
         """
-        signed, others = self._functions()
-        domain, found = self.parameters.domain(relations), dict[Any, None]()
-        for divisor in {str(f.above): f for x in (*signed, *others) for f, n in x.factors if n < 0}.values():
-            if not domain.is_nonzero(divisor.of(domain)):
-                found[self._relation(sympy.Gt, [divisor])] = None
-        # Then the numerators, since signs of quotients are decided with those of their denominators known.
-        domain = self.parameters.domain((*relations, *found))
-        for x in signed:
-            if not domain.is_nonnegative(x.of(domain)):
-                odd = [f for f, n in x.factors if n % 2 and not domain.is_nonzero(f.of(domain))]
-                found[self._relation(sympy.Ge, odd)] = None
-        return self._independent([r for r in found if r is not sympy.true], relations)
+        return needed_relations(self.parameters, relations, *self._functions())
 
     def _functions(self) -> tuple[list[RationalFunction], list[RationalFunction]]:
         """The functions that must be nonnegative, and others that must be defined."""
         combination, parameters = self.combination, self.parameters
         divisor, constant, *inequalities = combination.question.program.forms
         used = [(form, m) for form, m in zip(inequalities, combination.multipliers, strict=True) if m]
-        compared = [parameters.number(r.gts - r.lts) for r in parameters.comparisons]
-        signed = [*compared, *(m for _, m in used), *(weight for weight, _ in combination.squares)]
+        signed = [*parameters.compared, *(m for _, m in used), *(weight for weight, _ in combination.squares)]
         others = [c for form in (divisor, constant, *(form for form, _ in used)) for c in form.products.values()]
         others += [c for _, u in combination.squares for c in u.parts.values()]
         return parameters.functions(signed), parameters.functions(others)
 
-    def _relation(self, kind: Any, factors: list[RationalFunction]) -> Any:
-        """Their product, or its negative, against 0, as at the sample."""
-        expression = self.parameters.expression(factors)
-        return kind(expression if expression.subs(self.parameters.sample) > 0 else -expression, 0)
 
-    def _independent(self, found: list[Any], relations: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Those that do not follow from the others."""
-        kept = list(found)
-        for relation in found:
-            others = self.parameters.domain((*relations, *(other for other in kept if other != relation)))
-            (difference,) = self.parameters.functions([self.parameters.number(relation.lhs)])
-            shows = others.is_positive if isinstance(relation, sympy.Gt) else others.is_nonnegative
-            if shows(difference.of(others)):
-                kept.remove(relation)
-        return tuple(kept)
+def needed_relations(
+    parameters: Parameters, relations: tuple[Any, ...], signed: Sequence[RationalFunction],
+    others: Sequence[RationalFunction],
+) -> tuple[Any, ...]:  # fmt: skip
+    """Relations besides the given ones where the `signed` functions are nonnegative, and all of them are defined.
+
+    They hold at the sample if these functions do so.
+    """
+    domain, found = parameters.domain(relations), dict[Any, None]()
+    for divisor in {str(f.above): f for x in (*signed, *others) for f, n in x.factors if n < 0}.values():
+        if not domain.is_nonzero(divisor.of(domain)):
+            found[_relation(parameters, sympy.Gt, [divisor])] = None
+    # Then the numerators, since signs of quotients are decided with those of their denominators known.
+    domain = parameters.domain((*relations, *found))
+    for x in signed:
+        if not domain.is_nonnegative(x.of(domain)):
+            odd = [f for f, n in x.factors if n % 2 and not domain.is_nonzero(f.of(domain))]
+            found[_relation(parameters, sympy.Ge, odd)] = None
+    return _independent(parameters, [r for r in found if r is not sympy.true], relations)
+
+
+def _relation(parameters: Parameters, kind: Any, factors: list[RationalFunction]) -> Any:
+    """Their product, or its negative, against 0, as at the sample."""
+    expression = parameters.expression(factors)
+    return kind(expression if expression.subs(parameters.sample) > 0 else -expression, 0)
+
+
+def _independent(parameters: Parameters, found: list[Any], relations: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Those that do not follow from the others."""
+    kept = list(found)
+    for relation in found:
+        others = parameters.domain((*relations, *(other for other in kept if other != relation)))
+        (difference,) = parameters.functions([parameters.number(relation.lhs)])
+        shows = others.is_positive if isinstance(relation, sympy.Gt) else others.is_nonnegative
+        if shows(difference.of(others)):
+            kept.remove(relation)
+    return tuple(kept)

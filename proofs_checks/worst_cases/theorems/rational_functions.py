@@ -37,13 +37,22 @@ class Parameters:
         self.values = [to_fmpq(value) for value in self.sample.values()]
 
     def number(self, expression: Any) -> "Parametric":
-        """A rational expression in the parameters as a number."""
+        """A rational expression in the parameters as a number; a number as such."""
+        if isinstance(expression, Parametric):
+            return expression
+        if isinstance(expression, Fraction | fmpq):
+            return Parametric(self.field(to_fmpq(expression)), self)
         return Parametric(self.field.from_sympy(sympy.sympify(expression)), self)
 
     @property
     def numbers(self) -> dict[str, "Parametric"]:
         """The parameters themselves, by name."""
         return {str(symbol): self.number(symbol) for symbol in self.sample}
+
+    @property
+    def compared(self) -> list["Parametric"]:
+        """What the comparisons so far say is nonnegative."""
+        return [self.number(r.gts - r.lts) for r in self.comparisons]
 
     def domain(self, relations: Iterable[Any]) -> Field:
         """The kernel's functions of the parameters, with their signs where these relations hold."""

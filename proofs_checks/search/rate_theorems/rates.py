@@ -1,0 +1,294 @@
+"""The search for a rate, a Lyapunov function and multipliers as formulas in the parameters, and for the proof.
+
+Everything here is a guess until the kernel replays the proof.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from math import prod
+from operator import mul
+from typing import Any, final
+
+import sympy
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.progress import track
+from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
+from fedconvex.proofs_checks.search.lyapunov.functions import written
+from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
+from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown, value_at
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
+from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
+    SampledRound,
+    posed,
+    slow_clients,
+    specification,
+)
+from fedconvex.proofs_checks.search.rate_theorems.simple_formulas import between
+from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice
+from fedconvex.proofs_checks.search.rate_theorems.units import Units, units_of
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import needed_relations
+from fedconvex.proofs_checks.worst_cases.theorems.points import Point, named
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at, factored
+
+Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `lyapunov`
+BATCH = 10  # points after which the fit is tried again
+HOPELESS = 40  # points without any rational contraction, after which the search ends
+TRIED = 12  # points of which the most frequent pattern is taken
+SAMPLES = 10  # rounds that the inequalities and V must suit
+GUESSES = 12  # simple formulas that are tried for one unknown
+COMPLETIONS = 16  # ways to settle all unknowns that are compared
+FRESH = 60  # further points of the domain at which they are compared
+COMPARED = 4  # of these, how many are compared by the conditions that they need
+NOTHING = 1e-9  # an end of an interval that may be 0
+
+
+class NotFound(Exception):
+    """The search ends here, and this is why."""
+
+
+@final
+@dataclass
+class RateTheorem:
+    """What was found, as far as the search came; formulas as SymPy expressions.
+
+    `count` points were drawn; at `agreeing` ones quadratics attain just the formula's rate; at `proved` ones V and the
+    multipliers prove it, exactly.
+    """
+
+    where: tuple[Any, ...]
+    count: int = 0
+    agreeing: int = 0
+    proved: int = 0
+    rate: Any = None
+    entries: Mapping[Any, Any] = field(default_factory=dict)  # of V, by pairs of coordinates
+    function: Mapping[str, Any] = field(default_factory=dict)  # those that are not 0, by what they multiply
+    multipliers: Mapping[str, Any] = field(default_factory=dict)
+    proof: Lemma | None = None
+
+
+@final
+class RateSearch:
+    """The search; `found` is what it has found so far.
+
+    Args:
+        arguments: from parameters to the arguments of `lyapunov`.
+        relations: between the parameters, of the domain.
+        points: of the domain.
+        most: the number of points at which a round is analysed.
+        entries: of V, by pairs of coordinates, where they are known.
+    """
+
+    def __init__(
+        self, arguments: Arguments, relations: tuple[Any, ...], points: Iterable[Point], most: int,
+        entries: Mapping[Any, Any] | None = None,
+    ):  # fmt: skip
+        self.arguments, self.relations, self.points, self.most = arguments, relations, points, most
+        self.entries = entries or {}
+        self.found = RateTheorem(where=relations)
+        self.seen: list[tuple[Point, SampledRound]] = []
+
+    def run(self) -> None:
+        """Completes `found`. Raises NotFound, or Refused by the kernel."""
+        zeros = [zero for one in self._slow for zero in attained_vectors(self.round, one)]
+        if not self.samples:
+            raise NotFound("no quadratic Lyapunov function of the state was found for this rate")
+        support = few_inequalities([one for _, one in self.samples])
+        known: dict[Unknown, Any] = {pair: self.parameters.number(c) for pair, c in self.entries.items()}
+        best = self._best(Equations(self.round, self.rate, zeros, support, known))
+        self.found.entries = {pair: self._shown(c) for pair, c in best.entries.items()}
+        self.found.function = {
+            written({x: Fraction(1)}, self.round.names): self._shown(c) for x, c in best.entries.items() if c
+        }
+        self.found.multipliers = {name: self._shown(c) for name, c in best.multipliers.items()}
+        self.found.where = (*self.relations, *self._needed(best))
+        example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
+        domain = Domain(self.parameters.conditions(self.found.where), example)
+        signs = self.parameters.domain(self.found.where)
+        positive = self.parameters.functions(map(self.parameters.number, best.positive))
+        if not all(signs.is_positive(x.of(signs)) for x in positive):
+            raise NotFound("V may be 0 elsewhere than where the method rests")
+        terms = RateTerms(self._specification, self.round)
+        self.found.proof = terms.lemma(self.rate, best, domain)
+        self.found.proof.theorem()
+
+    def _shown(self, x: Any) -> Any:
+        return factored(self.parameters.number(x).value)
+
+    def _needed(self, of: Completed) -> tuple[Any, ...]:
+        """The relations that a proof needs besides those of the domain."""
+        parameters = self.parameters
+        # The sample decides which signs are needed: a point where this proof holds.
+        parameters.sample = next(p for p, _ in self.seen if of.proves_at(_numbers(p)))
+        signed, defined = ([parameters.number(x) for x in these] for these in (of.signed, of.defined))
+        functions = map(parameters.functions, ([*parameters.compared, *signed], defined))
+        return needed_relations(parameters, self.relations, *functions)
+
+    # ---- the rate
+
+    @cached_property
+    def roots(self) -> list[Any]:
+        """By which factors the errors of the slowest clients are multiplied in a round, as functions of the parameters.
+
+        Of clients of the most frequent pattern; the points with these rates remain.
+        """
+        rounds: list[tuple[Point, SampledRound]] = []
+        for _, point in zip(track(range(self.most), "Rates"), self.points, strict=False):
+            self.found.count += 1
+            made = SampledRound.at(self.arguments(**named(point)))
+            if made.pattern:
+                rounds.append((point, made))
+            if made.pattern and len(rounds) >= TRIED and len(rounds) % BATCH == 0:
+                pattern = Counter(one.pattern for _, one in rounds[:TRIED]).most_common(1)[0][0]
+                self.seen = [(p, one) for p, one in rounds if one.pattern == pattern]
+                if (roots := self._fitted()) is not None:
+                    return roots
+            if not rounds and self.found.count >= HOPELESS:
+                break
+        if not rounds:
+            raise NotFound(f"at none of {self.found.count} points the slowest known clients are quadratics of extreme "
+                           "curvatures with a rational contraction")  # fmt: skip
+        raise NotFound(f"no rational functions fit {len(self.seen or rounds)} of {self.found.count} rates")
+
+    def _fitted(self) -> list[Any] | None:
+        """Rational functions through the factors; points elsewhere, where others are the slowest, are left out."""
+        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
+        points = [_numbers(p) for p, _ in self.seen]
+        found = []
+        for factors in zip(*(one.factors for _, one in self.seen), strict=True):
+            function = fitted(functions, points, factors)
+            if function is None:
+                return None
+            found.append(function)
+        agrees = [all(at(f, p) == x for f, x in zip(found, one.factors, strict=True))
+                  for p, (_, one) in zip(points, self.seen, strict=True)]  # fmt: skip
+        self.seen = [one for one, same in zip(self.seen, agrees, strict=True) if same]
+        self.found.agreeing = len(self.seen)
+        return [factored(function) for function in found]
+
+    # ---- the round with functions of parameters as numbers
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The parameters, of which one point decides comparisons."""
+        _ = self.roots
+        return Parameters(self.seen[0][0])
+
+    @cached_property
+    def _specification(self) -> Specification:
+        return specification(self.arguments(**self.parameters.numbers))
+
+    @cached_property
+    def round(self) -> PosedRound:
+        """The round for all parameters."""
+        return posed(self._specification)
+
+    @cached_property
+    def rate(self) -> Any:
+        """By what V contracts."""
+        rate = self.parameters.number(self.roots[0] ** 2)
+        self.found.rate = factored(rate.value)
+        return rate
+
+    @property
+    def _slow(self) -> list[Any]:
+        """The slowest clients."""
+        roots = map(self.parameters.number, self.roots)
+        pairs = zip(self.seen[0][1].pattern, roots, strict=True)
+        return [slow_clients(self.round, self._specification, pattern, root) for pattern, root in pairs]
+
+    @cached_property
+    def samples(self) -> list[tuple[Point, SampledRound]]:
+        """Rounds at numbers where the rate is proved; with the same inequalities as the one for all parameters."""
+        _ = self.rate
+        names = [name for name, _ in self.round.inequalities]
+        alike = (one for one in self.seen if [name for name, _ in one[1].posed.inequalities] == names)
+        return list(islice((one for one in alike if suffice([one[1]], names)), SAMPLES))
+
+    # ---- V and the multipliers
+
+    def _best(self, equations: Equations) -> Completed:
+        """Of some ways to settle all unknowns, one that is a proof at most points, under the fewest conditions."""
+        fresh = [_numbers(p) for p in islice(self.points, FRESH)]
+        seen = [_numbers(p) for p, _ in self.seen]
+        found: list[tuple[int, Completed]] = []  # with the number of points
+        conditions: dict[int, int] = {}  # of those that hold at the most points, by place; to find them takes long
+        for completed in islice(self._completed(equations), COMPLETIONS):
+            if not any(map(completed.proves_at, seen)):
+                continue
+            found.append((sum(map(completed.proves_at, (*seen, *fresh))), completed))
+            if found[-1][0] == len(seen) + len(fresh) and len(conditions) < COMPARED:
+                conditions[len(found) - 1] = len(self._needed(completed))
+                if conditions[len(found) - 1] == 0:
+                    break
+        if not found:
+            raise NotFound("V or its multipliers have no simple formulas that prove it")
+        place = min(conditions, key=lambda k: conditions[k]) if conditions else _place_of_most([n for n, _ in found])
+        best = found[place][1]
+        self.found.proved = sum(map(best.proves_at, seen))
+        return best
+
+    def _completed(self, equations: Equations) -> Iterator[Completed]:
+        """Ways to settle all unknowns: by the equations, and by simple formulas between what the samples allow."""
+        if not equations.settle():
+            return
+        if equations.open:
+            x = equations.open[0]
+            for guess in islice(self._guesses(equations, x), GUESSES):
+                yield from self._completed(replace(equations, known={**equations.known, x: guess}))
+        elif (found := equations.completed()) is not None:
+            yield found
+
+    def _guesses(self, equations: Equations, x: Unknown) -> Iterator[Any]:
+        bounds = []
+        for point, one in self.samples:
+            fixed = {y: float(value_at(c, _numbers(point))) for y, c in equations.known.items()}
+            low, high = (one.program.solve(equations.support, fixed, {x: sign}) for sign in (1.0, -1.0))
+            if low is not None and high is not None:  # else what is settled holds elsewhere
+                bounds.append(((low.get(x, 0.0), high.get(x, 0.0)), [float(c) for c in point.values()]))
+        if not isinstance(x, str) and x[0] != x[1]:  # products of different coordinates
+            if all(low <= NOTHING and high >= -NOTHING for (low, high), _ in bounds):
+                yield ZERO
+            return
+        own = list(map(self.parameters.number, self.parameters.sample))
+        # Near the end of where a rate is proved the bounds are close; if nothing fits them all, something fits a part.
+        bounds.sort(key=lambda one: max(one[0][0], 0.0) / max(one[0][1], NOTHING))
+        known = set[Any]()
+        for part in (1, 2, 4):
+            intervals, values = zip(*bounds[: -(-len(bounds) // part)], strict=True) if bounds else ((), ())
+            positive = [(max(low, 0.0), high) for low, high in intervals]
+            for number, powers in between(positive, values, self._has_its_unit(x)):
+                above, below = (prod((c ** max(sign * p, 0) for c, p in zip(own, powers, strict=True)), start=ONE)
+                                for sign in (1, -1))  # fmt: skip
+                if (number, powers) not in known:
+                    known.add((number, powers))
+                    yield self.parameters.number(number) * above / below
+
+    @cached_property
+    def _units(self) -> Units | None:
+        return units_of(self.round, self.parameters)
+
+    def _has_its_unit(self, x: Unknown) -> Callable[[tuple[int, ...]], bool]:
+        units = self._units
+        if units is None:
+            return lambda powers: True
+        # Inequalities are about function values, and V about squares of points.
+        own = -1 if isinstance(x, str) else units.of_entry(x, self.round)
+        return lambda powers: sum(map(mul, powers, units.parameters)) == own
+
+
+def _place_of_most(counts: list[int]) -> int:
+    return counts.index(max(counts))
+
+
+def _numbers(point: Point) -> list[Any]:
+    return [to_fmpq(x) for x in point.values()]

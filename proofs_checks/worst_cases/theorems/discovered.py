@@ -1,0 +1,71 @@
+"""What `discover` has found: a formula for a bound, where it holds, and its proof."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+import sympy
+
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
+from fedconvex.verdicts import Verdict
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Discovered:
+    """metric <= bound · N for all parameters in the domain; for "descent" metric >= bound · N.
+
+    For "lyapunov" V(next state) <= bound · V(state), for any number of clients. `function` has V's coefficients by what
+    they multiply: squares of the state's errors, which are its differences from where the method rests.
+
+    `where` are the domain's relations: the given ones, and those that the proof needs besides. `multipliers` are by the
+    inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
+    elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
+    UNKNOWN where the kernel refuses it, or without one, and `says` why.
+    """
+
+    parameters: tuple[Any, ...]
+    metric: str
+    verdict: Verdict
+    says: str
+    where: tuple[Any, ...]
+    bound: Any = None
+    multipliers: Mapping[str, Any] = field(default_factory=dict)
+    proof: Lemma | None = None
+    sharp: bool = False
+    function: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, **values: Any) -> Fraction:
+        """The bound at a point, exactly. Raises InvalidInput outside of the domain, or without a proof."""
+        if self.verdict is not Verdict.PROVED:
+            raise InvalidInput("bound", self.bound, f"is not proved: {self.says}", "call worst_case at numbers")
+        names = list(map(str, self.parameters))
+        if values.keys() != set(names):
+            raise InvalidInput("values", sorted(values), "are not the parameters", f"give {', '.join(names)}")
+        point = [to_fmpq(values[name], name) for name in names]
+        if point not in self._region:
+            raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
+        return max(to_fraction(at(function, point)) for function in self._functions)
+
+    @cached_property
+    def _region(self) -> Region:
+        return Region(self.parameters, self.where)
+
+    @cached_property
+    def _functions(self) -> list[Any]:
+        """The bound, or those of which it is the larger one."""
+        functions = sympy.QQ.frac_field(*self.parameters)
+        return [functions.from_sympy(f) for f in (self.bound.args if self.bound.func is sympy.Max else (self.bound,))]
+
+    def _repr_markdown_(self) -> str:
+        relation = r"\ge" if self.metric == "descent" else r"\le"
+        holds = ", ".join(f"${sympy.latex(r)}$" for r in self.where) or "all parameters are positive"
+        name = self.metric.replace("_", " ")
+        if self.metric == "lyapunov":
+            return rf"$V(\text{{next state}}) \le {sympy.latex(self.bound)} \cdot V$ where {holds}: {self.says}"
+        return rf"$\text{{{name}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"
