@@ -41,6 +41,7 @@ LIBRARY = (
     "LocalSteps",
     "Runs",
     "Instances",
+    "DrawnPoints",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -60,6 +61,7 @@ From FedConvex Require Import Spaces Families Functions Normal Steps Draws Rando
 Open Scope R_scope.
 """
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
+RARELY_NEEDED = {"DrawnPoints": "split_drawn"}  # files of the library, and what texts have that need them
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -132,7 +134,8 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+    rarely = "".join(f"From FedConvex Require Import {name}.\n" for name, sign in RARELY_NEEDED.items() if sign in text)
+    return Exported(identifier, f"(** {identifier} *)\n\n{head}{rarely}{needed}\n{text}\n", cited=cited)
 
 
 def script_of(statement: Statement) -> AnyScript:

@@ -76,7 +76,9 @@ def _new_gradient(script: "Script", name: str, text: str, at: Vector) -> None:
         return
     script.unknown_gradients.append((name, at))
     if script.round.meaning(at).is_random:
-        raise Missing("a gradient at a point that depends on the draw")
+        script.say(f"destruct (split_drawn ({text})) as ({name}_b & {name}_d & {name}_is & {name}_bm & {name}_dm).")
+        script.of_draw.append(name)
+        return
     if script.theorem.drawn:
         script.say(f"assert ({name}_fixed : fixed ({text})) by is_fixed_vector of_fixed.")
     if script.theorem.one:
@@ -110,6 +112,10 @@ def _state_basis(script: "Script") -> None:
         law_ = f"random_basis mean_of_all {picks} expectation {kept} {chance} {sg or f'(1 / {active})'}"
         script.say(f"assert (vectors : {law_} ({same}) ({apart})).")
         script.say("{ constructor; [exact law | repeat constructor; apply_conj | repeat constructor; apply_conj]. }")
+        if script.of_draw:
+            means, rests = ("".join(f"{v}_{end} :: " for v in script.of_draw) + "nil" for end in "bd")
+            script.say(f"assert (drawn : {law_.replace('random', 'drawn', 1)} ({same}) ({apart}) ({means}) ({rests})).")
+            script.say("{ constructor; [exact vectors | repeat constructor; assumption | repeat constructor; assumption]. }")
         return
     script.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
     script.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")

@@ -31,6 +31,7 @@ class Script:
         self.length_names: list[str]
         self.value_names: list[str]
         self.unknown_gradients: list[tuple[str, Vector]]
+        self.of_draw: list[str] = []  # names of the gradients at points that depend on the draw
         self.rewrites: list[tuple[str, str]]  # text of a gradient, and the equation that rewrites it
 
     @property
@@ -228,11 +229,15 @@ class Script:
 
     @property
     def same_tactic(self) -> str:
-        return "random_same_vector" if self.theorem.drawn else "same_vector"
+        return f"{self._kind}same_vector"
 
     @property
     def expand_tactic(self) -> str:
-        return "random_expand" if self.theorem.drawn else "expand"
+        return f"{self._kind}expand"
+
+    @property
+    def _kind(self) -> str:
+        return "drawn_" if self.of_draw else "random_" if self.theorem.drawn else ""
 
     def canonical(self) -> str:
         """The tactic that writes every gradient by its name, those with others inside first."""
