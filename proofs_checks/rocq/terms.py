@@ -178,6 +178,17 @@ def divided(of: Scalar) -> Number:
     return found
 
 
+def factored(of: Scalar) -> Number:
+    """A rational function of parameters as a product of factors, divided as `divided` does. Raises Missing as it."""
+    constant, factors = of.above.factor()
+    above = number(int(constant))
+    for factor, power in factors:
+        for _ in range(int(power)):
+            above = above * _polynomial(factor, of)
+    below = divided(Scalar(of.field.one, of.below, of.field))
+    return above * below
+
+
 def has_nested_divisions(of: Number) -> bool:
     """Whether it divides by something that has divisions in it."""
     inside = (p.args[1] for p in parts(of) if p.head == "/" and type(p.args[1]) is Number)
