@@ -1,5 +1,6 @@
 """The folder that Rocq checks: the library, a theorem for each statement, and what a reader needs to believe them."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +43,7 @@ LIBRARY = (
     "Runs",
     "Instances",
     "DrawnPoints",
+    "DrawnLengths",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -61,7 +63,8 @@ From FedConvex Require Import Spaces Families Functions Normal Steps Draws Rando
 Open Scope R_scope.
 """
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
-RARELY_NEEDED = {"DrawnPoints": "split_drawn"}  # files of the library, and what texts have that need them
+# Files of the library that few texts need, and what these have.
+RARELY_NEEDED = {"DrawnPoints": "split_drawn", "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws"}
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -134,7 +137,7 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    rarely = "".join(f"From FedConvex Require Import {name}.\n" for name, sign in RARELY_NEEDED.items() if sign in text)
+    rarely = "".join(f"From FedConvex Require Import {name}.\n" for name, of in RARELY_NEEDED.items() if re.search(of, text))
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{rarely}{needed}\n{text}\n", cited=cited)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, number
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -213,7 +213,7 @@ class RoundTerms:
         """The number with its vectors in variables."""
         match term.head, term.args:
             case "expected", (x,):  # inner products and values are expectations
-                return self.number(x)
+                return self._in_draws(x) if self._has_drawn_length(x) else self.number(x)
             case ("sum of rounds" | "mean of rounds" | "after" | "infimum" | "exp" | "log" | "ceil") as head, _:
                 raise Missing(f"the number {head}")
             case "named", (_, x):
@@ -233,6 +233,23 @@ class RoundTerms:
         if self.meaning(u).is_random:
             raise Missing("the length of a vector in a draw")
         return Number("norm", (u,))
+
+    def _has_drawn_length(self, x: Number) -> bool:
+        """Whether it has the length of a vector that depends on the draw."""
+        inside = (p.args[0] for p in parts(x) if p.head == "norm")
+        return any(self.meaning(self.vector(u)).is_random for u in inside)
+
+    def _in_draws(self, x: Number) -> Number:
+        """The expectation of a number that has lengths in every outcome."""
+        if any(p.head in ("inner", "value", "expected", "root") for p in parts(x)):
+            raise Missing("an expectation of lengths with other numbers")
+
+        def written(y: Any) -> Any:
+            if type(y) is Vector:
+                return self.vector(y)
+            return Number(y.head, tuple(map(written, y.args))) if type(y) is Number else y
+
+        return Number("expected", (written(x),))
 
     # ---- the round
 

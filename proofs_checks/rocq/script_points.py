@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, gradient, norm, parts, value
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
+from fedconvex.proofs_checks.rocq.drawn_lengths import drawn_only
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
@@ -192,10 +193,11 @@ def name_lengths(script: "Script") -> None:
     script.length_names = []
     texts: set[str] = set()
     script.length_of = {}
+    drawn = drawn_only(script)
     terms = dict.fromkeys(p.args[0] for x in script.numbers for p in parts(x) if p.head == "norm")
     for place, of in enumerate(terms, 1):
         u, text, name = script.board.round.put(script.round.meaning(of)), script.within.number(norm(of)), f"n{place}"
-        if text in texts:
+        if text in texts or of in drawn:
             continue
         texts.add(text)
         script.length_names.append(f"{name}_is")
@@ -216,7 +218,7 @@ def name_lengths(script: "Script") -> None:
         size = c if script.board.field.is_nonnegative(c) else -c
         if not script.board.field.is_nonnegative(size):
             raise Missing("the length of a multiple of unknown sign")
-        formula, how = _positive(script, number_of(size), size)
+        formula, how = positive(script, number_of(size), size)
         factor = f"({script.roots.text(formula)})"
         lemma = "norm_multiple" if size == c else "norm_opposite"
         script.say(f"assert ({name}_is : {text} = {factor} * {known}).")
@@ -226,7 +228,7 @@ def name_lengths(script: "Script") -> None:
                  f"[{same}; {script.roots.identity} | {how}]. }}")  # fmt: skip
 
 
-def _positive(script: "Script", formula: Number, size: Any) -> tuple[Number, str]:
+def positive(script: "Script", formula: Number, size: Any) -> tuple[Number, str]:
     """A formula that multiplies a length, and the tactic that shows that it is >= 0."""
     if "-" not in script.roots.text(formula) or script.roots.names:
         return formula, "sign"

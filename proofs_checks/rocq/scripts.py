@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.drawn_lengths import name_drawn_lengths
 from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line, signs_in
@@ -29,6 +30,8 @@ class Script:
         self.length_of: dict[Vector, tuple[int, Any]]
         self.lengths: list[Length]
         self.length_names: list[str]
+        self.drawn_lengths: list[Length] = []  # in the outcomes of a draw
+        self.mean_names: list[str] = []  # of the expectations of their products
         self.value_names: list[str]
         self.unknown_gradients: list[tuple[str, Vector]]
         self.of_draw: list[str] = []  # names of the gradients at points that depend on the draw
@@ -73,6 +76,7 @@ class Script:
         name_gradients(self)
         name_values(self)
         name_lengths(self)
+        name_drawn_lengths(self)
         for step in self.steps:
             prove_line(self, step)
         conclude(self)
@@ -248,5 +252,5 @@ class Script:
 
     def plain(self) -> str:
         """The tactic that writes values and lengths by their names."""
-        names = [*self.value_names, *self.length_names, *self.roots.equations]
+        names = [*self.value_names, *self.mean_names, *self.length_names, *self.roots.equations]
         return f"repeat first [{' | '.join(f'rewrite {name}' for name in names)} | fail]." if names else ""

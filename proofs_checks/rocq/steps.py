@@ -19,6 +19,7 @@ from fedconvex.theory import statement
 CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
 
 
+PLAIN = "(*plain*)"  # in a fact's proof: the tactic that writes values and lengths by their names
 ROOTED = "(*rooted*)"  # as a fact's proof: the sign of its difference, a formula with roots, which has a lemma
 
 
@@ -122,8 +123,17 @@ class TheoremSteps:
                 x, y = self.round.vector(u), self.round.vector(v)
                 which = "plus" if sign == 1 else "minus"
                 return Fact(norm(x) * norm(y) - inner(x, y) * number(sign), f"apply cauchy_schwarz_{which}")
+            case proofs.Triangle(u, v, times):
+                longer = Number("*", (norm(times), norm(u) + norm(v) - norm(u + v)))
+                made = self.round.number(Number("expected", (longer,)))
+                return Fact(made, f"apply triangle{'_in_draws' if made.head == 'expected' else ''}")
+            case proofs.MeanLength(u):
+                root = Number("root", (Number("expected", (inner(u, u),)),))
+                return Fact(self.round.number(root - Number("expected", (norm(u),))), "apply mean_length")
             case proofs.Nonnegative(of):
                 made = self.round.number(of)
+                if any(p.head == "expected" for p in parts(made)):
+                    return Fact(made, f"{PLAIN}; sign")
                 rooted = any(p.head == "root" for p in parts(made)) or self.round.of_last_step
                 rooted = is_of_parameters(made) and rooted
                 return Fact(made, ROOTED if rooted and any(p.head in ("-", "neg") for p in parts(made)) else "sign")

@@ -115,7 +115,9 @@ Lemma M_of_apart c : M (combine c h) = zero.
 Proof. exact (M_combine_apart M (M_add _ _ _ _ _ _ law) (M_scale _ _ _ _ _ _ law) c h Hh). Qed.
 
 Lemma of_nothing : of_form D S s d (Form [] [] [] [] []) = zero.
-Proof. unfold of_form. simpl. rewrite (D_zero M D E S pi sg law), (S_zero M D E S pi sg law), !add_zero. reflexivity. Qed.
+Proof.
+  unfold of_form. simpl. rewrite (D_zero M D E S pi sg law), (S_zero M D E S pi sg law), !add_zero. reflexivity.
+Qed.
 
 Lemma of_dadd x y : of_dform (dadd x y) = add (of_dform x) (of_dform y).
 Proof.
