@@ -78,7 +78,9 @@ def _name_lengths(script: "Script", vectors: Iterable[Vector]) -> list[str]:
         lemma, factor = "multiple" if size == c else "opposite", f"({script.roots.text(number_of(size))})"
         script.say(f"assert ({name}_is : forall o, norm ({text} o) = {factor} * {known} o).")
         script.say(f"{{ apply ({lemma}_in_draws {text} {script.within.operand(vector)} {factor} {known} {known}_is);")
-        script.say(f"  [{script.canonical()[:-1] or 'idtac'}; {script.same_tactic}; {script.roots.identity} | sign]. }}")
+        script.say(
+            f"  [{script.canonical()[:-1] or 'idtac'}; {script.same_tactic}; {script.roots.identity} | sign]. }}"
+        )
     return equations
 
 

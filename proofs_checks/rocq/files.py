@@ -137,7 +137,9 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    rarely = "".join(f"From FedConvex Require Import {name}.\n" for name, of in RARELY_NEEDED.items() if re.search(of, text))
+    rarely = "".join(
+        f"From FedConvex Require Import {name}.\n" for name, of in RARELY_NEEDED.items() if re.search(of, text)
+    )
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{rarely}{needed}\n{text}\n", cited=cited)
 
 

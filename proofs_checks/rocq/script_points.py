@@ -116,7 +116,9 @@ def _state_basis(script: "Script") -> None:
         if script.of_draw:
             means, rests = ("".join(f"{v}_{end} :: " for v in script.of_draw) + "nil" for end in "bd")
             script.say(f"assert (drawn : {law_.replace('random', 'drawn', 1)} ({same}) ({apart}) ({means}) ({rests})).")
-            script.say("{ constructor; [exact vectors | repeat constructor; assumption | repeat constructor; assumption]. }")
+            script.say(
+                "{ constructor; [exact vectors | repeat constructor; assumption | repeat constructor; assumption]. }"
+            )
         return
     script.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
     script.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")

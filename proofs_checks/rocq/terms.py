@@ -1,8 +1,8 @@
 """Terms of claims as text of Rocq: vectors with the operations of `FedConvex/Spaces.v`, numbers as real numbers."""
 
 import re
-from copy import copy
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
