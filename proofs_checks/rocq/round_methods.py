@@ -69,6 +69,7 @@ def descended(terms: "RoundTerms", own: Any) -> Vector:
     theta: Vector = terms.subproblem.start
     stepsize = _stepsize_of(terms, own)
     for _ in range(_count(terms)):
+        terms.before_last = theta
         theta = theta - stepsize * terms.subproblem.add_gradients(theta, gradient(theta))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
 

@@ -65,6 +65,7 @@ class RoundTerms:
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
     path: LocalPath | None = None
+    before_last: Vector | None = None  # where the last of a given number of local steps starts
     of_last_step: bool = False  # of any number of local steps there is the last one, from any points
 
     # ---- variables
@@ -187,6 +188,8 @@ class RoundTerms:
                 before = self.board.round.before_last_step
                 assert before is not None
                 return self.variable("before last step", "last", False, before)
+            case "before last step", () if self.answers and self.before_last is not None:
+                return self.before_last
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
