@@ -71,6 +71,8 @@ class Script:
         self._law()
         self._parameters()
         self._citations()
+        if self.round.path is not None and "local gradients" not in self.round.made:  # what is known of it was cited
+            self.say(f"clear path_end path_start path_step {self.round.path.name}.")
         self._class()
         self._basis()
         name_gradients(self)
@@ -109,6 +111,7 @@ class Script:
             draws = list(self.theorem.draw_names)
             arguments = ["V", *self.theorem.sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
             arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
+            arguments += self.theorem.path_names if other.round.path is not None else []
             relation = "=" if other.claim.relation == "=" else "<="
             claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
             for place, line in enumerate(self._conditions_of(other), 1):
