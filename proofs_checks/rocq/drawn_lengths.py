@@ -31,7 +31,8 @@ def _lengths_in(x: Number, inside: bool) -> Iterator[tuple[Vector, bool]]:
 
 def name_drawn_lengths(script: "Script") -> None:
     """A name for every length in an outcome, and an equation for every expectation of a polynomial in them."""
-    expectations = dict.fromkeys(p for x in script.numbers for p in parts(x) if p.head == "expected")
+    every = (p for x in script.numbers for p in parts(x))
+    expectations = dict.fromkeys(p for p in every if type(p) is Number and p.head == "expected")
     if not expectations:
         return
     known = _name_lengths(script, dict.fromkeys(u for x in expectations for u, _ in _lengths_in(x, False)))
@@ -43,8 +44,8 @@ def name_drawn_lengths(script: "Script") -> None:
             if places not in means:
                 means[places] = _name_mean(script, places, f"mean_{len(means)}")
         name = f"expected_{place}_is"
-        inside = " + ".join(f"{factor} * ({_product(script, places)})" for factor, places in summands)
-        outside = " + ".join(f"{factor} * {means[places][0]}" for factor, places in summands)
+        inside = " + ".join(f"{factor} * ({_product(script, places)})" for factor, places in summands) or "0"
+        outside = " + ".join(f"{factor} * {means[places][0]}" for factor, places in summands) or "0"
         equations = ", ".join(f"?{equation}" for _, equation in means.values())
         script.say(f"assert ({name} : {script.within.number(of)} = {outside}).")
         script.say(f"{{ transitivity (average W (fun o => {inside})).")

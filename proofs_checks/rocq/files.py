@@ -88,7 +88,8 @@ To believe a theorem, read
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
 4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
-   client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
+   client, or of all together, after i of `steps` local steps, and `y steps` is the answer. In a run of many rounds
+   `y j` are those of round j + 1.
 
 A theorem that is proved by cases stands last in its file, after one theorem for each case.
 

@@ -188,7 +188,10 @@ class RoundTerms:
                 before = self.board.round.before_last_step
                 assert before is not None
                 return self.variable("before last step", "last", False, before)
-            case "before last step", () if self.answers and self.before_last is not None:
+            case "before last step", ():
+                _ = self.answers
+                if self.before_last is None:
+                    raise Missing("the point before the last of any number of local steps")
                 return self.before_last
             case "local step", (u,):
                 return local_step(self, self.vector(u))
