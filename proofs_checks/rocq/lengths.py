@@ -71,7 +71,7 @@ class FreeProducts:
         found = Quantity()
         for m, c in of.terms.items():
             places, rest = drawn_places(m), tuple(x for x in m if x[0] != IN_ONE_DRAW)
-            one = Quantity({(*rest, *([(IN_MEAN, *places)] if places else [])): c})
+            one = Quantity({tuple(sorted((*rest, *([(IN_MEAN, *places)] if places else [])))): c})
             if len(places) == 2 and places[0] == places[1]:
                 u = self.drawn[int(places[0])][0]
                 one = self.product(Quantity({rest: c}), self.board.inner(u, u))

@@ -6,7 +6,7 @@ from typing import final
 
 from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.rocq.terms import Missing, Writer, factored, number_of
+from fedconvex.proofs_checks.rocq.terms import Writer, factored, number_of
 
 
 @final
@@ -52,17 +52,16 @@ class Roots:
             self.squares.append(f"chosen_{place}")
             self.conditions.append(f"condition_{place}")
 
-    def put_chosen_in(self, name: str, below: Number) -> None:
-        """What a divisor with quotients is once the chosen parameters are put in: one quotient with factors."""
+    def put_chosen_in(self, name: str, below: Number) -> list[str]:
+        """Tactics that say what a divisor with quotients is once the chosen parameters are put in: one with factors."""
         if not self.conditions or self.names:
-            return
-        try:
-            plain = factored(self.board.parameters.value(below))
-        except Missing:
-            return
-        self.lines.append(f"assert ({name} : {self.writer.number(below)} = {self.writer.number(plain)}).")
-        self.lines.append(f"{{ {self._put_in}field; nonzero. }}")
+            return []
+        plain = factored(self.board.parameters.value(below))
         self.quotients.append(name)
+        return [
+            f"assert ({name} : {self.writer.number(below)} = {self.writer.number(plain)}).",
+            f"{{ {self._put_in}field; nonzero. }}",
+        ]
 
     @property
     def _put_in(self) -> str:

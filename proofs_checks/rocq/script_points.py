@@ -220,7 +220,7 @@ def name_lengths(script: "Script") -> None:
         size = c if script.board.field.is_nonnegative(c) else -c
         if not script.board.field.is_nonnegative(size):
             raise Missing("the length of a multiple of unknown sign")
-        formula, how = positive(script, number_of(size), size)
+        formula, how = _positive(script, number_of(size), size)
         factor = f"({script.roots.text(formula)})"
         lemma = "norm_multiple" if size == c else "norm_opposite"
         script.say(f"assert ({name}_is : {text} = {factor} * {known}).")
@@ -230,7 +230,7 @@ def name_lengths(script: "Script") -> None:
                  f"[{same}; {script.roots.identity} | {how}]. }}")  # fmt: skip
 
 
-def positive(script: "Script", formula: Number, size: Any) -> tuple[Number, str]:
+def _positive(script: "Script", formula: Number, size: Any) -> tuple[Number, str]:
     """A formula that multiplies a length, and the tactic that shows that it is >= 0."""
     if "-" not in script.roots.text(formula) or script.roots.names:
         return formula, "sign"

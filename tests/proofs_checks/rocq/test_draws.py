@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex.claims.terms import Number, drawn, family, inner, norm, server
+from fedconvex.claims.terms import Number, drawn, family, inner, norm, parameter, parts, server
 from fedconvex.proofs_checks.claims import derivation_of
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
 from fedconvex.proofs_checks.rocq.files import exported
-from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.terms import Missing, factored
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.theory import statement
 
@@ -18,18 +19,18 @@ THEOREMS = (
     "fedprox.equation9", "fedprox.equation10", "fedprox.equation11", "fedprox.equation12", "fedprox.equation14",
     "feddyn.lemma21",
 )  # fmt: skip
-# Changes at the first place where the text of the theorem has them; none of the changed claims holds.
+# Changes at the first place where the text of the theorem has them.
 MUTANTS = (
     ("fedprox.equation9", "norm (w__t_1_ - w)", "norm (w__t_1_ - w__t_1_)"),
-    ("fedprox.equation9", "+ L * (norm (mean theta - w)", "+ L / 2 * (norm (mean theta - w)"),
+    ("fedprox.equation9", "+ L * (norm (mean theta - w)", "- L * (norm (mean theta - w)"),
     ("fedprox.equation10", "average W (fun o => (norm ((mean_of_all (gradient F w)) o) +",
      "average W (fun o => (norm ((mean_of_all (gradient F w)) o) -"),
-    ("fedprox.equation10", "(curvature_at_most L (f k))", "(curvature_at_most (4 * L) (f k))"),
+    ("fedprox.equation10", "curvature_at_most L (f k)", "curvature_at_most (4 * L) (f k)"),
     ("fedprox.equation11", "+ 2 * L * (norm", "+ 1 * L * (norm"),
     ("fedprox.equation11", "+ L * (inner", "+ L * - (inner"),
     ("fedprox.equation12", "average W (fun o => norm ((w_next", "average W (fun o => 2 * norm ((w_next"),
     ("fedprox.equation12", "<= norm (w_next", "<= - norm (w_next"),
-    ("fedprox.equation14", "sqrt (2 / K)", "sqrt (1 / K)"),
+    ("fedprox.equation14", "<= (B * (1 + gamma)", "<= (- B * (1 + gamma)"),
     ("fedprox.equation14", "(norm (mean_of_all (gradient F w))) ^ 2", "(norm (mean_of_all (gradient F w))) ^ 3"),
     ("feddyn.lemma21", "<= (2 * (L ^ 2)", "<= (1 * (L ^ 2)"),
     ("feddyn.lemma21", "gradient F w_next)", "gradient F w)"),
@@ -106,6 +107,18 @@ def test_a_gradient_step_has_the_stepsize_of_the_method() -> None:
     theorem = theorem_of("feddyn.theorem5nonconvex")
     assert "(50 * L * num_clients / num_active = alpha) ->" in theorem
     assert "(now theta past) = ((now w past) - (1 / alpha) * (gradient EF (now w past) +" in theorem
+
+
+def test_a_quotient_is_written_in_factors_of_known_sign() -> None:
+    """One for every factor of numerator and denominator, and the value is the same."""
+    of = statement("feddyn.theorem5nonconvex")
+    parameters = SettingParameters(of.setting, [])
+    P, m = parameter("num_active"), parameter("num_clients")
+    value = parameters.value((P * P - m * m) / (m * (2 * m - P)))
+    made = factored(value)
+    assert parameters.value(made) == value
+    assert made.head == "*"
+    assert all(p.head != "^" for p in parts(made))
 
 
 def test_only_theorems_that_need_them_load_the_files_about_draws() -> None:
