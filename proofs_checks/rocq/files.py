@@ -1,5 +1,6 @@
 """The folder that Rocq checks: the library, a theorem for each statement, and what a reader needs to believe them."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +42,8 @@ LIBRARY = (
     "LocalSteps",
     "Runs",
     "Instances",
+    "DrawnPoints",
+    "DrawnLengths",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -60,6 +63,8 @@ From FedConvex Require Import Spaces Families Functions Normal Steps Draws Rando
 Open Scope R_scope.
 """
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
+# Files of the library that few texts need, and what these have.
+RARELY_NEEDED = {"DrawnPoints": "split_drawn", "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws"}
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -76,13 +81,15 @@ To believe a theorem, read
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
    `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2. In rounds with
-   drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too.
+   drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too. A length in the outcome
+   o of the draw is `norm (u o)`, and E|u| is `average W (fun o => norm (u o))`.
 3. for theorems about runs of many rounds, the definitions in `FedConvex/Runs.v`, up to "Nothing below this line":
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
 4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
-   client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
+   client, or of all together, after i of `steps` local steps, and `y steps` is the answer. In a run of many rounds
+   `y j` are those of round j + 1.
 
 A theorem that is proved by cases stands last in its file, after one theorem for each case.
 
@@ -132,7 +139,10 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+    rarely = "".join(
+        f"From FedConvex Require Import {name}.\n" for name, of in RARELY_NEEDED.items() if re.search(of, text)
+    )
+    return Exported(identifier, f"(** {identifier} *)\n\n{head}{rarely}{needed}\n{text}\n", cited=cited)
 
 
 def script_of(statement: Statement) -> AnyScript:

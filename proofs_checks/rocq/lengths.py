@@ -1,10 +1,11 @@
 """Lengths as unknown numbers whose squares stay as they are: what an identity needs to know of n² = ⟨u, u⟩."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.board import IN_MEAN, IN_ONE_DRAW, RoundBoard
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Vec
@@ -16,8 +17,18 @@ Length = tuple[Vec, str, Vector]  # a vector on the kernel's board, the name of 
 class FreeProducts:
     """Numbers as polynomials in which the square of a length stays one."""
 
-    def __init__(self, board: RoundBoard, meaning: Callable[[Vector], Vec], lengths: Sequence[Length]):
-        self.board, self.meaning, self.lengths = board, meaning, lengths
+    def __init__(
+        self, board: RoundBoard, meaning: Callable[[Vector], Vec], lengths: Sequence[Length],
+        drawn: Sequence[Length] = (),
+    ):  # fmt: skip
+        self.board, self.meaning, self.lengths, self.drawn = board, meaning, lengths, drawn
+        self.in_outcome = False  # what is read is inside an expectation
+
+    def in_draws(self, x: Number) -> Quantity:
+        """A number in every outcome of a draw."""
+        inside = copy(self)
+        inside.in_outcome = True
+        return inside.number(x)
 
     def number(self, x: Number) -> Quantity:
         """The number. Raises Refused."""
@@ -25,12 +36,15 @@ class FreeProducts:
         match x.head, x.args:
             case "norm", (of,):
                 u = board.round.put(self.meaning(of))
-                for place, (v, _, _) in enumerate(self.lengths):
+                drawn = self.in_outcome and u.is_random
+                for place, (v, _, _) in enumerate(self.drawn if drawn else self.lengths):
                     c = ratio(u, v)
                     if c is not None:
                         size = c if board.field.is_nonnegative(c) else -c
-                        return Quantity({(("‖", str(place)),): size})
+                        return Quantity({((IN_ONE_DRAW if drawn else "‖", str(place)),): size})
                 return Quantity()
+            case "expected", (y,):
+                return self._averaged(self.in_draws(y))
             case "inner", (u, v):
                 return board.inner(self.meaning(u), self.meaning(v))
             case "value", (u,):
@@ -52,6 +66,18 @@ class FreeProducts:
                 return self.number(y)
         return board.constant(board.parameters.value(x))
 
+    def _averaged(self, of: Quantity) -> Quantity:
+        """The expectation of a polynomial in lengths: E‖u‖², which is ⟨u, u⟩, and other expectations of products."""
+        found = Quantity()
+        for m, c in of.terms.items():
+            places, rest = drawn_places(m), tuple(x for x in m if x[0] != IN_ONE_DRAW)
+            one = Quantity({tuple(sorted((*rest, *([(IN_MEAN, *places)] if places else [])))): c})
+            if len(places) == 2 and places[0] == places[1]:
+                u = self.drawn[int(places[0])][0]
+                one = self.product(Quantity({rest: c}), self.board.inner(u, u))
+            found = found + one
+        return found
+
     def product(self, a: Quantity, b: Quantity) -> Quantity:
         """The product."""
         terms: dict[Monomial, Any] = {}
@@ -60,6 +86,11 @@ class FreeProducts:
                 key = tuple(sorted((*m, *n)))
                 terms[key] = terms.get(key, 0) + c * d
         return Quantity(terms)
+
+
+def drawn_places(of: Monomial) -> tuple[str, ...]:
+    """The lengths in an outcome among the factors, by their places."""
+    return tuple(x[1] for x in of if x[0] == IN_ONE_DRAW)
 
 
 def ratio(u: Vec, v: Vec) -> Any:

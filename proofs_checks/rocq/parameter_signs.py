@@ -68,6 +68,7 @@ class ParameterSigns:
                 field = self.board.field
                 for factor in unclear_factors(self.board.parameters.value(above).above, field):
                     self.divisor(f"{place}_{which}_cleared", number_of(Scalar(factor, field.one, field)))
+                self.lines += self.roots.put_chosen_in(f"divisor_{place}_{which}_is", above)
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""

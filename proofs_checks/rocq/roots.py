@@ -6,7 +6,7 @@ from typing import final
 
 from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.rocq.terms import Writer, number_of
+from fedconvex.proofs_checks.rocq.terms import Writer, factored, number_of
 
 
 @final
@@ -21,6 +21,8 @@ class Roots:
     equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
     parameters: list[str] = field(default_factory=list)  # of the parameters as squares
     squares: list[str] = field(default_factory=list)  # of the names, and of what is chosen: monomial = polynomial
+    conditions: list[str] = field(default_factory=list)  # that choose a parameter
+    quotients: list[str] = field(default_factory=list)  # of divisors with quotients: what they are once it is put in
 
     @staticmethod
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
@@ -48,6 +50,22 @@ class Roots:
             self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
             self.squares.append(f"chosen_{place}")
+            self.conditions.append(f"condition_{place}")
+
+    def put_chosen_in(self, name: str, below: Number) -> list[str]:
+        """Tactics that say what a divisor with quotients is once the chosen parameters are put in: one with factors."""
+        if not self.conditions or self.names:
+            return []
+        plain = factored(self.board.parameters.value(below))
+        self.quotients.append(name)
+        return [
+            f"assert ({name} : {self.writer.number(below)} = {self.writer.number(plain)}).",
+            f"{{ {self._put_in}field; nonzero. }}",
+        ]
+
+    @property
+    def _put_in(self) -> str:
+        return "".join(f"rewrite <- ?{condition}; " for condition in self.conditions)
 
     def _factor(self, of: Number) -> str:
         return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
@@ -59,6 +77,9 @@ class Roots:
             return "identity"
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
+        if self.quotients:
+            written = "".join(f"rewrite ?{name}; " for name in self.quotients)
+            return f"({written}{self._put_in}field; nonzero)"
         return f"({first}first [ring{given} | field{given}; nonzero])"
 
     @property

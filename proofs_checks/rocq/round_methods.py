@@ -67,9 +67,21 @@ def path_length(terms: "RoundTerms") -> Number | None:
 def descended(terms: "RoundTerms", own: Any) -> Vector:
     """The answers after gradient steps on the subproblem."""
     theta: Vector = terms.subproblem.start
+    stepsize = _stepsize_of(terms, own)
     for _ in range(_count(terms)):
-        theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
+        terms.before_last = theta
+        theta = theta - stepsize * terms.subproblem.add_gradients(theta, gradient(theta))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
+
+
+def _stepsize_of(terms: "RoundTerms", own: Any) -> Number:
+    """The solver's stepsize. Where a condition chooses a parameter, the method's own formula, if it has one."""
+    if terms.board.field.chosen:
+        for given in terms.setting.method_parameters.values():
+            value = terms.board.parameters.value(given)
+            if own.stepsize in (value, 1 / value if terms.board.field.is_nonzero(value) else value):
+                return given if own.stepsize == value else 1 / given
+    return number_of(own.stepsize)
 
 
 def stepped(terms: "RoundTerms") -> Vector:

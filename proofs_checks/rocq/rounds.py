@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, number
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -65,6 +65,7 @@ class RoundTerms:
     gradients: list[tuple[str, Vector, Vector]] = field(default_factory=list)  # name, at, equals
     made: dict[str, Vector] = field(default_factory=dict)
     path: LocalPath | None = None
+    before_last: Vector | None = None  # where the last of a given number of local steps starts
     of_last_step: bool = False  # of any number of local steps there is the last one, from any points
 
     # ---- variables
@@ -187,6 +188,11 @@ class RoundTerms:
                 before = self.board.round.before_last_step
                 assert before is not None
                 return self.variable("before last step", "last", False, before)
+            case "before last step", ():
+                _ = self.answers
+                if self.before_last is None:
+                    raise Missing("the point before the last of any number of local steps")
+                return self.before_last
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
@@ -213,7 +219,7 @@ class RoundTerms:
         """The number with its vectors in variables."""
         match term.head, term.args:
             case "expected", (x,):  # inner products and values are expectations
-                return self.number(x)
+                return self._in_draws(x) if self._has_drawn_length(x) else self.number(x)
             case ("sum of rounds" | "mean of rounds" | "after" | "infimum" | "exp" | "log" | "ceil") as head, _:
                 raise Missing(f"the number {head}")
             case "named", (_, x):
@@ -233,6 +239,23 @@ class RoundTerms:
         if self.meaning(u).is_random:
             raise Missing("the length of a vector in a draw")
         return Number("norm", (u,))
+
+    def _has_drawn_length(self, x: Number) -> bool:
+        """Whether it has the length of a vector that depends on the draw."""
+        inside = (p.args[0] for p in parts(x) if p.head == "norm")
+        return any(self.meaning(self.vector(u)).is_random for u in inside)
+
+    def _in_draws(self, x: Number) -> Number:
+        """The expectation of a number that has lengths in every outcome."""
+        if any(p.head in ("inner", "value", "expected", "root") for p in parts(x)):
+            raise Missing("an expectation of lengths with other numbers")
+
+        def written(y: Any) -> Any:
+            if type(y) is Vector:
+                return self.vector(y)
+            return Number(y.head, tuple(map(written, y.args))) if type(y) is Number else y
+
+        return Number("expected", (written(x),))
 
     # ---- the round
 

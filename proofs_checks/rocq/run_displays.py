@@ -133,14 +133,15 @@ class RunDisplay:
         sets = ["C", "W", "f", "F", "EF"] if self.drawn else ["C", "f", "F"]
         draw = self.theorem.draw
         hypotheses = [h.name for h in self.theorem.master.hypotheses]
-        return ["V", *sets, *self._parameters(), *draw, "rounds", *moving, *fixed, *hypotheses, "rounds_is_",
-                *(h.name for h in used)]  # fmt: skip
+        return ["V", *sets, *self._parameters(), *draw, "rounds", *moving, *fixed, *self.theorem.master.path_names,
+                *hypotheses, "rounds_is_", *(h.name for h in used)]  # fmt: skip
 
     def arguments(self) -> list[str]:
         """What the theorem takes before its hypotheses, by the names above."""
         moving, fixed = self._processes()
         sets = ["C", "W"] if self.drawn else ["C"]
-        return ["V", *sets, "f", *self._parameters(), *self.theorem.draw, "rounds", *moving, *fixed]
+        paths = self.theorem.master.path_names
+        return ["V", *sets, "f", *self._parameters(), *self.theorem.draw, "rounds", *moving, *fixed, *paths]
 
     def statement(self, used: Iterable[RunHypothesis]) -> str:
         """The theorem without its proof."""
@@ -161,6 +162,8 @@ class RunDisplay:
             lines.append(f"  forall {' '.join(moving)} : {moment} -> families C V,")
         if fixed:
             lines.append(f"  forall {' '.join(fixed)} : families C V,")
+        if (path := self.theorem.round.path) is not None:
+            lines.append(f"  forall ({path.steps} : nat) ({path.name} : nat -> nat -> families C V),")
         count = self.theorem.master.parameters[self.theorem.count]
         hypotheses = [*(h.text for h in self.theorem.master.hypotheses), f"{count} = INR rounds",
                       *(h.text for h in used)]  # fmt: skip

@@ -125,6 +125,13 @@ class RunTheorem:
             return f"({'next' if later else 'now'} {of} {moment})"
         return f"({of} {f'(S {moment})' if later else moment})"
 
+    def path_in_round(self, moment: str) -> str:
+        """The points of any number of local steps, in the round that follows this moment."""
+        assert self.round.path is not None
+        if self.drawn:
+            raise Missing("any number of local steps of drawn clients in a run")
+        return f"({self.round.path.name} {moment})"
+
     def at(self, name: str, moment: str) -> str:
         """The vector itself; after the round in the outcome `o`."""
         if self.is_fixed(name):
@@ -165,10 +172,10 @@ class RunTheorem:
     def hypotheses_of(self, lemma: TheoremText, moment: str) -> list[str]:
         """The tactics that discharge the hypotheses of a lemma, in their order."""
         names = {v: self.round.same_as(lemma.round, v) for v in list(lemma.round.variables)}
-        writer = Writer(
-            {v: self.in_round(mine, moment) for v, mine in names.items()}, lemma.parameters, lemma.draws,
-            function="EF" if self.drawn else "F",
-        )  # fmt: skip
+        vectors = {v: self.in_round(mine, moment) for v, mine in names.items()}
+        if lemma.round.path is not None:
+            vectors[lemma.round.path.name] = self.path_in_round(moment)
+        writer = Writer(vectors, lemma.parameters, lemma.draws, function="EF" if self.drawn else "F")
         found = ["first [assumption | lra]"] * len(lemma.hypotheses)
         for of in lemma.round_hypotheses(writer):
             found.append(self._discharged(lemma, of.name, of.text, names, moment))
@@ -197,7 +204,7 @@ class RunTheorem:
                 return f"exact {called}"
         elif key in dict(self._invariants) or (key == "w" and "server" in dict(self._invariants)):
             return f"exact (always_{own} {moment} known)"
-        if name in ("stationary", "lowest"):
+        if name in ("stationary", "lowest", "steps_number"):
             self._use(name, text)
             return f"exact {name}"
         if lemma.at_start:
@@ -220,6 +227,8 @@ class RunTheorem:
         numbers = [before if p == BEFORE else text for p, text in lemma.parameters.items()]
         vectors = [self.in_round(self.round.same_as(lemma.round, v), moment) for v in sorted(lemma.round.variables)]
         sets = ["C", "W"] if self.drawn else ["C"]
+        if (path := lemma.round.path) is not None:
+            vectors += [path.steps, self.path_in_round(moment)]
         arguments = ["V", *sets, "f", *numbers, *self.draw, *vectors, *(["_"] * len(tactics))]
         return f"{lemma.name} {' '.join(arguments)}", "; [" + " | ".join(tactics) + "]"
 

@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.along_steps import OF_STEPS
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
-from fedconvex.proofs_checks.rocq.steps import CANONICAL, ROOTED, Fact, Step
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, PLAIN, ROOTED, Fact, Step
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def _tactic(script: "Script", fact: Fact) -> str:
         # `order` last: it searches among all that is known
         shown = (f"first [apply no_less; {script.known.sign(bound)} | order]" for bound in fact.bounds)
         return f"{fact.proof}; [{' | '.join(shown)}]"
-    return fact.proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
+    proof = fact.proof.replace(PLAIN, script.plain()[:-1] or "idtac")
+    return proof.replace(CANONICAL, script.canonical()[:-1] or "idtac")
 
 
 def _nonnegative(
@@ -115,7 +116,7 @@ def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]
     """Multiples of n² − ⟨u, u⟩ = 0, for lengths n = ‖u‖, that the identity of this line needs."""
     if not script.lengths:
         return []
-    reader = FreeProducts(script.board, script.round.meaning, script.lengths)
+    reader = FreeProducts(script.board, script.round.meaning, script.lengths, script.drawn_lengths)
     rest = reader.number(step.right) - reader.number(step.left)
     for multiplier, fact in step.facts:
         rest = rest - reader.product(reader.number(multiplier), reader.number(fact.difference))

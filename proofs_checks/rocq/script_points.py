@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, gradient, norm, parts, value
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
+from fedconvex.proofs_checks.rocq.drawn_lengths import drawn_only
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
@@ -76,7 +77,9 @@ def _new_gradient(script: "Script", name: str, text: str, at: Vector) -> None:
         return
     script.unknown_gradients.append((name, at))
     if script.round.meaning(at).is_random:
-        raise Missing("a gradient at a point that depends on the draw")
+        script.say(f"destruct (split_drawn ({text})) as ({name}_b & {name}_d & {name}_is & {name}_bm & {name}_dm).")
+        script.of_draw.append(name)
+        return
     if script.theorem.drawn:
         script.say(f"assert ({name}_fixed : fixed ({text})) by is_fixed_vector of_fixed.")
     if script.theorem.one:
@@ -110,6 +113,12 @@ def _state_basis(script: "Script") -> None:
         law_ = f"random_basis mean_of_all {picks} expectation {kept} {chance} {sg or f'(1 / {active})'}"
         script.say(f"assert (vectors : {law_} ({same}) ({apart})).")
         script.say("{ constructor; [exact law | repeat constructor; apply_conj | repeat constructor; apply_conj]. }")
+        if script.of_draw:
+            means, rests = ("".join(f"{v}_{end} :: " for v in script.of_draw) + "nil" for end in "bd")
+            script.say(f"assert (drawn : {law_.replace('random', 'drawn', 1)} ({same}) ({apart}) ({means}) ({rests})).")
+            script.say(
+                "{ constructor; [exact vectors | repeat constructor; assumption | repeat constructor; assumption]. }"
+            )
         return
     script.say(f"assert (vectors : basis {mean} ({same}) ({apart})).")
     script.say(f"{{ constructor; [apply {law} | repeat constructor; assumption | repeat constructor; assumption]. }}")
@@ -186,10 +195,11 @@ def name_lengths(script: "Script") -> None:
     script.length_names = []
     texts: set[str] = set()
     script.length_of = {}
+    drawn = drawn_only(script)
     terms = dict.fromkeys(p.args[0] for x in script.numbers for p in parts(x) if p.head == "norm")
     for place, of in enumerate(terms, 1):
         u, text, name = script.board.round.put(script.round.meaning(of)), script.within.number(norm(of)), f"n{place}"
-        if text in texts:
+        if text in texts or of in drawn:
             continue
         texts.add(text)
         script.length_names.append(f"{name}_is")

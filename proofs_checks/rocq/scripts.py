@@ -8,6 +8,7 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.drawn_lengths import name_drawn_lengths
 from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line, signs_in
@@ -29,8 +30,11 @@ class Script:
         self.length_of: dict[Vector, tuple[int, Any]]
         self.lengths: list[Length]
         self.length_names: list[str]
+        self.drawn_lengths: list[Length] = []  # in the outcomes of a draw
+        self.mean_names: list[str] = []  # of the expectations of their products
         self.value_names: list[str]
         self.unknown_gradients: list[tuple[str, Vector]]
+        self.of_draw: list[str] = []  # names of the gradients at points that depend on the draw
         self.rewrites: list[tuple[str, str]]  # text of a gradient, and the equation that rewrites it
 
     @property
@@ -67,11 +71,14 @@ class Script:
         self._law()
         self._parameters()
         self._citations()
+        if self.round.path is not None and "local gradients" not in self.round.made:  # what is known of it was cited
+            self.say(f"clear path_end path_start path_step {self.round.path.name}.")
         self._class()
         self._basis()
         name_gradients(self)
         name_values(self)
         name_lengths(self)
+        name_drawn_lengths(self)
         for step in self.steps:
             prove_line(self, step)
         conclude(self)
@@ -104,6 +111,7 @@ class Script:
             draws = list(self.theorem.draw_names)
             arguments = ["V", *self.theorem.sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
             arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
+            arguments += self.theorem.path_names if other.round.path is not None else []
             relation = "=" if other.claim.relation == "=" else "<="
             claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
             for place, line in enumerate(self._conditions_of(other), 1):
@@ -228,11 +236,15 @@ class Script:
 
     @property
     def same_tactic(self) -> str:
-        return "random_same_vector" if self.theorem.drawn else "same_vector"
+        return f"{self._kind}same_vector"
 
     @property
     def expand_tactic(self) -> str:
-        return "random_expand" if self.theorem.drawn else "expand"
+        return f"{self._kind}expand"
+
+    @property
+    def _kind(self) -> str:
+        return "drawn_" if self.of_draw else "random_" if self.theorem.drawn else ""
 
     def canonical(self) -> str:
         """The tactic that writes every gradient by its name, those with others inside first."""
@@ -243,5 +255,5 @@ class Script:
 
     def plain(self) -> str:
         """The tactic that writes values and lengths by their names."""
-        names = [*self.value_names, *self.length_names, *self.roots.equations]
+        names = [*self.value_names, *self.mean_names, *self.length_names, *self.roots.equations]
         return f"repeat first [{' | '.join(f'rewrite {name}' for name in names)} | fail]." if names else ""

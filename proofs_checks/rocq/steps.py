@@ -10,6 +10,7 @@ from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.along_steps import LemmasAlongSteps, has_potential
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
@@ -19,6 +20,7 @@ from fedconvex.theory import statement
 CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
 
 
+PLAIN = "(*plain*)"  # in a fact's proof: the tactic that writes values and lengths by their names
 ROOTED = "(*rooted*)"  # as a fact's proof: the sign of its difference, a formula with roots, which has a lemma
 
 
@@ -122,8 +124,17 @@ class TheoremSteps:
                 x, y = self.round.vector(u), self.round.vector(v)
                 which = "plus" if sign == 1 else "minus"
                 return Fact(norm(x) * norm(y) - inner(x, y) * number(sign), f"apply cauchy_schwarz_{which}")
+            case proofs.Triangle(u, v, times):
+                longer = Number("*", (norm(times), norm(u) + norm(v) - norm(u + v)))
+                made = self.round.number(Number("expected", (longer,)))
+                return Fact(made, f"apply triangle{'_in_draws' if made.head == 'expected' else ''}")
+            case proofs.MeanLength(u):
+                root = Number("root", (Number("expected", (inner(u, u),)),))
+                return Fact(self.round.number(root - Number("expected", (norm(u),))), "apply mean_length")
             case proofs.Nonnegative(of):
                 made = self.round.number(of)
+                if any(p.head == "expected" for p in parts(made)):
+                    return Fact(made, f"{PLAIN}; sign")
                 rooted = any(p.head == "root" for p in parts(made)) or self.round.of_last_step
                 rooted = is_of_parameters(made) and rooted
                 return Fact(made, ROOTED if rooted and any(p.head in ("-", "neg") for p in parts(made)) else "sign")
@@ -156,7 +167,6 @@ class TheoremSteps:
         name = identifier.replace(".", "_")
         if identifier not in self.cited:
             other = theorem_of_statement(identifier)
-            TheoremSteps(other)
             if (
                 other.claim.of_run
                 or other.one != self.theorem.one
@@ -253,6 +263,26 @@ def theorem_of_cases(name: str, setting: ClaimSetting, claim: Claim, cases: list
     return made
 
 
+def theorem_along_steps(name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation) -> TheoremText:
+    """The theorem whose proof follows a potential along local steps, with the variables of its lemmas."""
+    along = LemmasAlongSteps(setting, claim, derivation)
+    of_step = TheoremText(f"{name}_step", along.terms.setting_for(True), *along.of_step())
+    of_last = TheoremText(f"{name}_last", along.terms.setting_for(False), *along.of_last_step(), of_last_step=True)
+    for order in along.orders:
+        of_last.assume_bernoulli(order, along.terms.bernoulli(order))
+    made = TheoremText(name, setting, claim, proofs.Derivation((), along.invariants))
+    moving = (f"family {along.line.family}", "before last step")
+    for lemma in (of_step, of_last):
+        TheoremSteps(lemma)
+        points = [lemma.round.made.get(key) for key in moving]
+        for variable in lemma.round.variables:
+            if Vector("free", (variable,)) not in points:
+                made.round.same_as(lemma.round, variable)
+    _ = made.round.answers
+    made.statement()  # makes the variables in the assumptions, too
+    return made
+
+
 def theorem_of_statement(identifier: str) -> TheoremText:
     """The theorem of a statement about one round."""
     of = statement(identifier)
@@ -260,6 +290,10 @@ def theorem_of_statement(identifier: str) -> TheoremText:
     if of.claim is None:
         raise Missing(f"{identifier} has no claim")
     name, derivation = identifier.replace(".", "_"), derivation_of(of)
+    if has_potential(derivation):
+        return theorem_along_steps(name, of.setting, of.claim, derivation)
     if derivation.cases is None:
-        return TheoremText(name, of.setting, of.claim, derivation)
+        made = TheoremText(name, of.setting, of.claim, derivation)
+        TheoremSteps(made)
+        return made
     return theorem_of_cases(name, of.setting, of.claim, cases_in(split(name, of.setting, of.claim, derivation)))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
@@ -54,6 +55,7 @@ class Writer:
     ):
         self.of_vector, self.of_parameter, self.draws, self.root = of_vector, of_parameter, draws, root
         self.function, self.counts = function, {} if counts is None else counts
+        self.in_outcome = False  # lengths are those in the outcome o of the draw
 
     def vector(self, u: Vector) -> str:
         """The text of a vector made of variables, gradients, means, sums and multiples."""
@@ -117,7 +119,11 @@ class Writer:
             case "inner", (u, v):
                 return f"inner {self.operand(u)} {self.operand(v)}"
             case "norm", (u,):
-                return f"norm {self.operand(u)}"
+                return f"norm ({self.operand(u)} o)" if self.in_outcome else f"norm {self.operand(u)}"
+            case "expected", (y,):
+                inside = copy(self)
+                inside.in_outcome = True
+                return f"average W (fun o => {inside.number(y)})"
             case "value", (u,):
                 return f"value {self.function} {self.operand(u)}"
         raise Missing(f"the number {x.head}")
@@ -176,6 +182,17 @@ def divided(of: Scalar) -> Number:
     for factor in below:
         found = found / _polynomial(factor, of)
     return found
+
+
+def factored(of: Scalar) -> Number:
+    """A rational function of parameters as a product of factors, divided as `divided` does. Raises Missing as it."""
+    constant, factors = of.above.factor()
+    above = number(int(constant))
+    for factor, power in factors:
+        for _ in range(int(power)):
+            above = above * _polynomial(factor, of)
+    below = divided(Scalar(of.field.one, of.below, of.field))
+    return above * below
 
 
 def has_nested_divisions(of: Number) -> bool:

@@ -183,7 +183,8 @@ class TheoremText:
         """That the answers are where any number of local steps lead."""
         if (path := self.round.path) is None:
             return []
-        theta, y = w.of_vector[self.round.made["answers"].args[0]], path.name
+        theta = w.of_vector[self.round.made["answers"].args[0]]
+        y = w.of_vector.get(path.name, path.name)  # in a run they are those of a round
         at = Vector("free", (f"{y} i",))
         inside = Writer({**w.of_vector, f"{y} i": f"({y} i)"}, w.of_parameter, w.draws, function=w.function)
         one = inside.vector(local_step(self.round, at))

@@ -7,14 +7,18 @@ import pytest
 from fedconvex.commands.verify import verify
 from fedconvex.commands.verify_rocq import write_and_check
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.rocq import files
 from fedconvex.theory import statement
 
 
-def test_it_writes_theorems_and_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_writes_theorems_and_says_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "REFUSED_BY_ROCQ", frozenset({"fedprox.equation14"}))
     chosen = [statement("feddyn.equation4"), statement("fedprox.equation14"), statement("fedprox.definition1")]
     write_and_check(tmp_path / "theories", chosen, compiled=False)
     said = capsys.readouterr().out
-    assert "fedprox.equation14: not exported: the export does not know yet: the length of a vector in a draw" in said
+    assert "fedprox.equation14: not exported: Rocq refuses the generated proof" in said
     assert "fedprox.definition1: not exported: it has no claim as data" in said
     assert "1 of 3 statements exported" in said
     assert "checked by Rocq" not in said

@@ -10,6 +10,7 @@ from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
 from fedconvex.proofs_checks.rocq.files import exported
+from fedconvex.proofs_checks.rocq.steps import theorem_of_statement
 from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
@@ -21,6 +22,7 @@ from .theorem_folders import WITH_ROCQ, accepted
 THEOREMS = (
     "fedsplit.corollary1", "fedsplit.proposition1", "li_fedavg.drift", "exact_rates.scaffoldroundconvexclients",
     "giselsson_boyd.reflectedproximalstep", "exact_rates.fedproxroundofpclients",
+    "exact_rates.scaffoldconvexclientslocalsteps",
 )  # fmt: skip
 # Changes of the theorem itself, at the last place where the text has them.
 MUTANTS = (
@@ -33,6 +35,9 @@ MUTANTS = (
     ("fedsplit.proposition1", "(theta = y steps) ->", "(theta = y (S steps)) ->"),
     ("li_fedavg.drift", "<= (stepsize ^ 2) *", "<= (stepsize ^ 3) *"),
     ("exact_rates.scaffoldroundconvexclients", "- 2 * stepsize * (", "- 3 * stepsize * ("),
+    ("exact_rates.scaffoldconvexclientslocalsteps", "(theta j) = (y j) steps) ->", "(theta j) = (y j) (S steps)) ->"),
+    ("exact_rates.scaffoldconvexclientslocalsteps", "(j < rounds)%nat -> (y j) O =", "(S j < rounds)%nat -> (y j) O ="),
+    ("exact_rates.scaffoldconvexclientslocalsteps", "/ (2 * stepsize * T).\nProof.", "/ (3 * stepsize * T).\nProof."),
     ("giselsson_boyd.reflectedproximalstep", "((stepsize * L - 1) / (stepsize * L + 1))) * (norm",
      "((stepsize * L - 2) / (stepsize * L + 1))) * (norm"),
     ("giselsson_boyd.reflectedproximalstep", "curvature_at_most L (f k)", "curvature_at_most (2 * L) (f k)"),
@@ -81,6 +86,31 @@ def test_scaffold_is_exported_for_every_number_of_local_steps() -> None:
     assert "power" not in theorem
     assert "bernoulli" not in theorem
     assert "(((1 - stepsize * mu) ^ steps) ^ 2) * (" in theorem
+
+
+def test_every_round_of_a_run_has_its_own_local_steps() -> None:
+    """The run rests on the theorem about one round, whose points are `y j`."""
+    theorem = theorem_of("exact_rates.scaffoldconvexclientslocalsteps")
+    assert "forall (steps : nat) (y : nat -> nat -> families C V)," in theorem
+    assert theorem.count("(local_steps = INR steps) ->") == 1
+    assert "(forall j, (j < rounds)%nat -> (y j) O = ((w j))%V) ->" in theorem
+    assert "(forall j, (j < rounds)%nat -> (theta j) = (y j) steps) ->" in theorem
+    assert exported(statement("exact_rates.scaffoldconvexclientslocalsteps")).cited == (
+        "exact_rates.scaffoldroundconvexclients",
+    )
+
+
+@pytest.mark.parametrize("identifier", ["exact_rates.scaffoldroundconvexclients", "scaffold.acceleration"])
+def test_a_cited_theorem_along_local_steps_is_the_one_of_its_statement(identifier: str) -> None:
+    """Whoever cites it applies it to the vectors and to the hypotheses that it has."""
+    name = identifier.replace(".", "_")
+    assert theorem_of_statement(identifier).statement() == f"Theorem {name} :{theorem_of(identifier).rstrip()}"
+
+
+def test_the_point_before_the_last_of_three_local_steps_is_no_vector_of_its_own() -> None:
+    theorem = theorem_of("fedlin.threelocalsteps")
+    assert "forall theta w w_next xs : (families C V)," in theorem
+    assert theorem.count("gradient F (w - stepsize * (gradient F w + (mean (gradient F w) - gradient F w)))") == 2
 
 
 def test_a_theorem_by_cases_has_its_maximum_and_no_case() -> None:
