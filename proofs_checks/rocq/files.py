@@ -18,6 +18,7 @@ from fedconvex.proofs_checks.rocq.along_steps import has_potential
 from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
+from fedconvex.proofs_checks.rocq.objective import assumes_of_objective
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
@@ -41,6 +42,7 @@ LIBRARY = (
     "LocalSteps",
     "Runs",
     "Instances",
+    "Objective",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -59,6 +61,7 @@ HEAD = """From Coq Require Import Reals List Lra Lia.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random LocalSteps.
 Open Scope R_scope.
 """
+OF_OBJECTIVE = "From FedConvex Require Import Objective.\n"
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
@@ -132,6 +135,7 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
+    head += OF_OBJECTIVE if assumes_of_objective(statement.setting) else ""
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 

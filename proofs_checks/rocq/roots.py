@@ -21,6 +21,7 @@ class Roots:
     equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
     parameters: list[str] = field(default_factory=list)  # of the parameters as squares
     squares: list[str] = field(default_factory=list)  # of the names, and of what is chosen: monomial = polynomial
+    chosen: list[str] = field(default_factory=list)  # conditions that choose a parameter by a quotient of sums
 
     @staticmethod
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
@@ -47,7 +48,10 @@ class Roots:
             text = self.writer.number(left)
             self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
-            self.squares.append(f"chosen_{place}")
+            if len(self.board.parameters.value(right).below) > 1:  # no monomial is replaced, so the formula is put in
+                self.chosen.append(f"condition_{place}")
+            else:
+                self.squares.append(f"chosen_{place}")
 
     def _factor(self, of: Number) -> str:
         return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
@@ -55,11 +59,12 @@ class Roots:
     @property
     def identity(self) -> str:
         """The tactic that proves an equation of formulas."""
-        if not (self.names or self.squares):
+        if not (self.names or self.squares or self.chosen):
             return "identity"
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
-        return f"({first}first [ring{given} | field{given}; nonzero])"
+        put_in = f" | {'; '.join(f'rewrite <- {c}' for c in self.chosen)}; field{given}; nonzero" if self.chosen else ""
+        return f"({first}first [ring{given} | field{given}; nonzero{put_in}])"
 
     @property
     def rewrite(self) -> str:
@@ -83,9 +88,9 @@ class Roots:
         else:
             radicand = of
         text = self.writer.number(radicand)
-        self.lines.append(
-            f"destruct (positive_root_of ({text})) as ({name} & {name}_positive & {name}_square & _); [sign |]."
-        )
+        positive = self.board.field.is_positive(self.board.parameters.value(radicand))
+        lemma, sign = ("positive_root_of", "positive") if positive else ("root_of", "sign")
+        self.lines.append(f"destruct ({lemma} ({text})) as ({name} & {name}_{sign} & {name}_square & _); [sign |].")
         if radicand.head == "parameter":
             self.parameters.append(f"{name}_square")
             return

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, number
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number, objective_gradient
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -97,6 +97,8 @@ class RoundTerms:
                 return self.variables[name].meaning
             case "gradient", (at,):
                 return round_.put(round_.gradient(self.meaning(at)))
+            case "objective gradient", (at,):
+                return round_.put(round_.objective_gradient(self.meaning(at)))
             case "mean", (v,):
                 return round_.mean(self.meaning(v))
             case "drawn", (v,):
@@ -191,6 +193,8 @@ class RoundTerms:
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
                 return gradient(self.vector(at))
+            case "objective gradient", (at,):
+                return self.of_objective(self.vector(at))
             case "named", (_, u):
                 return self.vector(u)
             case "mean", (u,):
@@ -208,6 +212,14 @@ class RoundTerms:
             case "/", (u, c):
                 return Vector("/", (self.vector(u), c))
         raise Missing(f"the vector {term.head}")
+
+    def of_objective(self, at: Vector) -> Vector:
+        """The objective's gradient: where all clients share the point, the mean of theirs."""
+        if self.meaning(at).is_shared:
+            return mean(gradient(at))
+        if self.setting.draws.scheme != "everyone":
+            raise Missing("the objective's gradient at the clients' points, in a round with drawn clients")
+        return objective_gradient(at)
 
     def number(self, term: Number) -> Number:
         """The number with its vectors in variables."""

@@ -39,10 +39,6 @@ class RunTheorem:
     ):
         if derivation.cases is not None:
             raise Missing("Cases")
-        if setting.single_client:
-            raise Missing("a single client")
-        if setting.objective != (None, None):
-            raise Missing("a class of the objective alone")
         self.name, self.count = name, claim.rounds
         terms = [*_terms(claim), *_terms(derivation)]
         read = replace(setting, conditions=(*setting.conditions, *under))
@@ -197,7 +193,7 @@ class RunTheorem:
                 return f"exact {called}"
         elif key in dict(self._invariants) or (key == "w" and "server" in dict(self._invariants)):
             return f"exact (always_{own} {moment} known)"
-        if name in ("stationary", "lowest"):
+        if name in ("stationary", "lowest", "objective_gap"):
             self._use(name, text)
             return f"exact {name}"
         if lemma.at_start:

@@ -10,14 +10,12 @@ from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq import objective
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
-from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
+from fedconvex.proofs_checks.rocq.terms import CANONICAL, Missing, divided, has_nested_divisions
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
-
-CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
-
 
 ROOTED = "(*rooted*)"  # as a fact's proof: the sign of its difference, a formula with roots, which has a lemma
 
@@ -149,6 +147,10 @@ class TheoremSteps:
                 same = "random_same_vector" if self.theorem.drawn else "same_vector"
                 difference = value(self.round.vector(at)) - Number("parameter", (INFIMUM,))
                 return Fact(difference, f"apply difference, lowest; {CANONICAL}; {same}; identity")
+            case proofs.ClientInfima(at):
+                return Fact(*objective.infima(self.theorem, self.round.vector(at)))
+            case proofs.Similar(b, a):
+                return Fact(*objective.similarity(self.theorem, self.round.vector(b), self.round.vector(a)))
         raise Missing(type(fact).__name__)
 
     def _cited(self, identifier: str) -> Fact:
@@ -174,9 +176,10 @@ class TheoremSteps:
         return Fact(right - left, f"exact ({'no_' if exact else ''}difference _ _ {name}_here)", exact)
 
     def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
-        known = self.theorem.setting.curvature[end]
+        of_clients, of_objective = self.theorem.setting.curvature[end], self.theorem.setting.objective[end]
+        known = of_objective if of_clients is None else of_clients
         if known is None:
-            raise Missing("a class of the objective alone")
+            raise Missing("a curvature that is not assumed")
         return known, known if given is None else given
 
     def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
@@ -185,6 +188,8 @@ class TheoremSteps:
         tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
         difference = value(b) - value(a) - tangent - square if end == 0 else value(a) + tangent + square - value(b)
         proof = f"apply ({('lower', 'upper')[end]} F _ _ _ _ F_{('least', 'most')[end]})"
+        if objective.class_of_objective(self.theorem.setting)[end]:
+            proof = objective.quadratic(self.theorem, end)
         if any(p.head == "/" for p in parts(c)):
             return Fact(difference, proof, bounds=(known - c if end == 0 else c - known,))
         return Fact(difference, f"{proof}; order")
@@ -193,8 +198,10 @@ class TheoremSteps:
         lowest, low = self._curvature(0, least)
         highest, high = self._curvature(1, most)
         g, d = gradient(b) - gradient(a), b - a
-        difference = inner(g - low * d, high * d - g)
         proof = "apply (between F _ _ _ _ _ _ F_least F_most)"
+        if any(objective.class_of_objective(self.theorem.setting)):
+            g, proof = objective.between(self.theorem, b, a)
+        difference = inner(g - low * d, high * d - g)
         if any(p.head == "/" for x in (low, high) for p in parts(x)):
             return Fact(difference, proof, bounds=(lowest - low, high - highest))
         return Fact(difference, f"{proof}; order")
