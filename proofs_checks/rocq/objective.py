@@ -1,4 +1,4 @@
-"""What is assumed of the objective, of how far the clients are from it, or that there is only one: hypotheses and facts.
+"""Assumptions about the objective, about how far the clients are from it, or that there is only one client.
 
 Each lemma is in `FedConvex/Objective.v`. A fact is what is >= 0, and the tactic that proves it.
 """

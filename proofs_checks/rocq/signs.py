@@ -57,7 +57,8 @@ def rooted_sign_lemma(
     if found is None:
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
-    signs = {x: "positive" if x.startswith("√") else sign for x, sign in field.signs.items()}  # roots are introduced so
+    of_positive = {x for x in names if x.startswith("√") and field.is_positive(field.symbol(x))}
+    signs = {x: "positive" if x in of_positive else sign for x, sign in field.signs.items()}
     given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
