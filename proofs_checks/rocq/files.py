@@ -42,6 +42,7 @@ LIBRARY = (
     "LocalSteps",
     "Runs",
     "Instances",
+    "Idle",
     "Objective",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
@@ -62,6 +63,7 @@ From FedConvex Require Import Spaces Families Functions Normal Steps Draws Rando
 Open Scope R_scope.
 """
 OF_OBJECTIVE = "From FedConvex Require Import Objective.\n"
+OF_IDLE = "From FedConvex Require Import Idle.\n"
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
@@ -136,6 +138,7 @@ def exported(statement: Statement) -> Exported:
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
     head += OF_OBJECTIVE if assumes_of_objective(statement.setting) else ""
+    head += OF_IDLE if "(idle_square " in text else ""
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 

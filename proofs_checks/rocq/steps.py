@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
@@ -147,6 +147,8 @@ class TheoremSteps:
                 same = "random_same_vector" if self.theorem.drawn else "same_vector"
                 difference = value(self.round.vector(at)) - Number("parameter", (INFIMUM,))
                 return Fact(difference, f"apply difference, lowest; {CANONICAL}; {same}; identity")
+            case proofs.Idle(u):
+                return self._idle(self._without_nested(self.round.vector(u)))
             case proofs.ClientInfima(at):
                 return Fact(*objective.infima(self.theorem, self.round.vector(at)))
             case proofs.Similar(b, a):
@@ -205,6 +207,19 @@ class TheoremSteps:
         if any(p.head == "/" for x in (low, high) for p in parts(x)):
             return Fact(difference, proof, bounds=(lowest - low, high - highest))
         return Fact(difference, f"{proof}; order")
+
+    def _idle(self, u: Vector) -> Fact:
+        """The mean of ‖u_k‖² over the clients that are not drawn, of u = E u + n with the rest n that all share."""
+        draws = self.theorem.setting.draws
+        if draws.scheme != "uniform":
+            raise Missing("clients that are not drawn, of independent draws")
+        assert draws.active is not None
+        assert draws.clients is not None
+        fixed = Vector("expected", (u,))
+        rest, seen = u - fixed, Vector("named", ("selected", fixed))
+        left = inner(u, u) - inner(u, seen) - inner(mean(seen) + draws.active / draws.clients * rest, rest)
+        proof = f"apply (idle_square d P_one m_one); {CANONICAL}; random_same_vector; identity"
+        return Fact(left, proof)
 
     def _scale(self) -> Fact:
         """The equation of the number that multiplies variances."""
