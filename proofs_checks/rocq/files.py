@@ -62,8 +62,6 @@ HEAD = """From Coq Require Import Reals List Lra Lia.
 From FedConvex Require Import Spaces Families Functions Normal Steps Draws Random LocalSteps.
 Open Scope R_scope.
 """
-OF_OBJECTIVE = "From FedConvex Require Import Objective.\n"
-OF_IDLE = "From FedConvex Require Import Idle.\n"
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 README = """# Theorems checked by Rocq
 
@@ -86,7 +84,10 @@ To believe a theorem, read
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
-4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
+4. for theorems with `objective f`, `gap_at_most`, `similar` or `single`, the definitions in `FedConvex/Objective.v`:
+   the function of one point that the clients minimise together, the bounds Γ and δ of how far the clients are from it,
+   and that there is one client.
+5. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
    client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
 
 A theorem that is proved by cases stands last in its file, after one theorem for each case.
@@ -137,8 +138,8 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    head += OF_OBJECTIVE if assumes_of_objective(statement.setting) else ""
-    head += OF_IDLE if "(idle_square " in text else ""
+    added = "Objective " * assumes_of_objective(statement.setting) + "Idle " * ("(idle_square " in text)
+    head = head.replace("LocalSteps", f"{added}LocalSteps")
     return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
 
 

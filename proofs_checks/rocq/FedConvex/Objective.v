@@ -19,8 +19,9 @@ Proof.
   intro k. apply (gradient_is_derivative V (f k)).
 Defined.
 
-(** f_* - sum_k p_k inf f_k <= Gamma, with f_* in the place of [least].  The infima need not be attained: whatever
-    points v_k the clients choose, the mean of the f_k(v_k) is at least f_* - Gamma. *)
+(** f_* - sum_k p_k inf f_k <= Gamma, with f_* in the place of [least]; in theorems that is [value F xs], for the
+    minimiser xs.  The infima need not be attained: whatever points v_k the clients choose, the mean of the f_k(v_k) is
+    at least f_* - Gamma. *)
 Definition gap_at_most {S : weighted_set} {V : space} (Gamma : R) (f : S -> function V) (least : R) : Prop :=
   forall v : S -> V, least - average S (fun k => value (f k) (v k)) <= Gamma.
 
