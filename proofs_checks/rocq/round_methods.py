@@ -66,10 +66,23 @@ def path_length(terms: "RoundTerms") -> Number | None:
 
 def descended(terms: "RoundTerms", own: Any) -> Vector:
     """The answers after gradient steps on the subproblem."""
-    theta: Vector = terms.subproblem.start
-    for _ in range(_count(terms)):
-        theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
+    theta = _after_steps(terms, own, _count(terms))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
+
+
+def before_last_step(terms: "RoundTerms") -> Vector:
+    """The points before the last of a given number of gradient steps."""
+    own = terms.board.round.method.local_solver
+    if any_steps(terms.setting) or terms.setting.gradient_steps or not isinstance(own, GradientDescent):
+        raise Missing("the vector before last step")
+    return _after_steps(terms, own, _count(terms) - 1)
+
+
+def _after_steps(terms: "RoundTerms", own: Any, steps: int) -> Vector:
+    theta: Vector = terms.subproblem.start
+    for _ in range(steps):
+        theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
+    return theta
 
 
 def stepped(terms: "RoundTerms") -> Vector:

@@ -18,6 +18,7 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import any_steps
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
 from fedconvex.proofs_checks.rocq.round_methods import (
+    before_last_step,
     cohort_of,
     descended,
     local_step,
@@ -189,6 +190,8 @@ class RoundTerms:
                 before = self.board.round.before_last_step
                 assert before is not None
                 return self.variable("before last step", "last", False, before)
+            case "before last step", ():
+                return before_last_step(self)
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
