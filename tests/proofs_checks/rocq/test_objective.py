@@ -122,11 +122,12 @@ def test_what_cannot_be_written_is_said(identifier: str, changes: dict[str, bool
 
 
 def test_weaker_assumptions_are_mutants_and_a_federation_shows_that_they_are_faults() -> None:
-    """Γ and δ twice as large, and many clients in the place of one."""
+    """Γ, δ and the smoothness of the objective twice as large, and many clients in the place of one."""
     for name, before in (
         ("li_fedavg.varianceattheminimiser", "(gap_at_most Gamma f"),
         ("dane.gradientsofsimilarclients", "(similar delta f)"),
         ("rockafellar.proximalstep", "(single C)"),
+        ("nesterov.theorem2_1_15", "(curvature_at_most L (objective f))"),
     ):
         (mutant,) = (m for m in mutants_of(statement(name), {"hypothesis"}) if m.before.startswith(before))
         assert shown_wrong(mutant, 2), name
