@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, Vector, gradient, inner, number, objective_gradient, value
-from fedconvex.proofs_checks.rocq.terms import CANONICAL, Missing
+from fedconvex.proofs_checks.rocq.terms import Missing
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.scripts import Script
@@ -40,7 +40,7 @@ def require_written(setting: ClaimSetting, of_client: bool) -> None:
         raise Missing("a fixed point of a single client")
 
 
-def lemmas(theorem: "TheoremText") -> list[str]:
+def objective_lemmas(theorem: "TheoremText") -> list[str]:
     """The tactics that add what the assumptions say of the function of all clients; before F is only a name."""
     setting, drawn = theorem.setting, theorem.drawn
     sets, prefix = ("W C", "drawn") if drawn else ("C", "objective")
@@ -63,34 +63,31 @@ def lemmas(theorem: "TheoremText") -> list[str]:
     return found
 
 
-def _shared(theorem: "TheoremText") -> str:
-    """The tactic that shows that all clients share a point."""
-    return f"{CANONICAL}; {'random_' if theorem.drawn else ''}same_vector; identity"
+def objective_quadratic(end: int, equal: str) -> str:
+    """The tactic for an objective above (0) or below (1) its quadratics, up to the order of two curvatures.
 
-
-def _slope(theorem: "TheoremText") -> str:
-    """The tactic that shows what the objective's gradients are."""
-    return f"first [reflexivity | apply of_everywhere; {_shared(theorem)}]"
-
-
-def quadratic(theorem: "TheoremText", end: int) -> str:
-    """The tactic for an objective above (0) or below (1) its quadratics, up to the order of two curvatures."""
-    shared = _shared(theorem)
+    `equal`, here and below, is the tactic that shows that vectors are equal: all clients share the points.
+    """
     lemma = f"of_objective_{('lower', 'upper')[end]}"
-    return f"apply ({lemma} _ _ _ _ objective_{ENDS[end]}); [| {shared} | {shared}]"
+    return f"apply ({lemma} _ _ _ _ objective_{ENDS[end]}); [| {equal} | {equal}]"
 
 
-def between(theorem: "TheoremText", b: Vector, a: Vector) -> tuple[Vector, str]:
+def _slope(equal: str) -> str:
+    """The tactic that shows what the objective's gradients are."""
+    return f"first [reflexivity | apply of_everywhere; {equal}]"
+
+
+def objective_between(theorem: "TheoremText", b: Vector, a: Vector, equal: str) -> tuple[Vector, str]:
     """How the objective's gradient changes from a to b, and the tactic for an objective between two quadratics."""
     if theorem.drawn or class_of_objective(theorem.setting) != (True, True):
         raise Missing("both curvatures of the objective, where not both are assumed of it alone")
-    slope = _slope(theorem)
+    slope = _slope(equal)
     tactic = "apply (objective_between f _ _ _ _ _ _ _ _ objective_least objective_most)"
     change = theorem.round.of_objective(b) - theorem.round.of_objective(a)
     return change, f"{tactic}; [| | {slope} | {slope}]"
 
 
-def infima(theorem: "TheoremText", at: Vector) -> tuple[Number, str]:
+def clients_infima(theorem: "TheoremText", at: Vector) -> tuple[Number, str]:
     """The mean of F_k at any points is at least f_* less Γ."""
     gap = theorem.setting.objective_gap
     assert gap is not None
@@ -98,9 +95,9 @@ def infima(theorem: "TheoremText", at: Vector) -> tuple[Number, str]:
     return value(at) - least + gap, "apply of_infima"
 
 
-def similarity(theorem: "TheoremText", b: Vector, a: Vector) -> tuple[Number, str]:
+def clients_similarity(theorem: "TheoremText", b: Vector, a: Vector, equal: str) -> tuple[Number, str]:
     """‖h‖² ≤ δ²‖b − a‖² for the change h of ∇F_k − ∇f."""
-    delta, slope = theorem.setting.similarity, _slope(theorem)
+    delta, slope = theorem.setting.similarity, _slope(equal)
     if delta is None:
         raise Missing("similar clients")
     at_b, at_a = (gradient(u) - theorem.round.of_objective(u) for u in (b, a))
@@ -109,7 +106,7 @@ def similarity(theorem: "TheoremText", b: Vector, a: Vector) -> tuple[Number, st
     return difference, f"apply of_similar; [sign | {slope} | {slope}]"
 
 
-def name_gradients(script: "Script") -> None:
+def name_objective_gradients(script: "Script") -> None:
     """A name for the objective's gradients at points that differ between clients."""
     known: dict[Any, str] = {}
     for at in dict.fromkeys(u.args[0] for u in script.vectors() if u.head == "objective gradient"):

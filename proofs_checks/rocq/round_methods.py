@@ -66,23 +66,10 @@ def path_length(terms: "RoundTerms") -> Number | None:
 
 def descended(terms: "RoundTerms", own: Any) -> Vector:
     """The answers after gradient steps on the subproblem."""
-    theta = _after_steps(terms, own, _count(terms))
-    return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
-
-
-def before_last_step(terms: "RoundTerms") -> Vector:
-    """The points before the last of a given number of gradient steps."""
-    own = terms.board.round.method.local_solver
-    if any_steps(terms.setting) or terms.setting.gradient_steps or not isinstance(own, GradientDescent):
-        raise Missing("the vector before last step")
-    return _after_steps(terms, own, _count(terms) - 1)
-
-
-def _after_steps(terms: "RoundTerms", own: Any, steps: int) -> Vector:
     theta: Vector = terms.subproblem.start
-    for _ in range(steps):
+    for _ in range(_count(terms)):
         theta = theta - number_of(own.stepsize) * terms.subproblem.add_gradients(theta, gradient(theta))
-    return theta
+    return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
 
 
 def stepped(terms: "RoundTerms") -> Vector:
@@ -100,6 +87,17 @@ def stepped(terms: "RoundTerms") -> Vector:
     passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
     moved = terms.subproblem.start - number_of(own.stepsize) * passed
     return terms.variable(key, "theta", False, answers, moved)
+
+
+def before_last_step(terms: "RoundTerms") -> Vector:
+    """The points from which the last of a given number of gradient steps leads to the answers."""
+    (answers,) = terms.answers.args
+    equals = terms.variables[answers].equals
+    given = isinstance(terms.board.round.method.local_solver, GradientDescent) and not any_steps(terms.setting)
+    if not given or terms.setting.gradient_steps or equals is None:
+        raise Missing("the vector before last step")
+    before: Vector = equals.args[0]
+    return before
 
 
 def local_step(terms: "RoundTerms", at: Vector) -> Vector:

@@ -9,8 +9,8 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.rocq.along_steps import OF_STEPS
 from fedconvex.proofs_checks.rocq.lengths import FreeProducts
-from fedconvex.proofs_checks.rocq.steps import ROOTED, Fact, Step
-from fedconvex.proofs_checks.rocq.terms import CANONICAL, Missing, divided, number_of
+from fedconvex.proofs_checks.rocq.steps import CANONICAL, ROOTED, Fact, Step
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.scripts import Script

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.terms import Number, Vector, gradient, norm, parts, value
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
-from fedconvex.proofs_checks.rocq import objective
 from fedconvex.proofs_checks.rocq.lengths import ratio
+from fedconvex.proofs_checks.rocq.objective import name_objective_gradients
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 from fedconvex.proofs_checks.rocq.theorems import divisors
@@ -43,7 +43,7 @@ def name_gradients(script: "Script") -> None:
         at_points[key] = (at, f"{name}_is")
         script.rewrites.append((text, f"{name}_is"))
         _new_gradient(script, name, text, at)
-    objective.name_gradients(script)
+    name_objective_gradients(script)
     _state_basis(script)
     _rest(script)
     for name, text, first in others:

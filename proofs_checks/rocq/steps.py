@@ -10,12 +10,21 @@ from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, 
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.rocq import objective
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
-from fedconvex.proofs_checks.rocq.terms import CANONICAL, Missing, divided, has_nested_divisions
+from fedconvex.proofs_checks.rocq.objective import (
+    class_of_objective,
+    clients_infima,
+    clients_similarity,
+    objective_between,
+    objective_quadratic,
+)
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
+
+CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
+
 
 ROOTED = "(*rooted*)"  # as a fact's proof: the sign of its difference, a formula with roots, which has a lemma
 
@@ -150,9 +159,10 @@ class TheoremSteps:
             case proofs.Idle(u):
                 return self._idle(self._without_nested(self.round.vector(u)))
             case proofs.ClientInfima(at):
-                return Fact(*objective.infima(self.theorem, self.round.vector(at)))
+                return Fact(*clients_infima(self.theorem, self.round.vector(at)))
             case proofs.Similar(b, a):
-                return Fact(*objective.similarity(self.theorem, self.round.vector(b), self.round.vector(a)))
+                u, v = self.round.vector(b), self.round.vector(a)
+                return Fact(*clients_similarity(self.theorem, u, v, self._equal_vectors))
         raise Missing(type(fact).__name__)
 
     def _cited(self, identifier: str) -> Fact:
@@ -190,8 +200,8 @@ class TheoremSteps:
         tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
         difference = value(b) - value(a) - tangent - square if end == 0 else value(a) + tangent + square - value(b)
         proof = f"apply ({('lower', 'upper')[end]} F _ _ _ _ F_{('least', 'most')[end]})"
-        if objective.class_of_objective(self.theorem.setting)[end]:
-            proof = objective.quadratic(self.theorem, end)
+        if class_of_objective(self.theorem.setting)[end]:
+            proof = objective_quadratic(end, self._equal_vectors)
         if any(p.head == "/" for p in parts(c)):
             return Fact(difference, proof, bounds=(known - c if end == 0 else c - known,))
         return Fact(difference, f"{proof}; order")
@@ -201,12 +211,17 @@ class TheoremSteps:
         highest, high = self._curvature(1, most)
         g, d = gradient(b) - gradient(a), b - a
         proof = "apply (between F _ _ _ _ _ _ F_least F_most)"
-        if any(objective.class_of_objective(self.theorem.setting)):
-            g, proof = objective.between(self.theorem, b, a)
+        if any(class_of_objective(self.theorem.setting)):
+            g, proof = objective_between(self.theorem, b, a, self._equal_vectors)
         difference = inner(g - low * d, high * d - g)
         if any(p.head == "/" for x in (low, high) for p in parts(x)):
             return Fact(difference, proof, bounds=(lowest - low, high - highest))
         return Fact(difference, f"{proof}; order")
+
+    @property
+    def _equal_vectors(self) -> str:
+        """The tactic that shows that two vectors are equal, such as a mean and what all share."""
+        return f"{CANONICAL}; {'random_' if self.theorem.drawn else ''}same_vector; identity"
 
     def _idle(self, u: Vector) -> Fact:
         """The mean of ‖u_k‖² over the clients that are not drawn, of u = E u + n with the rest n that all share."""
@@ -218,8 +233,7 @@ class TheoremSteps:
         fixed = Vector("expected", (u,))
         rest, seen = u - fixed, Vector("named", ("selected", fixed))
         left = inner(u, u) - inner(u, seen) - inner(mean(seen) + draws.active / draws.clients * rest, rest)
-        proof = f"apply (idle_square d P_one m_one); {CANONICAL}; random_same_vector; identity"
-        return Fact(left, proof)
+        return Fact(left, f"apply (idle_square d P_one m_one); {self._equal_vectors}")
 
     def _scale(self) -> Fact:
         """The equation of the number that multiplies variances."""

@@ -18,7 +18,6 @@ _LIBRARY = (
 _ROCQ = (
     "fun forall exists let in if then else match with end at as by Type Prop Set return fix cofix where using max min"
 )
-CANONICAL = "(*canonical*)"  # in a fact's proof: the tactic that writes every gradient by its name
 RESERVED = frozenset(f"{_LIBRARY} {_ROCQ}".split())
 
 
