@@ -1,5 +1,6 @@
 """The folder that Rocq checks: the library, a theorem for each statement, and what a reader needs to believe them."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,6 @@ from fedconvex.proofs_checks.rocq.along_steps import has_potential
 from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_cases
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
-from fedconvex.proofs_checks.rocq.objective import assumes_of_objective
 from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
@@ -63,6 +63,8 @@ From FedConvex Require Import Spaces Families Functions Normal Steps Draws Rando
 Open Scope R_scope.
 """
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
+# Files of the library that few texts need, and what these have.
+RARELY_NEEDED = {"Idle": "idle_square", "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)"}
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -138,9 +140,10 @@ def exported(statement: Statement) -> Exported:
     cited = tuple(script.cited)
     needed = "".join(f"From Statements Require Import {Exported(name).module}.\n" for name in cited)
     head = OF_RUNS if statement.claim.of_run else HEAD
-    added = "Objective " * assumes_of_objective(statement.setting) + "Idle " * ("(idle_square " in text)
-    head = head.replace("LocalSteps", f"{added}LocalSteps")
-    return Exported(identifier, f"(** {identifier} *)\n\n{head}{needed}\n{text}\n", cited=cited)
+    rarely = "".join(
+        f"From FedConvex Require Import {name}.\n" for name, of in RARELY_NEEDED.items() if re.search(of, text)
+    )
+    return Exported(identifier, f"(** {identifier} *)\n\n{head}{rarely}{needed}\n{text}\n", cited=cited)
 
 
 def script_of(statement: Statement) -> AnyScript:

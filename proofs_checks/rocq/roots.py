@@ -21,7 +21,8 @@ class Roots:
     equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
     parameters: list[str] = field(default_factory=list)  # of the parameters as squares
     squares: list[str] = field(default_factory=list)  # of the names, and of what is chosen: monomial = polynomial
-    chosen: list[str] = field(default_factory=list)  # conditions that choose a parameter by a quotient of sums
+    conditions: list[str] = field(default_factory=list)  # that choose a parameter
+    of_sums: bool = False  # a parameter is chosen as a quotient by a sum, so that no monomial is replaced
 
     @staticmethod
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
@@ -48,10 +49,13 @@ class Roots:
             text = self.writer.number(left)
             self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
-            if len(self.board.parameters.value(right).below) > 1:  # no monomial is replaced, so the formula is put in
-                self.chosen.append(f"condition_{place}")
-            else:
-                self.squares.append(f"chosen_{place}")
+            self.squares.append(f"chosen_{place}")
+            self.conditions.append(f"condition_{place}")
+            self.of_sums |= len(self.board.parameters.value(right).below) > 1
+
+    @property
+    def _put_in(self) -> str:
+        return "".join(f"rewrite <- ?{condition}; " for condition in self.conditions)
 
     def _factor(self, of: Number) -> str:
         return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
@@ -59,11 +63,11 @@ class Roots:
     @property
     def identity(self) -> str:
         """The tactic that proves an equation of formulas."""
-        if not (self.names or self.squares or self.chosen):
+        if not (self.names or self.squares):
             return "identity"
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
-        put_in = f" | {'; '.join(f'rewrite <- {c}' for c in self.chosen)}; field{given}; nonzero" if self.chosen else ""
+        put_in = f" | {self._put_in}field; nonzero" if self.of_sums else ""
         return f"({first}first [ring{given} | field{given}; nonzero{put_in}])"
 
     @property

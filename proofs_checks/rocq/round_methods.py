@@ -89,17 +89,6 @@ def stepped(terms: "RoundTerms") -> Vector:
     return terms.variable(key, "theta", False, answers, moved)
 
 
-def before_last_step(terms: "RoundTerms") -> Vector:
-    """The points from which the last of a given number of gradient steps leads to the answers."""
-    (answers,) = terms.answers.args
-    equals = terms.variables[answers].equals
-    given = isinstance(terms.board.round.method.local_solver, GradientDescent) and not any_steps(terms.setting)
-    if not given or terms.setting.gradient_steps or equals is None:
-        raise Missing("the vector before last step")
-    before: Vector = equals.args[0]
-    return before
-
-
 def local_step(terms: "RoundTerms", at: Vector) -> Vector:
     """The point after one more gradient step on the subproblem."""
     given = terms.setting.gradient_steps.get("stepsize")

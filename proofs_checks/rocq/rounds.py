@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, number, objective_gradient
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -18,7 +18,6 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import any_steps
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
 from fedconvex.proofs_checks.rocq.round_methods import (
-    before_last_step,
     cohort_of,
     descended,
     local_step,
@@ -190,8 +189,6 @@ class RoundTerms:
                 before = self.board.round.before_last_step
                 assert before is not None
                 return self.variable("before last step", "last", False, before)
-            case "before last step", ():
-                return before_last_step(self)
             case "local step", (u,):
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
@@ -222,7 +219,7 @@ class RoundTerms:
             return mean(gradient(at))
         if self.setting.draws.scheme != "everyone":
             raise Missing("the objective's gradient at the clients' points, in a round with drawn clients")
-        return objective_gradient(at)
+        return Vector("objective gradient", (at,))
 
     def number(self, term: Number) -> Number:
         """The number with its vectors in variables."""

@@ -174,6 +174,9 @@ class RunTheorem:
         mine = {f"{v}{end}": own for v, own in names.items() for end in ("_shared", "_fixed", "_is")}
         own = mine.get(name, "")
         past = "past" if self.drawn else "j"
+        if name == "objective_gap":  # about the minimiser, at any moment
+            self._use(name, text)
+            return f"exact {name}"
         if name.endswith("_fixed") and own:
             return "apply fixed_always" if self.is_fixed(own) else "apply fixed_now"
         if name.endswith("_shared") and own:
@@ -193,7 +196,7 @@ class RunTheorem:
                 return f"exact {called}"
         elif key in dict(self._invariants) or (key == "w" and "server" in dict(self._invariants)):
             return f"exact (always_{own} {moment} known)"
-        if name in ("stationary", "lowest", "objective_gap"):
+        if name in ("stationary", "lowest"):
             self._use(name, text)
             return f"exact {name}"
         if lemma.at_start:

@@ -103,7 +103,8 @@ def test_a_single_client_is_a_hypothesis() -> None:
 def test_other_theorems_do_not_take_the_definitions() -> None:
     assert "Objective" not in exported(statement("feddyn.equation5")).text
     assert "Idle" not in exported(statement("feddyn.lemma12")).text
-    assert "Draws Random Idle LocalSteps." in exported(statement("feddyn.lemma12sharper")).text
+    assert "From FedConvex Require Import Idle.\n" in exported(statement("feddyn.lemma12sharper")).text
+    assert "From FedConvex Require Import Objective.\n" in exported(statement("li_fedavg.drawnclients")).text
 
 
 @pytest.mark.parametrize(

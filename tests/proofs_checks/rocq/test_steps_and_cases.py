@@ -60,14 +60,6 @@ def test_local_steps_are_a_sequence_and_its_end_is_the_answer() -> None:
     assert theorem.rstrip().endswith("<= ((1 - 1 / (sqrt kappa + 1)) ^ steps) * (norm (2 * w - z - exact)).")
 
 
-def test_a_given_number_of_local_steps_is_written_out() -> None:
-    """FedLin's three: the proof knows the points before the last one, which the theorem does not name."""
-    theorem = theorem_of("fedlin.threelocalsteps")
-    (answers,) = (line for line in theorem.splitlines() if line.startswith("  (theta = "))
-    assert answers.count("+ (mean (gradient F w) - gradient F w))") == 1 + 2 + 4
-    assert theorem.rstrip().endswith("<= ((1 - stepsize * mu) ^ 3) * (inner (w - xs) (w - xs)).")
-
-
 def test_scaffold_is_exported_for_every_number_of_local_steps() -> None:
     """Nothing but the setting is assumed: no potential, and no lemma about one step."""
     theorem = theorem_of("scaffold.acceleration")
