@@ -6,6 +6,7 @@ from typing import final
 
 from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.rocq.terms import Writer, number_of
 
 
@@ -21,8 +22,6 @@ class Roots:
     equations: list[str] = field(default_factory=list)  # of the roots as they stand in terms
     parameters: list[str] = field(default_factory=list)  # of the parameters as squares
     squares: list[str] = field(default_factory=list)  # of the names, and of what is chosen: monomial = polynomial
-    conditions: list[str] = field(default_factory=list)  # that choose a parameter
-    of_sums: bool = False  # a parameter is chosen as a quotient by a sum, so that no monomial is replaced
 
     @staticmethod
     def of(numbers: Iterable[Number], board: RoundBoard, writer: Writer) -> "Roots":
@@ -47,15 +46,14 @@ class Roots:
             equals = number_of(self.board.parameters.value(right))
             above, below = equals.args if equals.head == "/" else (equals, number(1))
             text = self.writer.number(left)
-            self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
+            said = f"{text} * {self._factor(below)} = {self.text(above)}"
+            value = self.board.parameters.value(right)
+            if len(value.below) > 1:  # `ring` replaces monomials
+                first, rest = (number_of(part) for part in _first_term(value))
+                said = f"{text} * {self._factor(first)} = {self.text(above)} - {text} * {self._factor(rest)}"
+            self.lines.append(f"assert (chosen_{place} : {said}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
             self.squares.append(f"chosen_{place}")
-            self.conditions.append(f"condition_{place}")
-            self.of_sums |= len(self.board.parameters.value(right).below) > 1
-
-    @property
-    def _put_in(self) -> str:
-        return "".join(f"rewrite <- ?{condition}; " for condition in self.conditions)
 
     def _factor(self, of: Number) -> str:
         return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
@@ -67,8 +65,7 @@ class Roots:
             return "identity"
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
-        put_in = f" | {self._put_in}field; nonzero" if self.of_sums else ""
-        return f"({first}first [ring{given} | field{given}; nonzero{put_in}])"
+        return f"({first}first [ring{given} | field{given}; nonzero])"
 
     @property
     def rewrite(self) -> str:
@@ -103,6 +100,14 @@ class Roots:
         self.lines.append(f"assert ({name}_cleared : {name} * {name} * {divisor} = {self.writer.number(above)})")
         self.lines.append(f"  by (rewrite <- {name}_square; field; nonzero).")
         self.squares.append(f"{name}_cleared")
+
+
+def _first_term(of: Scalar) -> tuple[Scalar, Scalar]:
+    """The first term of the divisor, and the others."""
+    field, terms = of.field, of.below.to_dict()
+    powers, coefficient = next(iter(terms.items()))
+    first = of.below.context().from_dict({powers: coefficient})
+    return Scalar(first, field.one, field), Scalar(of.below - first, field.one, field)
 
 
 def _roots_in(numbers: Iterable[Number]) -> dict[Number, None]:
