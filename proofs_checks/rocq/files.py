@@ -39,11 +39,11 @@ LIBRARY = (
     "Steps",
     "Draws",
     "Random",
+    "Idle",
+    "Objective",
     "LocalSteps",
     "Runs",
     "Instances",
-    "Idle",
-    "Objective",
 )  # in the order in which they are compiled
 # Statements whose generated proofs Rocq refuses, or needs too long for: its tactics do not find a sign, or an identity.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -76,7 +76,9 @@ To believe a theorem, read
 1. the definitions in `FedConvex/Spaces.v` (vectors with an inner product), `FedConvex/Families.v` (clients with
    weights, one vector for every client, means) and `FedConvex/Functions.v` (functions with their gradients, and the two
    quadratics between which a function of given curvature lies), and `FedConvex/Draws.v` (clients that are drawn), each
-   up to its first lemma;
+   up to its first lemma; where a theorem has `objective f`, `gap_at_most`, `similar` or `single`, also
+   `FedConvex/Objective.v` (the function that the clients minimise together, how far they are from it by Γ and δ, and
+   that there is one client);
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
@@ -86,10 +88,7 @@ To believe a theorem, read
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The
    state before the first round is a hypothesis, and the theorem proves what the method's memory always satisfies.
-4. for theorems with `objective f`, `gap_at_most`, `similar` or `single`, the definitions in `FedConvex/Objective.v`:
-   the function of one point that the clients minimise together, the bounds Γ and δ of how far the clients are from it,
-   and that there is one client.
-5. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
+4. for theorems about any number of local steps, the definition in `FedConvex/LocalSteps.v`: `y i` is the point of a
    client, or of all together, after i of `steps` local steps, and `y steps` is the answer.
 
 A theorem that is proved by cases stands last in its file, after one theorem for each case.

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.rocq.terms import Writer, number_of
 
 
@@ -102,12 +101,12 @@ class Roots:
         self.squares.append(f"{name}_cleared")
 
 
-def _first_term(of: Scalar) -> tuple[Scalar, Scalar]:
+def _first_term(of: Any) -> tuple[Any, Any]:
     """The first term of the divisor, and the others."""
     field, terms = of.field, of.below.to_dict()
     powers, coefficient = next(iter(terms.items()))
     first = of.below.context().from_dict({powers: coefficient})
-    return Scalar(first, field.one, field), Scalar(of.below - first, field.one, field)
+    return field.made(first, field.one), field.made(of.below - first, field.one)
 
 
 def _roots_in(numbers: Iterable[Number]) -> dict[Number, None]:
