@@ -39,6 +39,8 @@ LIBRARY = (
     "Steps",
     "Draws",
     "Random",
+    "Idle",
+    "Objective",
     "LocalSteps",
     "Runs",
     "Instances",
@@ -64,7 +66,12 @@ Open Scope R_scope.
 """
 OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs.")
 # Files of the library that few texts need, and what these have.
-RARELY_NEEDED = {"DrawnPoints": "split_drawn", "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws"}
+RARELY_NEEDED = {
+    "DrawnPoints": "split_drawn",
+    "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws",
+    "Idle": "idle_square",
+    "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)",
+}
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -76,7 +83,9 @@ To believe a theorem, read
 1. the definitions in `FedConvex/Spaces.v` (vectors with an inner product), `FedConvex/Families.v` (clients with
    weights, one vector for every client, means) and `FedConvex/Functions.v` (functions with their gradients, and the two
    quadratics between which a function of given curvature lies), and `FedConvex/Draws.v` (clients that are drawn), each
-   up to its first lemma;
+   up to its first lemma; where a theorem has `objective f`, `gap_at_most`, `similar` or `single`, also
+   `FedConvex/Objective.v` (the function that the clients minimise together, how far they are from it by Γ and δ, and
+   that there is one client);
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel.board import RoundBoard
@@ -47,7 +47,12 @@ class Roots:
             equals = number_of(self.board.parameters.value(right))
             above, below = equals.args if equals.head == "/" else (equals, number(1))
             text = self.writer.number(left)
-            self.lines.append(f"assert (chosen_{place} : {text} * {self._factor(below)} = {self.text(above)}).")
+            said = f"{text} * {self._factor(below)} = {self.text(above)}"
+            value = self.board.parameters.value(right)
+            if len(value.below) > 1:  # `ring` replaces monomials
+                first, rest = (number_of(part) for part in _first_term(value))
+                said = f"{text} * {self._factor(first)} = {self.text(above)} - {text} * {self._factor(rest)}"
+            self.lines.append(f"assert (chosen_{place} : {said}).")
             self.lines.append(f"{{ rewrite <- condition_{place}. {self.identity}. }}")
             self.squares.append(f"chosen_{place}")
             self.conditions.append(f"condition_{place}")
@@ -104,9 +109,9 @@ class Roots:
         else:
             radicand = of
         text = self.writer.number(radicand)
-        self.lines.append(
-            f"destruct (positive_root_of ({text})) as ({name} & {name}_positive & {name}_square & _); [sign |]."
-        )
+        positive = self.board.field.is_positive(self.board.parameters.value(radicand))
+        lemma, sign = ("positive_root_of", "positive") if positive else ("root_of", "sign")
+        self.lines.append(f"destruct ({lemma} ({text})) as ({name} & {name}_{sign} & {name}_square & _); [sign |].")
         if radicand.head == "parameter":
             self.parameters.append(f"{name}_square")
             return
@@ -115,6 +120,14 @@ class Roots:
         self.lines.append(f"assert ({name}_cleared : {name} * {name} * {divisor} = {self.writer.number(above)})")
         self.lines.append(f"  by (rewrite <- {name}_square; field; nonzero).")
         self.squares.append(f"{name}_cleared")
+
+
+def _first_term(of: Any) -> tuple[Any, Any]:
+    """The first term of the divisor, and the others."""
+    field, terms = of.field, of.below.to_dict()
+    powers, coefficient = next(iter(terms.items()))
+    first = of.below.context().from_dict({powers: coefficient})
+    return field.made(first, field.one), field.made(of.below - first, field.one)
 
 
 def _roots_in(numbers: Iterable[Number]) -> dict[Number, None]:

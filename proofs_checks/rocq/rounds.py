@@ -98,6 +98,8 @@ class RoundTerms:
                 return self.variables[name].meaning
             case "gradient", (at,):
                 return round_.put(round_.gradient(self.meaning(at)))
+            case "objective gradient", (at,):
+                return round_.put(round_.objective_gradient(self.meaning(at)))
             case "mean", (v,):
                 return round_.mean(self.meaning(v))
             case "drawn", (v,):
@@ -197,6 +199,8 @@ class RoundTerms:
                 return local_step(self, self.vector(u))
             case "gradient", (at,):
                 return gradient(self.vector(at))
+            case "objective gradient", (at,):
+                return self.of_objective(self.vector(at))
             case "named", (_, u):
                 return self.vector(u)
             case "mean", (u,):
@@ -214,6 +218,14 @@ class RoundTerms:
             case "/", (u, c):
                 return Vector("/", (self.vector(u), c))
         raise Missing(f"the vector {term.head}")
+
+    def of_objective(self, at: Vector) -> Vector:
+        """The objective's gradient: where all clients share the point, the mean of theirs."""
+        if self.meaning(at).is_shared:
+            return mean(gradient(at))
+        if self.setting.draws.scheme != "everyone":
+            raise Missing("the objective's gradient at the clients' points, in a round with drawn clients")
+        return Vector("objective gradient", (at,))
 
     def number(self, term: Number) -> Number:
         """The number with its vectors in variables."""

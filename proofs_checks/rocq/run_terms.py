@@ -5,7 +5,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parameter, parts, value, with_parts
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    gradient,
+    inner,
+    minimiser,
+    norm,
+    number,
+    objective_gradient,
+    parameter,
+    parts,
+    value,
+    with_parts,
+)
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, integer
@@ -181,12 +194,15 @@ def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], cla
             c = _known(setting, 1, most)
             return value(a) + inner(gradient(a), b - a) + (c / 2) * inner(b - a, b - a) - value(b)
         case proofs.Between(b, a, least, most):
-            low, high, g, d = _known(setting, 0, least), _known(setting, 1, most), gradient(b) - gradient(a), b - a
+            slope = objective_gradient if None in setting.curvature else gradient
+            low, high, g, d = _known(setting, 0, least), _known(setting, 1, most), slope(b) - slope(a), b - a
             return inner(g - low * d, high * d - g)
         case proofs.CauchySchwarz(u, v, sign):
             return norm(u) * norm(v) - number(sign) * inner(u, v)
         case proofs.Infimum(at):
             return value(at) - parameter(INFIMUM)
+        case proofs.ClientInfima(at) if setting.objective_gap is not None:
+            return value(at) - value(minimiser) + setting.objective_gap
         case proofs.Nonnegative(of):
             return of
         case proofs.Hypothesis("initial gap") if setting.initial_gap is not None:
@@ -202,7 +218,8 @@ def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], cla
 
 
 def _known(setting: ClaimSetting, end: int, given: Number | None) -> Number:
-    known = setting.curvature[end]
+    of_clients, of_objective = setting.curvature[end], setting.objective[end]
+    known = of_objective if of_clients is None else of_clients
     if known is None:
-        raise Missing("a class of the objective alone")
+        raise Missing("a curvature that is not assumed")
     return known if given is None else given

@@ -39,10 +39,6 @@ class RunTheorem:
     ):
         if derivation.cases is not None:
             raise Missing("Cases")
-        if setting.single_client:
-            raise Missing("a single client")
-        if setting.objective != (None, None):
-            raise Missing("a class of the objective alone")
         self.name, self.count = name, claim.rounds
         terms = [*_terms(claim), *_terms(derivation)]
         read = replace(setting, conditions=(*setting.conditions, *under))
@@ -185,6 +181,9 @@ class RunTheorem:
         mine = {f"{v}{end}": own for v, own in names.items() for end in ("_shared", "_fixed", "_is")}
         own = mine.get(name, "")
         past = "past" if self.drawn else "j"
+        if name == "objective_gap":  # about the minimiser, at any moment
+            self._use(name, text)
+            return f"exact {name}"
         if name.endswith("_fixed") and own:
             return "apply fixed_always" if self.is_fixed(own) else "apply fixed_now"
         if name.endswith("_shared") and own:

@@ -7,6 +7,7 @@ from fedconvex.claims.terms import Number, Vector, gradient, norm, parts, value
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
 from fedconvex.proofs_checks.rocq.drawn_lengths import drawn_only
 from fedconvex.proofs_checks.rocq.lengths import ratio
+from fedconvex.proofs_checks.rocq.objective import name_objective_gradients
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 from fedconvex.proofs_checks.rocq.theorems import divisors
@@ -43,6 +44,7 @@ def name_gradients(script: "Script") -> None:
         at_points[key] = (at, f"{name}_is")
         script.rewrites.append((text, f"{name}_is"))
         _new_gradient(script, name, text, at)
+    name_objective_gradients(script)
     _state_basis(script)
     _rest(script)
     for name, text, first in others:
@@ -84,6 +86,13 @@ def _new_gradient(script: "Script", name: str, text: str, at: Vector) -> None:
         script.say(f"assert ({name}_fixed : fixed ({text})) by is_fixed_vector of_fixed.")
     if script.theorem.one:
         script.say(f"destruct (a_name ({text})) as ({name} & {name}_is).")
+        script.same.append(name)
+    elif script.theorem.setting.single_client:
+        if "minimiser" in script.round.made and at == script.round.made["minimiser"]:
+            script.say(f"assert ({name}_is : {text} = zero) by exact (zero_of_single one_client _ stationary).")
+            return
+        script.say(f"destruct (a_name ({text})) as ({name} & {name}_is).")
+        script.say(f"pose proof (mean_of_single one_client {name}) as {name}_mean.")
         script.same.append(name)
     elif "minimiser" in script.round.made and at == script.round.made["minimiser"]:
         script.say(f"destruct (a_name ({text})) as ({name} & {name}_is). rewrite {name}_is in stationary.")

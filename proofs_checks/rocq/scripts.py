@@ -10,6 +10,7 @@ from fedconvex.claims.terms import Number, Vector, gradient, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.rocq.drawn_lengths import name_drawn_lengths
 from fedconvex.proofs_checks.rocq.lengths import Length
+from fedconvex.proofs_checks.rocq.objective import objective_lemmas
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.script_lines import conclude, factors_of, prove_line, signs_in
 from fedconvex.proofs_checks.rocq.script_points import name_gradients, name_lengths, name_values, selected_points
@@ -163,6 +164,7 @@ class Script:
             self.say("pose proof (fun u => @fixed_gradient W C V f u) as of_fixed. fold F in of_fixed.")
             if any(selected_points(self, u.args[0]) for u in self.vectors() if u.head == "gradient"):
                 self.say("pose proof (fun u v => gradient_of_selected f d u v) as of_selected. fold F in of_selected.")
+        self.out += [f"  {line}" for line in objective_lemmas(self.theorem)]
         self.say("clearbody F.")
 
     def _law(self) -> None:
@@ -215,6 +217,10 @@ class Script:
                     self.say(f"pose proof (is_same_of _ {name}_fixed {name}_shared) as {name}_mean.")
                 elif not self.theorem.one:
                     self.say(f"pose proof (mean_shared _ {name}_shared) as {name}_mean.")
+            elif self.theorem.setting.single_client:
+                self.split[name] = name
+                self.same.append(name)
+                self.say(f"pose proof (mean_of_single one_client {name}) as {name}_mean.")
             else:
                 self.split[name] = f"({name}_b + {name}_d)"
                 self.same.append(f"{name}_b")

@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.rocq.substitutions import Used, put_in, substitutio
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
 LONGEST = 400  # terms of a polynomial that is written out
+OF_CLIENTS = ("curvature", "similar ", "single ")  # words in hypotheses that are about no parameters
 
 
 def sign_lemma(
@@ -28,7 +29,7 @@ def sign_lemma(
 ) -> str:
     """The lemma that the formula is >= 0, or > 0, wherever the hypotheses `given` hold; `below` are its divisors."""
     relation = "<" if strictly else "<="
-    hypotheses = [h for h in given if "curvature" not in h]
+    hypotheses = [h for h in given if not any(word in h for word in OF_CLIENTS)]
     head = _head(name, relation, Writer({}, names).number(formula), names, hypotheses)
     lines = ["Proof.", "  intros."]
     occurring = (name for name, n in zip(field.signs, (value.above * value.below).degrees(), strict=False) if n)
@@ -56,7 +57,8 @@ def rooted_sign_lemma(
     if found is None:
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
-    signs = {x: "positive" if x.startswith("√") else sign for x, sign in field.signs.items()}  # roots are introduced so
+    of_positive = {x for x in names if x.startswith("√") and field.is_positive(field.symbol(x))}
+    signs = {x: "positive" if x in of_positive else sign for x, sign in field.signs.items()}
     given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"

@@ -6,12 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, norm, number, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.rocq.along_steps import LemmasAlongSteps, has_potential
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
+from fedconvex.proofs_checks.rocq.objective import (
+    class_of_objective,
+    clients_infima,
+    clients_similarity,
+    objective_between,
+    objective_quadratic,
+)
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 from fedconvex.proofs_checks.verification import load
@@ -160,6 +167,13 @@ class TheoremSteps:
                 same = "random_same_vector" if self.theorem.drawn else "same_vector"
                 difference = value(self.round.vector(at)) - Number("parameter", (INFIMUM,))
                 return Fact(difference, f"apply difference, lowest; {CANONICAL}; {same}; identity")
+            case proofs.Idle(u):
+                return self._idle(self._without_nested(self.round.vector(u)))
+            case proofs.ClientInfima(at):
+                return Fact(*clients_infima(self.theorem, self.round.vector(at)))
+            case proofs.Similar(b, a):
+                u, v = self.round.vector(b), self.round.vector(a)
+                return Fact(*clients_similarity(self.theorem, u, v, self._equal_vectors))
         raise Missing(type(fact).__name__)
 
     def _cited(self, identifier: str) -> Fact:
@@ -184,9 +198,10 @@ class TheoremSteps:
         return Fact(right - left, f"exact ({'no_' if exact else ''}difference _ _ {name}_here)", exact)
 
     def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
-        known = self.theorem.setting.curvature[end]
+        of_clients, of_objective = self.theorem.setting.curvature[end], self.theorem.setting.objective[end]
+        known = of_objective if of_clients is None else of_clients
         if known is None:
-            raise Missing("a class of the objective alone")
+            raise Missing("a curvature that is not assumed")
         return known, known if given is None else given
 
     def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
@@ -195,6 +210,8 @@ class TheoremSteps:
         tangent, square = inner(gradient(a), b - a), (c / 2) * inner(b - a, b - a)
         difference = value(b) - value(a) - tangent - square if end == 0 else value(a) + tangent + square - value(b)
         proof = f"apply ({('lower', 'upper')[end]} F _ _ _ _ F_{('least', 'most')[end]})"
+        if class_of_objective(self.theorem.setting)[end]:
+            proof = objective_quadratic(end, self._equal_vectors)
         if any(p.head == "/" for p in parts(c)):
             return Fact(difference, proof, bounds=(known - c if end == 0 else c - known,))
         return Fact(difference, f"{proof}; order")
@@ -203,11 +220,30 @@ class TheoremSteps:
         lowest, low = self._curvature(0, least)
         highest, high = self._curvature(1, most)
         g, d = gradient(b) - gradient(a), b - a
-        difference = inner(g - low * d, high * d - g)
         proof = "apply (between F _ _ _ _ _ _ F_least F_most)"
+        if any(class_of_objective(self.theorem.setting)):
+            g, proof = objective_between(self.theorem, b, a, self._equal_vectors)
+        difference = inner(g - low * d, high * d - g)
         if any(p.head == "/" for x in (low, high) for p in parts(x)):
             return Fact(difference, proof, bounds=(lowest - low, high - highest))
         return Fact(difference, f"{proof}; order")
+
+    @property
+    def _equal_vectors(self) -> str:
+        """The tactic that shows that two vectors are equal, such as a mean and what all share."""
+        return f"{CANONICAL}; {'random_' if self.theorem.drawn else ''}same_vector; identity"
+
+    def _idle(self, u: Vector) -> Fact:
+        """The mean of ‖u_k‖² over the clients that are not drawn, of u = E u + n with the rest n that all share."""
+        draws = self.theorem.setting.draws
+        if draws.scheme != "uniform":
+            raise Missing("clients that are not drawn, of independent draws")
+        assert draws.active is not None
+        assert draws.clients is not None
+        fixed = Vector("expected", (u,))
+        rest, seen = u - fixed, Vector("named", ("selected", fixed))
+        left = inner(u, u) - inner(u, seen) - inner(mean(seen) + draws.active / draws.clients * rest, rest)
+        return Fact(left, f"apply (idle_square d P_one m_one); {self._equal_vectors}")
 
     def _scale(self) -> Fact:
         """The equation of the number that multiplies variances."""

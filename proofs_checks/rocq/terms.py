@@ -13,7 +13,8 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 _LIBRARY = (
     "C V W F f d n sg fixed common random mean norm inner value gradient shared zero add sub scale sum average "
     "families space function together vector element weight sqrt exp pow R S O E Rmax Rmin INR "
-    "EF o j past rounds now next always after weights total along length fst snd"
+    "EF o j past rounds now next always after weights total along length fst snd "
+    "objective everywhere similar single gap_at_most"
 )
 _ROCQ = (
     "fun forall exists let in if then else match with end at as by Type Prop Set return fix cofix where using max min"
@@ -64,6 +65,8 @@ class Writer:
                 return self.of_vector[name]
             case "gradient", (at,):
                 return f"gradient {self.function} {self.operand(at)}"
+            case "objective gradient", (at,):
+                return f"gradient (everywhere f) {self.operand(at)}"
             case "mean", (v,):
                 return f"{'mean' if self.draws == 'everyone' else 'mean_of_all'} {self.operand(v)}"
             case "drawn", (v,):

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, mean, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number, parts, value
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
+from fedconvex.proofs_checks.rocq.objective import require_written
 from fedconvex.proofs_checks.rocq.round_methods import local_step
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
@@ -42,8 +43,6 @@ class TheoremText:
     ):  # fmt: skip
         if derivation.cases is not None:
             raise Missing("Cases")
-        if setting.single_client:
-            raise Missing("a single client")
         if setting.first_round:  # that runs start at the clients' own minima is used at a run's start alone
             raise Missing("a first round")
         self.cited: dict[str, TheoremText] = {}  # by identifier, as it is found
@@ -61,8 +60,7 @@ class TheoremText:
         self.parameters = {p: name_in_rocq(p) for p in sorted(setting.signs)}
         self.round = RoundTerms(setting, self.board, RESERVED | frozenset(self.parameters.values()),
                                 dict(derivation.invariants), of_last_step=of_last_step)  # fmt: skip
-        if setting.objective_gap is not None or setting.similarity is not None:
-            raise Missing("a bound of the clients' heterogeneity by Γ or δ")
+        require_written(setting, self.one)
         if setting.rests and self.one:
             raise Missing("a fixed point of which one client is looked at")
         self.left, self.right = self._side(claim.left), self._side(claim.right)
@@ -106,11 +104,18 @@ class TheoremText:
         for place, kind in ((0, "least"), (1, "most")):
             given, of_objective = setting.curvature[place], setting.objective[place]
             if of_objective is not None and given is None:
-                raise Missing("a class of the objective alone")
+                self._assume(
+                    f"objective_{kind}", f"curvature_at_{kind} {self.writer.factor(of_objective)} (objective f)"
+                )
             if given is not None:
                 of = "f" if self.one else "(f k)"
                 every = "" if self.one else "forall k, "
                 self._assume(kind, f"{every}curvature_at_{kind} {self.writer.factor(given)} {of}")
+
+        if setting.similarity is not None:
+            self._assume("similar_clients", f"similar {self.writer.factor(setting.similarity)} f")
+        if setting.single_client:
+            self._assume("one_client", "single C")
 
     def _assume(self, name: str, text: str, comment: str = "") -> None:
         self.hypotheses.append(TheoremHypothesis(name, text, comment))
@@ -142,6 +147,7 @@ class TheoremText:
         """What the vectors of the round are; with a writer, of the vectors that it writes."""
         w = self.writer if writer is None else writer
         found: list[TheoremHypothesis] = []
+        least = None if self.setting.objective_gap is None else value(self.round.vector(Vector("minimiser")))
         found += [
             TheoremHypothesis(f"{v.name}_shared", f"{'common' if self.drawn else 'shared'} {w.of_vector[v.name]}")
             for v in self.round.variables.values()
@@ -153,9 +159,12 @@ class TheoremText:
         if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
             xs = self.round.made["minimiser"]
             found.append(TheoremHypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
+        if least is not None:
+            bound = w.factor(number(self.setting.objective_gap))
+            found.append(TheoremHypothesis("objective_gap", f"gap_at_most {bound} f ({w.number(least)})"))
         if INFIMUM in self.setting.signs:
-            of, least = "mean_of_all" if self.drawn else "mean", self.parameters[INFIMUM]
-            found.append(TheoremHypothesis("lowest", f"forall u, {of} u = u -> {least} <= value {w.function} u"))
+            of, lowest = "mean_of_all" if self.drawn else "mean", self.parameters[INFIMUM]
+            found.append(TheoremHypothesis("lowest", f"forall u, {of} u = u -> {lowest} <= value {w.function} u"))
         for name, at, equals in self.round.gradients:
             found.append(TheoremHypothesis(name, f"{w.vector(gradient(at))} = ({w.vector(equals)})%V"))
         if "left" in self.round.made:

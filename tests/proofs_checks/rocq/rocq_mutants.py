@@ -200,7 +200,15 @@ def _changed_settings(setting: ClaimSetting, claim: Claim) -> Iterator[tuple[str
         yield "hypothesis", replace(setting, curvature=(farther, most)), claim
     if most is not None:
         yield "hypothesis", replace(setting, curvature=(least, 2 * most)), claim
-    for name in ("inexactness", "dissimilarity", "variance"):
+    low, high = setting.objective
+    if low is not None and least is None:
+        farther = -1 - abs_bound(high) if low.head == "constant" else low / 2
+        yield "hypothesis", replace(setting, objective=(farther, high)), claim
+    if high is not None and most is None:
+        yield "hypothesis", replace(setting, objective=(low, 2 * high)), claim
+    if setting.single_client:
+        yield "hypothesis", replace(setting, single_client=False), claim
+    for name in ("inexactness", "dissimilarity", "variance", "objective_gap", "similarity"):
         if (bound := getattr(setting, name)) is not None:
             yield "hypothesis", replace(setting, **{name: 2 * bound}), claim
     if (least_gradient := setting.large_gradient) is not None:

@@ -182,12 +182,6 @@ def test_every_statement_is_written_or_says_what_is_missing() -> None:
     assert sum(bool(one.text) for one in found) >= 130
 
 
-def test_what_a_round_of_many_clients_does_not_say_is_not_exported() -> None:
-    """A proximal step contracts for a single client alone: without that the theorem would be another."""
-    of = exported(statement("rockafellar.proximalstep"))
-    assert (of.text, of.missing) == ("", "the export does not know yet: a single client")
-
-
 REFUTED = ("fedprox.corollary9", "fedsplit.equation17", "fedsplit.equation19", "fedsplit.theorem2")
 
 

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, accepted
+from .theorem_folders import WITH_ROCQ, accepted, changed, theorem_of
 
 # One step after the other, the sum of the gradients on the way, a potential along the steps; a case that decides a
 # maximum, and one by the number of clients.
@@ -44,19 +44,6 @@ MUTANTS = (
     ("giselsson_boyd.reflectedproximalstep", "(Rle_or_lt (mu * L)", "(Rle_or_lt (2 * mu * L)"),
     ("exact_rates.fedproxroundofpclients", "(Rle_or_lt (2) (num_clients))", "(Rle_or_lt (3) (num_clients))"),
 )  # fmt: skip
-
-
-def theorem_of(identifier: str) -> str:
-    """The theorem of the statement itself, which is the last one, without its proof."""
-    name = identifier.replace(".", "_")
-    return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
-
-
-def changed(identifier: str, old: str, new: str) -> str:
-    """The text with one change, at the last place."""
-    before, found, after = exported(statement(identifier)).text.rpartition(old)
-    assert found, (identifier, old)
-    return before + new + after
 
 
 def cases_of(identifier: str) -> Split:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder
-from fedconvex.proofs_checks.rocq.files import Exported, write_theories
+from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
 from fedconvex.theory import statement
 
 WITH_ROCQ = [
@@ -25,3 +25,16 @@ def accepted(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> list[Export
     found = list(check_folder(rocq, place, written))
     assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
     return written
+
+
+def theorem_of(identifier: str) -> str:
+    """The theorem of the statement itself, which is the last one, without its proof."""
+    name = identifier.replace(".", "_")
+    return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
+
+
+def changed(identifier: str, old: str, new: str) -> str:
+    """The text with one change, at the last place."""
+    before, found, after = exported(statement(identifier)).text.rpartition(old)
+    assert found, (identifier, old)
+    return before + new + after
