@@ -104,6 +104,11 @@ class Clients(ABC):
         """V ↦ ∇²F_k(X_k) V_k, for many V: what depends on X alone is computed once."""
         return partial(self.hessian_products, X)
 
+    @property
+    def has_fast_products(self) -> bool:
+        """Whether products by `hessian_map` take less time than those with formed Hessians."""
+        return False
+
     @abstractmethod
     def minimise(self, subproblem: Subproblem) -> Array:
         """The exact minimiser of every client's subproblem, shape (m, d)."""

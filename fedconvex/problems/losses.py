@@ -135,7 +135,9 @@ class SoftmaxLoss(Loss):
         return xp.where(is_near, near, self.values(xp, Z + step, y) - self.values(xp, Z, y))
 
     def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        return self.probabilities(xp, Z) - 1.0 * _is_label(xp, Z, y)
+        p = self.probabilities(xp, Z)
+        p -= 1.0 * _is_label(xp, Z, y)
+        return p
 
     def curvatures(self, xp: Any, Z: Array) -> Array:
         p = self.probabilities(xp, Z)
@@ -158,7 +160,8 @@ class SoftmaxLoss(Loss):
         """exp(z_c) / Σ_e exp(z_e), shape (…, n, C)."""
         highest = xp.amax(Z, -1)
         powers = xp.exp(Z - highest[..., None])
-        return powers / powers.sum(-1)[..., None]
+        powers /= powers.sum(-1)[..., None]  # in place: fresh arrays cost as much as such an operation
+        return powers
 
 
 def _softplus(xp: Any, t: Array) -> Array:
@@ -179,7 +182,10 @@ def _label_entries(xp: Any, Z: Array, y: Array) -> Array:
 
 def _is_label(xp: Any, Z: Array, y: Array) -> Array:
     """Whether the class is the sample's label, shape (…, n, C)."""
-    return y[..., None] == _class_indices(xp, Z)
+    if Z.ndim < 3:
+        return y[..., None] == _class_indices(xp, Z)
+    # each class is contiguous in memory, as in the scores of many clients: what mixes both layouts takes twice as long
+    return (y[..., None, :] == _class_indices(xp, Z)[:, None]).swapaxes(-1, -2)
 
 
 def _class_indices(xp: Any, Z: Array) -> Array:
