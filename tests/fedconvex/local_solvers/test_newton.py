@@ -91,3 +91,45 @@ def test_known_rounding_saves_hessian_products(monkeypatch):
     (plain, more), (short, fewer) = found
     assert abs(plain - short).max() < 1e-13
     assert fewer < more
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-14])
+def test_starts_near_the_minimiser_end_as_exactly_as_far_ones(distance):
+    """Beside the rounding of θ + step no decrease of so short a step is seen: a line search would end it early."""
+    case, rng = problem(1e-3), np.random.default_rng(6)
+    clients, V = case.clients("float"), rng.standard_normal((3, case.dim))
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.05, center=V))
+    solved = newton.minimise(functions, V, rounding=functions.rounding)
+    for _ in range(5):
+        start = solved + distance * rng.standard_normal(V.shape)
+        found = newton.minimise(functions, start, rounding=functions.rounding)
+        left, own = (np.linalg.norm(g, axis=1) for g in (functions.gradients(found), clients.gradients(found)))
+        assert (left <= 1e-14 * own).all()
+    assert not (np.linalg.norm(functions.gradients(solved + 1e-9), axis=1) <= 1e-14 * own).all()
+
+
+def test_a_near_start_takes_one_step(monkeypatch):
+    monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
+    case, steps = problem(1e-3), []
+    clients, V = case.clients("float"), np.random.default_rng(7).standard_normal((3, case.dim))
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.1, center=V))
+    solved = newton.minimise(functions, V, rounding=functions.rounding)
+    original = newton.conjugate_gradients
+    monkeypatch.setattr(newton, "conjugate_gradients", lambda *a: steps.append(1) or original(*a))
+    newton.minimise(functions, solved + 1e-10, rounding=functions.rounding)
+    assert len(steps) == 1
+    steps.clear()
+    newton.minimise(functions, V, rounding=functions.rounding)
+    assert len(steps) > 2
+
+
+def test_the_first_step_is_as_exact_as_is_of_use():
+    norm, enough = np.array([1.0, 1e-6, 1e-15, 0.0, 1.0]), np.array([1e-15, 1e-15, 1e-15, 1e-15, 0.0])
+    found = newton._first_forcing(np, norm, enough)
+    assert (found <= newton.FORCING).all()
+    assert (found >= newton.TIGHT_FORCING).all()
+    assert found[0] == newton.FORCING  # far away
+    assert found[1] < 1e-6  # a step leaves the square of a small gradient
+    assert found[2] == newton.FORCING  # rounding decides
+    assert np.isfinite(found).all()
