@@ -135,9 +135,7 @@ class SoftmaxLoss(Loss):
         return xp.where(is_near, near, self.values(xp, Z + step, y) - self.values(xp, Z, y))
 
     def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        p = self.probabilities(xp, Z)
-        p -= 1.0 * _is_label(xp, Z, y)
-        return p
+        return self.probabilities(xp, Z) - 1.0 * _is_label(xp, Z, y)
 
     def curvatures(self, xp: Any, Z: Array) -> Array:
         p = self.probabilities(xp, Z)
@@ -160,8 +158,7 @@ class SoftmaxLoss(Loss):
         """exp(z_c) / Σ_e exp(z_e), shape (…, n, C)."""
         highest = xp.amax(Z, -1)
         powers = xp.exp(Z - highest[..., None])
-        powers /= powers.sum(-1)[..., None]  # in place: fresh arrays cost as much as such an operation
-        return powers
+        return powers / powers.sum(-1)[..., None]
 
 
 def _softplus(xp: Any, t: Array) -> Array:

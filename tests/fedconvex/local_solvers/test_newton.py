@@ -7,6 +7,7 @@ import fedconvex as fc
 from fedconvex.arithmetic import newton
 from fedconvex.fixed_points import smooth_clients
 from fedconvex.ground_truths.certificates import certify
+from fedconvex.local_solvers import gradient_descent
 from fedconvex.problems import proximal
 from fedconvex.problems.subproblem import Subproblem
 
@@ -55,6 +56,33 @@ def test_applied_and_formed_derivatives_give_the_same_fixed_point(monkeypatch):
     moved = fc.simulate(method, case, rounds=1, x0=applied).points[1]
     assert abs(moved - applied).max() < 1e-14
     assert abs(formed - fc.ground_truth(case).point).max() > 1e-3  # it is not simply the minimiser
+
+
+def test_derivatives_of_steps_by_matrices_by_kept_and_by_new_products_agree(monkeypatch):
+    case = problem(0.05)
+    clients, rng = case.clients("float"), np.random.default_rng(8)
+    solver = fc.GradientDescent(steps=3, stepsize=0.3)
+    start, change = rng.standard_normal((2, 3, case.dim))
+    at = Subproblem(start=start, weight=0.5, center=start)
+    along = Subproblem(start=change, weight=0.5, center=change)
+    found = []
+    for fast, kept in ((False, 0), (True, 3), (True, 0)):
+        monkeypatch.setattr(type(clients), "has_fast_products", fast)
+        monkeypatch.setattr(gradient_descent, "KEPT_MAPS", kept)
+        found.append(solver.tangent(clients, at, start)(along))
+    assert max(abs(one - found[0]).max() for one in found) < 1e-14
+    size = 1e-6
+    moved = Subproblem(start=start + size * change, weight=0.5, center=start + size * change)
+    finite = (solver.solve(clients, moved).points - solver.solve(clients, at).points) / size
+    assert abs(finite - found[0]).max() < 1e-5
+    assert abs(finite - 1.01 * found[0]).max() > 1e-4
+
+
+@pytest.mark.parametrize(("samples", "fast"), [(4, True), (400, False)])
+def test_products_with_few_samples_are_faster_than_with_matrices(samples, fast):
+    rng = np.random.default_rng(1)
+    case = fc.Logistic([rng.standard_normal((samples, 20))], [rng.choice([-1, 1], samples)], ridge=1)
+    assert case.clients("float").has_fast_products == fast
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e9])
