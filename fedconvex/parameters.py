@@ -50,7 +50,8 @@ def _written(value: Any) -> str:
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
     converted = {}
-    for name in _numbers(type(parameters)):
+    kind: Any = type(parameters)
+    for name in _numbers(kind):
         value = getattr(parameters, name)
         # None: chosen by the method itself; a schedule's numbers are converted in their rounds
         if value is not None and not isinstance(value, StepsizeSchedule):
