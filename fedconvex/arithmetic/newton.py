@@ -111,10 +111,10 @@ def _first_forcing(xp: Any, norm: Array, enough: Array) -> Array:
     """The fraction of its gradients that the first step should leave: what the next one corrects in any case.
 
     A full step leaves about the square of a gradient, in units of the terms that cancel in it; rounding, `enough`, is
-    EPSILON times a few of these units.
+    EPSILON times a few of these units. Where no terms cancel they are unknown.
     """
-    left = xp.clip(norm * (EPSILON / xp.where(enough > 0, enough, EPSILON)), 0.0, FORCING)
-    return xp.maximum(left, _least_forcing(xp, norm, enough))
+    left = xp.where(enough > 0, norm * EPSILON, FORCING) / xp.where(enough > 0, enough, 1.0)
+    return xp.maximum(xp.clip(left, 0.0, FORCING), _least_forcing(xp, norm, enough))
 
 
 def conjugate_gradients(xp: Any, multiply: Callable[[Array], Array], right: Array, tolerance: Any = FORCING) -> Array:

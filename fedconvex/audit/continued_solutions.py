@@ -57,9 +57,11 @@ class ContinuedExact(LocalSolver):
     def _predicted(self) -> Array:
         if len(self._known) < 2:
             return 0.0
-        latest, *before = (known.ravel() for known in self._known)
-        coefficients = np.linalg.lstsq(np.stack(before, axis=1), latest, rcond=RANK)[0]
-        return sum(c * known for c, known in zip(coefficients, self._known, strict=False))
+        known = np.stack([known.ravel() for known in self._known], axis=1)
+        if not np.isfinite(known).all():  # the run diverges
+            return 0.0
+        coefficients = np.linalg.lstsq(known[:, 1:], known[:, 0], rcond=RANK)[0]
+        return (known[:, :-1] @ coefficients).reshape(self._known[0].shape)
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Raises InvalidInput as `Exact` does."""

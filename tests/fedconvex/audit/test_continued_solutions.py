@@ -124,6 +124,22 @@ def test_what_exact_refuses_is_refused():
         ContinuedExact().require(concave, None, 1)
 
 
+@pytest.mark.parametrize("wild", [np.inf, np.nan, 1e300])
+def test_a_diverging_run_goes_on_from_usual_starts(wild):
+    """Of numbers beyond floats nothing is predicted, and no library complains."""
+    solver = ContinuedExact()
+    solver._known[:] = [np.full((3, 5), x) for x in (wild, 1.0, 2.0)]
+    with np.errstate(all="ignore"):
+        found = solver._predicted()
+    assert (np.ndim(found) == 0) == (not np.isfinite(wild))
+    rounds = rounds_of(METHODS[0], problem())
+    state = rounds.start(np.zeros(rounds.problem.dim))
+    subproblem = rounds.method.subproblem(state, _cohort(rounds, state))
+    solver._known[:] = [np.full(subproblem.start.shape, np.inf)] * 3
+    found = solver.solve(rounds.clients, subproblem).points
+    assert abs(found - rounds.clients.minimise(subproblem)).max() < 1e-12
+
+
 def test_few_rounds_are_kept():
     rounds = with_continued_solutions(rounds_of(METHODS[0], problem(6)))
     points(rounds, 3 * continued_solutions.ORDER)

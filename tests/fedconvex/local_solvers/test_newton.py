@@ -161,3 +161,4 @@ def test_the_first_step_is_as_exact_as_is_of_use():
     assert found[1] < 1e-6  # a step leaves the square of a small gradient
     assert found[2] == newton.FORCING  # rounding decides
     assert np.isfinite(found).all()
+    assert newton._first_forcing(np, np.array([1e-9]), np.array([0.0])) == newton.FORCING  # in whatever unit
