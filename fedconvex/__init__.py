@@ -58,6 +58,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"fedconvex.{_HOME_OF[name]}"), name)
     # Members are classes. Python also asks for names such as `__path__`, which must not import the packages.
     if name[:1].isupper() and (found := _searched(name)) is not None:
+        globals()[name] = found  # so that Python does not come here again
         return found
     from fedconvex.names import unknown_attribute
 

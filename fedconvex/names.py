@@ -95,7 +95,8 @@ class CheckedKeywords:
 
     def __new__(cls, *arguments: Any, **given: Any) -> Self:
         code = getattr(cls.__init__, "__code__", None)
-        if code is None or not given.keys() <= set(code.co_varnames):  # cheap: methods are made in every round
+        # cheap: methods are made in every round
+        if code is None or not all(map(code.co_varnames.__contains__, given)):
             require_keywords(cls.__name__, given, signature(cls))
         return super().__new__(cls)
 

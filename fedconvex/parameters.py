@@ -50,14 +50,15 @@ def _written(value: Any) -> str:
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
     converted = {}
-    for f in fields(parameters):  # type: ignore[arg-type]
-        value = getattr(parameters, f.name)
+    kind: Any = type(parameters)
+    for name in _numbers(kind):
+        value = getattr(parameters, name)
         # None: chosen by the method itself; a schedule's numbers are converted in their rounds
-        if "number" in f.metadata and value is not None and not isinstance(value, StepsizeSchedule):
+        if value is not None and not isinstance(value, StepsizeSchedule):
             try:
-                converted[f.name] = arithmetic.scalar(value)
+                converted[name] = arithmetic.scalar(value)
             except InvalidInput as error:
-                raise InvalidInput(f.name, value, error.problem, error.cure) from None
+                raise InvalidInput(name, value, error.problem, error.cure) from None
     if all(value is getattr(parameters, name) for name, value in converted.items()):
         return parameters
     return replace(parameters, **converted)  # type: ignore[type-var]
@@ -112,6 +113,12 @@ def _schedules(parameters: Any) -> dict[str, StepsizeSchedule]:
 def _names(kind: type) -> tuple[str, ...]:
     """The names of a dataclass's fields; none of a subclass of the user's that is no dataclass."""
     return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else ()
+
+
+@lru_cache(maxsize=256)
+def _numbers(kind: Any) -> tuple[str, ...]:
+    """The names of a dataclass's `number()` fields."""
+    return tuple(f.name for f in fields(kind) if "number" in f.metadata)
 
 
 def in_rationals(parameters: T) -> T:

@@ -10,6 +10,7 @@ conversions (`rationals`, `balls`, `decimals`), certificates (`definiteness`, `k
 machine on which all this runs (`machine_code`, `processor`).
 """
 
+from functools import cache
 from typing import Any
 
 from fedconvex.arithmetic.base import Arithmetic
@@ -21,6 +22,8 @@ NAMES = ("float", "exact", "ball", "torch")
 
 def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
     """The arithmetic of this name; only balls have a `precision`, in bits."""
+    if name == "exact":
+        return _exact()
     if isinstance(name, Arithmetic):
         return name
     if not isinstance(name, str) or name not in NAMES:  # type: ignore[redundant-expr]
@@ -29,9 +32,16 @@ def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
         from fedconvex.arithmetic.dense import NumpyArithmetic, TorchArithmetic
 
         return NumpyArithmetic() if name == "float" else TorchArithmetic()
-    from fedconvex.arithmetic.flint import BallArithmetic, ExactArithmetic
+    from fedconvex.arithmetic.flint import BallArithmetic
 
-    return ExactArithmetic() if name == "exact" else BallArithmetic(precision=precision)
+    return BallArithmetic(precision=precision)
+
+
+@cache
+def _exact() -> Arithmetic:
+    from fedconvex.arithmetic.flint import ExactArithmetic
+
+    return ExactArithmetic()
 
 
 def of(values: Any) -> Arithmetic:

@@ -41,9 +41,7 @@ class FlintArithmetic(Arithmetic):
     def array(self, values: Any) -> Array:
         values = np.asarray(values)
         self._require(values.size * memory.OBJECT, values.shape)
-        result = np.empty(values.shape, dtype=object)
-        result.ravel()[:] = [self.scalar(v) for v in values.ravel().tolist()]
-        return result
+        return _entries(values, self.scalar)
 
     def require_room(self, rows: int, columns: int, copies: int = 1) -> None:
         """Raises TooLarge unless `copies` such matrices can be allocated, and the list of one's entries."""
@@ -80,7 +78,10 @@ class FlintArithmetic(Arithmetic):
         return list(matrices)
 
     def matvec(self, batch: Batch, vectors: Array) -> Array:
-        return np.stack([self.apply(matrix, vector) for matrix, vector in zip(batch, vectors, strict=True)])
+        result = np.empty((len(batch), batch[0].nrows()), dtype=object)
+        for k, (matrix, vector) in enumerate(zip(batch, vectors, strict=True)):
+            result[k] = (matrix * self._column(vector)).entries()
+        return result
 
     def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
         self.require_room(batch[0].nrows(), batch[0].ncols(), COPIES)
@@ -129,6 +130,8 @@ class ExactArithmetic(FlintArithmetic):
 
     def inverse(self, matrix: Matrix) -> Matrix:
         size, entry = int(matrix.nrows()), 0
+        if size == matrix.ncols() == 1:  # federations on a line have many
+            return flint.fmpq_mat(1, 1, [1 / matrix[0, 0]])
         if size**2 * memory.OBJECT > memory.FREE // 16:
             # Hadamard: a determinant of integers of b bits has at most size·(b + log₂√size) bits
             integers, _ = matrix.numer_denom()

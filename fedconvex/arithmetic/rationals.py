@@ -32,7 +32,8 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     if type(value) is float and math.isfinite(value):
         return Fraction(value)
     if type(value).__name__ == "fmpq":
-        return Fraction(int(value.p), int(value.q))
+        p, q = int(value.p), int(value.q)
+        return Fraction(p) if q == 1 else Fraction(p, q)  # of integers there is nothing to cancel
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool | np.bool_):

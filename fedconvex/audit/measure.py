@@ -12,6 +12,7 @@ from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
+from fedconvex.audit.continued_solutions import with_continued_solutions
 from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
@@ -293,7 +294,7 @@ def run(
     report: Callable[[int, float], None],
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
-    simulator = Simulator.of(rounds_of(method, problem))
+    simulator = Simulator.of(with_continued_solutions(rounds_of(method, problem)))
     gap_at = gaps_to(problem, minimizer)
     gaps: list[float] = []
     distances: list[float] = []

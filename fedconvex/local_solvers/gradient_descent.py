@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from fedconvex.stepsizes import stepsize
 from fedconvex.validation import integer_at_least
 
 FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)
+KEPT_MAPS = 20  # points of which it may hold what Hessian products there share, a few numbers a sample and score
 
 
 @final
@@ -66,17 +68,20 @@ class GradientDescent(SmoothSolver):
         for _ in range(self.steps - 1):
             gradients = subproblem.add_gradients(path[-1], clients.gradients(path[-1]))
             path.append(path[-1] - self.stepsize * gradients)
-        # `derivative` is called many times: form the Hessians once if they fit into memory
-        formed = self.steps * clients.num_clients * clients.dim**2 <= FORMED_ENTRIES
-        hessians = [clients.hessians(theta) for theta in path] if formed else []
-
-        def product(i: int, step: Array) -> Array:
-            return clients.arithmetic.matvec(hessians[i], step) if formed else clients.hessian_products(path[i], step)
+        # `derivative` is called many times: what its products share is computed once if it fits into memory
+        products: list[Callable[[Array], Array]]
+        formed = not clients.has_fast_products and self.steps * clients.num_clients * clients.dim**2 <= FORMED_ENTRIES
+        if formed:
+            products = [partial(clients.arithmetic.matvec, clients.hessians(theta)) for theta in path]
+        elif self.steps <= KEPT_MAPS:
+            products = [clients.hessian_map(theta) for theta in path]
+        else:
+            products = [partial(clients.hessian_products, theta) for theta in path]
 
         def derivative(change: Subproblem) -> Array:
             step = change.start
-            for i in range(self.steps):
-                step = step - self.stepsize * change.add_gradients(step, product(i, step))
+            for product in products:
+                step = step - self.stepsize * change.add_gradients(step, product(step))
             return step
 
         return derivative

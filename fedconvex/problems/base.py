@@ -104,6 +104,11 @@ class Clients(ABC):
         """V ↦ ∇²F_k(X_k) V_k, for many V: what depends on X alone is computed once."""
         return partial(self.hessian_products, X)
 
+    @property
+    def has_fast_products(self) -> bool:
+        """Whether products by `hessian_map` take less time than those with formed Hessians."""
+        return False
+
     @abstractmethod
     def minimise(self, subproblem: Subproblem) -> Array:
         """The exact minimiser of every client's subproblem, shape (m, d)."""
@@ -213,7 +218,7 @@ class Problem(CheckedKeywords, ABC):
         # factors are exact, so that rational problems stay rational after scaling
         factors = (Fraction(1),) * self.num_clients if scale is None else self._factors(scale)
         # settings: clients of 53 and 500 bits differ; None: a million Fractions would take seconds to hash
-        key = (arithmetic.name, arithmetic.settings, None if _all_one(factors) else factors)
+        key = (arithmetic.name, arithmetic.settings, None if all_one(factors) else factors)
         if key not in self._built:
             with arithmetic.context():
                 built = self.build_clients(arithmetic, factors)
@@ -316,6 +321,7 @@ class Problem(CheckedKeywords, ABC):
             return self.clients(arithmetic), arithmetic.array(X), arithmetic.array(self.exact_weights_array)
 
 
-def _all_one(factors: Sequence[Fraction]) -> bool:
+def all_one(factors: Sequence[Fraction]) -> bool:
+    """Whether all factors are 1."""
     first = factors[0]  # `is` first: comparing a million equal Fractions would take seconds
     return first == 1 and all(factor is first or factor == 1 for factor in factors)

@@ -216,6 +216,12 @@ class LinearModelClients(Clients):
 
         return products
 
+    @property
+    def has_fast_products(self) -> bool:
+        # a product reads the samples twice, or the matrices once
+        samples = sum(b.y.shape[0] * b.y.shape[-1] for b in self.buckets)
+        return bool(2 * samples * self.features < self.num_clients * self.dim**2)
+
     def hessians(self, X: Array) -> Batch:
         self.arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=3)
 

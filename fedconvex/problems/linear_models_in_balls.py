@@ -185,7 +185,9 @@ class BallLinearModelClients(Clients):
     def _derivative(self, z: list[Any], y: int) -> list[Any]:
         if self.outputs == 1:
             return [-y * sigmoid(-y * z[0])]
-        return [p - int(c == y) for c, p in enumerate(softmax(z))]
+        found = softmax(z)
+        found[y] -= 1
+        return found
 
     def _curvature(self, z: list[Any]) -> list[list[Any]]:
         if self.outputs == 1:

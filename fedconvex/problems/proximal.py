@@ -9,7 +9,7 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients
 from fedconvex.problems.subproblem import Subproblem
 
-ROUNDING = 16 * 2.0**-52  # of a gradient's length: by sums over samples and features
+ROUNDING = 32 * 2.0**-52  # of a gradient's length: by sums over samples and features
 
 
 @dataclass(frozen=True, eq=False)

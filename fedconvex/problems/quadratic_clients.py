@@ -15,7 +15,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
-from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.base import Clients, Problem, all_one
 from fedconvex.problems.samples import Samples
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import index_of_client
@@ -134,19 +134,23 @@ class QuadraticProblem(Problem):
     def form(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
         """The functions scale_k · f_k with their matrices scale_k · H_k computed."""
         arithmetic.require_room(self.num_clients * self.dim, self.dim, copies=2)
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow raises InvalidInput below
+        if arithmetic.certainty is Certainty.NUMERIC:
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow raises InvalidInput below
+                H, c, factors = self.scaled_terms(arithmetic, scale)
+            if not np.isfinite(arithmetic.to_float(H)).all():
+                cure = "rescale, or use exact numbers"
+                raise InvalidInput("data", self, "has squares beyond the range of float64", cure)
+        else:
             H, c, factors = self.scaled_terms(arithmetic, scale)
-        if arithmetic.certainty is Certainty.NUMERIC and not np.isfinite(arithmetic.to_float(H)).all():
-            raise InvalidInput("data", self, "has squares beyond the range of float64", "rescale, or use exact numbers")
         return QuadraticClients(arithmetic, self, H, c, factors, np.arange(self.num_clients))
 
     def scaled_terms(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> tuple[Batch, Array, Array]:
         """scale_k · H_k, scale_k · c_k and scale_k of all clients in that arithmetic."""
         terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
-        factors = [arithmetic.scalar(s) for s in scale]
-        H = arithmetic.stack([s * H for s, (H, _) in zip(factors, terms, strict=True)])
-        c = arithmetic.rows([s * c for s, (_, c) in zip(factors, terms, strict=True)])
-        return H, c, arithmetic.array(factors)
+        factors = arithmetic.array(list(scale))
+        if not all_one(scale):
+            terms = [(s * H, s * c) for s, (H, c) in zip(factors, terms, strict=True)]
+        return arithmetic.stack([H for H, _ in terms]), arithmetic.rows([c for _, c in terms]), factors
 
     @cached_property
     def kernel(self) -> list[Array]:

@@ -19,7 +19,7 @@ from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
-from fedconvex.proofs_checks.worst_cases.result import INFINITE, WorstCase
+from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.types import Exact, Vector
 
 CLOSE = Fraction(1, 10**9)  # relative distance of the bounds at which no other instance is sought
@@ -129,7 +129,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     extreme = extreme_federations(certified)
     goal, trials = target(extreme), trial_federations(question, certified, extreme)
     best = best_of(question, trials)
-    if best[0] == INFINITE:
+    if isinstance(best[0], float):  # infinite: a Fraction is compared with a float by way of the float's digits
         return WorstCase(question, certified, "not needed", None, 1, *best, None)
     search = certify(
         certified.program, goal, twice=question.enumerated,

@@ -11,6 +11,7 @@ from math import ceil, inf, isfinite
 import numpy as np
 
 from fedconvex.arithmetic.decimals import Rounding, significant
+from fedconvex.audit.continued_solutions import with_continued_solutions
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, RoundMap, fraction
 from fedconvex.audit.designs.search import DesignedMethod
@@ -54,7 +55,8 @@ class MeasuredRuns:
                 return Stop("reached")
             return None if gaps[-1] < DIVERGED * gaps[0] else Stop("diverged")
 
-        simulator = Simulator.of(rounds_of(method, problem, "float", solver), self.participation)
+        rounds = with_continued_solutions(rounds_of(method, problem, "float", solver))
+        simulator = Simulator.of(rounds, self.participation)
         with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
             start = simulator.rounds.start(np.zeros(problem.dim))
             run_rounds(simulator.next_round, start, range(longest), record)

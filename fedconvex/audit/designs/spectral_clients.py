@@ -19,6 +19,7 @@ from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
 
+EQUAL = 1e-13  # relative to the largest eigenvalue
 SMALL = 0.5  # stepsize · curvature, below which 1 − (1 − s a)^e would cancel
 
 
@@ -27,7 +28,7 @@ class SpectralClients(Clients):
     """The clients' models at B points each: a point has d·B numbers, those of its first unknown first."""
 
     arithmetic: Arithmetic
-    eigenvalues: np.ndarray  # (m, d)
+    eigenvalues: np.ndarray  # (m, d), ascending
     vectors: np.ndarray  # (m, d, d), eigenvectors in the columns
     g: np.ndarray  # (m, d)
     columns: int  # B
@@ -59,8 +60,14 @@ class SpectralClients(Clients):
         """V_k diag(factors_k) V_kᵀ of every client, applied to its B points."""
         # points in rows: products of few columns with large matrices take twice as long
         points = X.reshape(len(X), -1, self.columns).transpose(0, 2, 1)
-        inner = np.matmul(points, self.vectors) * factors.transpose(0, 2, 1)
-        return np.asarray(np.matmul(inner, self.vectors.transpose(0, 2, 1)).transpose(0, 2, 1).reshape(X.shape))
+        rows, vectors = factors.transpose(0, 2, 1), self.vectors
+        if not self._equal:
+            result = np.matmul(np.matmul(points, vectors) * rows, vectors.transpose(0, 2, 1))
+        else:  # where eigenvalues are equal, so are their factors c: V diag(f) Vᵀ = c·I + V diag(f − c) Vᵀ
+            common, vectors = rows[..., :1], vectors[..., self._equal :]
+            inner = np.matmul(points, vectors) * (rows[..., self._equal :] - common)
+            result = np.matmul(inner, vectors.transpose(0, 2, 1)) + common * points
+        return np.asarray(result.transpose(0, 2, 1).reshape(X.shape))
 
     def hessians(self, X: Array) -> Batch:
         return np.matmul(self.vectors * self.eigenvalues[:, None], self.vectors.transpose(0, 2, 1))
@@ -80,6 +87,12 @@ class SpectralClients(Clients):
 
     def differences(self, X: Array, reference: Array) -> Array:
         return self.values(X) - self.values(reference)
+
+    @cached_property
+    def _equal(self) -> int:
+        """How many of every client's least eigenvalues are equal, up to rounding, as on unknowns without data."""
+        least, largest = self.eigenvalues[:, :1], self.eigenvalues[:, -1:]
+        return int((self.eigenvalues <= least + EQUAL * abs(largest)).sum(1).min()) - 1
 
     @cached_property
     def _pushed(self) -> np.ndarray:

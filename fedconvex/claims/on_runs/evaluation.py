@@ -95,6 +95,11 @@ class Values:
             kept[key] = compute(term, path, time)  # type: ignore[arg-type]
         return kept[key]
 
+    def expected(self, term: Term, time: int = 0) -> Any:
+        """The expectation of the term over the paths."""
+        values = (path.probability * self.of(term, i, time) for i, path in enumerate(self.paths))
+        return sum(values, start=next(values))
+
     # ---- vectors: (d,), or (m, d) with one for every client ----
 
     def _vector(self, term: Vector, path: int, time: int) -> Array:
@@ -172,10 +177,10 @@ class Values:
             case ("sum of rounds" | "mean of rounds") as head, (ratio, of):
                 r, T = self.of(ratio, path, 0), len(self.paths[0].rounds)
                 weights = [self._power(r, t) for t in range(T)]
-                total = sum(w * self._expected(of, t) for t, w in enumerate(weights))
+                total = sum(w * self.expected(of, t) for t, w in enumerate(weights))
                 return total / sum(weights) if head == "mean of rounds" else total
             case "after", (of,):
-                return self._expected(of, len(self.paths[0].rounds))
+                return self.expected(of, len(self.paths[0].rounds))
             case "neg", (x,):
                 return -self.of(x, path, time)
             case "root", (x,):
@@ -194,7 +199,7 @@ class Values:
         """The operations that vectors and numbers share."""
         match term.head, term.args:
             case "expected", (of,):
-                return self._expected(of, time)
+                return self.expected(of, time)
             case "named", (_, of):
                 return self.of(of, path, time)
             case head, (x, y):
@@ -228,10 +233,6 @@ class Values:
                 a, b = self.square_of(x, path), self.square_of(y, path)
                 return None if a is None or b is None else a * b if head == "*" else a / b
         return None
-
-    def _expected(self, term: Term, time: int) -> Any:
-        values = (path.probability * self.of(term, i, time) for i, path in enumerate(self.paths))
-        return sum(values, start=next(values))
 
     # ---- over the clients ----
 

@@ -25,13 +25,14 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar, parts_at
+from fedconvex.proofs_checks.worst_cases.questions.similarity import SplitFunctions, are_similar, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
 BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
 SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
 TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated
+HALF = fmpq(1, 2)
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals
 
 
@@ -45,7 +46,11 @@ class LineFederation:
     slopes: Numbers
     starts: Numbers
     basic: dict[Key, Any]
-    values: dict[str, Any]
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """The unknown function values, by their names; many questions look at none."""
+        return _values(self.question, self.basic, self.curvatures, self.slopes)
 
     def at(self, form: Form) -> Any:
         """The value of a form."""
@@ -78,12 +83,10 @@ class LineFederation:
     @cached_property
     def instance(self) -> AttainingFederation:
         """The federation, for simulation."""
-        curvatures, slopes, starts = (fraction_array(x) for x in (self.curvatures, self.slopes, self.starts))
-        few, residuals = len(curvatures), self.question.board.residuals
+        few, residuals = len(self.curvatures), self.question.board.residuals
         left = tuple(fraction_array(_of_clients(r.left, self.basic, few))[:, None] for r in residuals)
-        return AttainingFederation(
-            Quadratic(list(curvatures[:, None, None]), list(slopes[:, None])), starts[:, None], left
-        )
+        problem = Quadratic([[[h]] for h in self.curvatures], [[p] for p in self.slopes])
+        return AttainingFederation(problem, fraction_array(self.starts)[:, None], left)
 
     def vectors(self) -> list[list[Any]]:
         """The basic vectors of every block of the program, as coordinates on the line."""
@@ -203,7 +206,6 @@ def _line_federation(
     basic: dict[Key, Any] = {}
     _set(basic, "z" if question.spec.metric == "lifted_distance" else "w", starts)
     _set(basic, "g*", tuple(-slope for slope in slopes))
-    values = {}
     for evaluation in question.board.evaluations:
         for number, residual in enumerate(question.board.residuals, 1):
             # As soon as the gradient at the start of its subproblem is known: the answer depends on it.
@@ -216,30 +218,36 @@ def _line_federation(
         )
         if new is not None:
             _set(basic, new, _solution(evaluation, new, basic, curvatures, slopes))
-        if not evaluation.value:
-            continue  # at the minimiser, where values are 0
-        points = _of_clients(evaluation.point, basic, few)
-        values[evaluation.value] = _mean(
-            [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, slopes, strict=True)]
-        )
-    if isinstance(question.spec.clients, SimilarClients):
-        _set_objective(question, basic, values, curvatures, slopes)
+    for parts, points in _of_objective(question, basic, few):
+        h, p = _mean(curvatures), _mean(slopes)
+        _set(basic, parts.gradient, tuple(h * x - p for x in points))
+    return LineFederation(question, curvatures, slopes, starts, basic)
+
+
+def _values(question: Question, basic: dict[Key, Any], curvatures: Numbers, slopes: Numbers) -> dict[str, Any]:
+    """The means of the clients' values at all evaluations but the minimiser, where they are 0; and the least value."""
+    few, values = len(slopes), {}
+    for evaluation in question.board.evaluations:
+        if evaluation.value:
+            points = _of_clients(evaluation.point, basic, few)
+            values[evaluation.value] = _mean(
+                [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, slopes, strict=True)]
+            )
+    for parts, points in _of_objective(question, basic, few):
+        h, p = _mean(curvatures), _mean(slopes)
+        values[parts.value] = _mean([(h * x / 2 - p) * x for x in points])
     if not question.board.minimiser and sum(curvatures) > 0:
-        values[LEAST] = -(sum(slopes) ** 2) / (2 * len(slopes) * sum(curvatures))
-    return LineFederation(question, curvatures, slopes, starts, basic, values)
+        values[LEAST] = -(sum(slopes) ** 2) / (2 * few * sum(curvatures))
+    return values
 
 
-def _set_objective(
-    question: Question, basic: dict[Key, Any], values: dict[str, Any], curvatures: Numbers, slopes: Numbers
-) -> None:
-    """What `similarity` does not know of the objective at the clients' own points."""
-    h, p = _mean(curvatures), _mean(slopes)
-    for number, evaluation in enumerate(question.board.evaluations):
-        parts = parts_at(question.board, number, evaluation)
-        if parts.gradient:
-            points = _of_clients(evaluation.point, basic, len(slopes))
-            _set(basic, parts.gradient, tuple(h * x - p for x in points))
-            values[parts.value] = _mean([(h * x / 2 - p) * x for x in points])
+def _of_objective(question: Question, basic: dict[Key, Any], clients: int) -> Iterator[tuple[SplitFunctions, Numbers]]:
+    """What `similarity` does not know of the objective at the clients' own points, with these points."""
+    if isinstance(question.spec.clients, SimilarClients):
+        for number, evaluation in enumerate(question.board.evaluations):
+            parts = parts_at(question.board, number, evaluation)
+            if parts.gradient:
+                yield parts, _of_clients(evaluation.point, basic, clients)
 
 
 def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, slopes: Numbers) -> Numbers:
@@ -267,8 +275,9 @@ def _of_clients(u: Family, basic: dict[Key, Any], clients: int) -> Numbers:
 
 
 def _set(basic: dict[Key, Any], name: str, numbers: Numbers) -> None:
-    basic[MEAN, name] = _mean(numbers)
-    basic[DEVIATION, name] = (numbers[0] - numbers[-1]) / 2
+    first, last = numbers[0], numbers[-1]  # of one client or two
+    basic[MEAN, name] = (first + last) * HALF
+    basic[DEVIATION, name] = (first - last) * HALF
 
 
 def _mean(numbers: Sequence[Any]) -> Any:

@@ -17,7 +17,6 @@ from fedconvex.claims.on_runs.draw_dependence import DrawDependence
 from fedconvex.claims.on_runs.draws import Outcomes
 from fedconvex.claims.on_runs.evaluation import Path, StateOnPath, Values
 from fedconvex.claims.on_runs.paths import Player, everywhere
-from fedconvex.claims.terms import Number
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
@@ -89,11 +88,11 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
             paths, run.clients, run.weights, exact, parameters, lambda: lowest, {},
             DrawDependence(of_run=spec.rounds > 1),
         )  # fmt: skip
-        # Kept until the end, as `Values` knows terms by identity.
-        *numerator, denominator = (Number("expected", (side,)) for side in spec.sides if side is not None)
+        numerator, denominator = spec.sides
         if metric is None:
-            metric = to_fraction(values.of(numerator[0]))
-        return metric, to_fraction(values.of(denominator))
+            assert numerator is not None
+            metric = to_fraction(values.expected(numerator))
+        return metric, to_fraction(values.expected(denominator))
 
 
 def _played(
@@ -177,7 +176,7 @@ def federation(question: Question, instance: AttainingFederation) -> Quadratic |
 
 def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFederation) -> bool:
     """Whether 0 is the minimiser, the gradients are dissimilar at most by B, and inexact answers can be replayed."""
-    if question.board.minimiser and any(np.sum(problem.c, axis=0)):
+    if question.board.minimiser and any(map(sum, zip(*(c.tolist() for c in problem.c), strict=True))):
         return False
     spec, B = question.spec, question.spec.dissimilarity
     if isinstance(spec.clients, SimilarClients) and not are_similar(spec.clients, problem.H):

@@ -20,7 +20,7 @@ ZERO, ONE = fmpq(0), fmpq(1)  # flint's rationals: ten times as fast as fraction
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # slots: many thousands are made
 class Family:
     """One vector for every client: its coordinates in the means and deviations of the basic vectors."""
 
@@ -29,7 +29,9 @@ class Family:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Mixture):
             return other + self
-        return Family(_sum(self.parts, other.parts))
+        if not self.parts:  # nothing changes a family: it can be shared
+            return other
+        return Family(_sum(self.parts, other.parts)) if other.parts else self
 
     def __neg__(self) -> "Family":
         return Family({key: -c for key, c in self.parts.items()})
@@ -37,7 +39,7 @@ class Family:
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Mixture):
             return -other + self
-        return Family(_sum(self.parts, other.parts, -ONE))
+        return Family(_sum(self.parts, other.parts, -ONE)) if other.parts else self
 
     def __mul__(self, factor: Any) -> "Family":
         number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
@@ -45,7 +47,7 @@ class Family:
         return Family({key: number * c for key, c in self.parts.items()} if number else {})
 
     def __rmul__(self, factor: Any) -> "Family":
-        return Family(self.parts).__mul__(factor)
+        return self.__mul__(factor)
 
     def __truediv__(self, divisor: Any) -> Any:
         if isinstance(divisor, GroupNumbers):
@@ -140,13 +142,13 @@ def mean(u: Vectors) -> Family:
     """The mean over the clients."""
     if isinstance(u, Mixture):
         return sum((mean(v) * share for v, share in zip(u.groups, u.shares, strict=True)), start=Family())
-    _require_no_draw(u)
+    require_no_draw(u)
     return Family({key: c for key, c in u.parts.items() if key[0] == MEAN})
 
 
 def drawn(u: Family) -> Family:
     """The unweighted average over the drawn clients: the mean plus a random vector with expectation 0."""
-    _require_no_draw(u)
+    require_no_draw(u)
     return Family({(DRAWN if part == DEVIATION else part, name): c for (part, name), c in u.parts.items()})
 
 
@@ -160,8 +162,12 @@ def noise(u: Family) -> Family:
     return Family({(DEVIATION, name): c for (part, name), c in u.parts.items() if part == DRAWN})
 
 
-def _require_no_draw(u: Family) -> None:
-    """Refuses a vector that depends on the draw: only its first two moments are known (`questions.sampling`)."""
+def require_no_draw(u: Vectors) -> None:
+    """Refuses vectors that depend on the draw: only the first two moments of it are known (`questions.sampling`)."""
+    if isinstance(u, Mixture):
+        for of_one in u.groups:
+            require_no_draw(of_one)
+        return
     for part, _ in u.parts:
         if part == DRAWN:
             raise InvalidInput(
@@ -173,7 +179,7 @@ def _require_no_draw(u: Family) -> None:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Form:
     """Σ c·⟨a, b⟩ over pairs of basic vectors + Σ c·(mean function value at a point): linear in the unknowns.
 
@@ -225,8 +231,8 @@ def inner(u: Vectors, v: Vectors) -> Form:
         shares = u.shares if isinstance(u, Mixture) else v.shares  # type: ignore[union-attr]
         of_groups = (inner(of_group(u, k), of_group(v, k)) * share for k, share in enumerate(shares))
         return sum(of_groups, start=Form())
-    _require_no_draw(u)
-    _require_no_draw(v)
+    require_no_draw(u)
+    require_no_draw(v)
     products: dict[tuple[Key, Key], Any] = {}
     for a, c in u.parts.items():
         for b, d in v.parts.items():
@@ -241,7 +247,7 @@ def square(u: Vectors) -> Form:
     if isinstance(u, Mixture):
         return inner(u, u)
     # As inner(u, u), with every pair visited once: most of the time of a program's construction goes here.
-    _require_no_draw(u)
+    require_no_draw(u)
     products: dict[tuple[Key, Key], Any] = {}
     rest = sorted(u.parts.items(), reverse=True)
     while rest:
@@ -278,7 +284,7 @@ def _sum(first: Mapping[Any, Any], second: Mapping[Any, Any], times: Any = ONE) 
 
 def _add(total: dict[Any, Any], second: Mapping[Any, Any], times: Any) -> None:
     for key, c in second.items():
-        found = times * c
+        found = c if times is ONE else times * c
         if key in total:
             found += total[key]
         if found:

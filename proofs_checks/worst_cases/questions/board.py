@@ -26,6 +26,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     inner,
     mean,
     of_group,
+    require_no_draw,
     square,
     value,
 )
@@ -164,7 +165,7 @@ class Board:
         return found
 
     def _at(self, point: Vectors) -> Evaluation:
-        mean(point)  # refuses points that depend on the draw, of which only two moments are known
+        require_no_draw(point)
         groups = range(len(self.functions.groups)) if type(self.functions) is ClientGroups else (None,)
         # Compared entry by entry: hashing rationals would take longer than all of that.
         keys = [of_group(point, k).parts for k in groups]
@@ -310,23 +311,25 @@ class Board:
             return []
         low = to_fmpq(functions.lowest)
         high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
-        squares: dict[tuple[int, int], Form] = {}
+        squares: dict[tuple[int, int], tuple[Family, Form]] = {}  # with the step from i to j
         found = []
         for i, j in pairs:
             a, b = self.evaluations[i], self.evaluations[j]
-            step, before = of_group(b.point - a.point, group), of_group(a.gradient, group)
+            before = of_group(a.gradient, group)
             if (j, i) in squares:
-                of_pair = squares.pop((j, i))
+                (step, of_pair), sign = squares.pop((j, i)), 1
             else:
-                of_pair = squares[i, j] = interpolation_squares(step, of_group(b.gradient, group) - before, low, high)
-            rise = (1, self.mean_value(b, group)), (-1, self.mean_value(a, group))
-            found.append(combination(*rise, (-1, inner(before, step)), (-1, of_pair)))
+                step, sign = of_group(b.point - a.point, group), -1
+                of_pair = interpolation_squares(step, of_group(b.gradient, group) - before, low, high)
+                squares[i, j] = step, of_pair
+            rise = (ONE, self.mean_value(b, group)), (-1, self.mean_value(a, group))
+            found.append(combination(*rise, (sign, inner(before, step)), (-1, of_pair)))
         return found
 
 
 def interpolation(step: Vectors, before: Vectors, change: Vectors, rise: Form, low: Any, high: Any) -> Form:
     """rise − ⟨before, step⟩ − ‖change − ℓ·step‖²/(2(L − ℓ)) − (ℓ/2)‖step‖² of a function of curvatures ℓ to L."""
-    return combination((1, rise), (-1, inner(before, step)), (-1, interpolation_squares(step, change, low, high)))
+    return combination((ONE, rise), (-1, inner(before, step)), (-1, interpolation_squares(step, change, low, high)))
 
 
 def interpolation_squares(step: Vectors, change: Vectors, low: Any, high: Any) -> Form:

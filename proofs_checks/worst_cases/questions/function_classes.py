@@ -8,6 +8,7 @@ that satisfy all of them belong to some function of the class (Taylor, Hendrickx
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 from fedconvex.arithmetic.rationals import to_fraction
@@ -45,14 +46,14 @@ class SmoothStronglyConvex(FunctionClass):
     def __post_init__(self) -> None:
         _require_positive("L", self.L)
         _require_positive("mu", self.mu)
-        if to_fraction(self.mu) > to_fraction(self.L):
+        if self.lowest > self.highest:
             raise InvalidInput("mu", self.mu, f"is larger than L = {self.L}", "give mu <= L")
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return to_fraction(self.mu)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return to_fraction(self.L)
 
@@ -71,7 +72,7 @@ class SmoothConvex(FunctionClass):
     def lowest(self) -> Fraction:
         return Fraction(0)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return to_fraction(self.L)
 
@@ -93,11 +94,11 @@ class WeaklyConvex(FunctionClass):
         if not 0 <= to_fraction(self.L_minus) <= to_fraction(self.L):
             raise InvalidInput("L_minus", self.L_minus, f"is not between 0 and L = {self.L}", "give 0 <= L_minus <= L")
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return -to_fraction(self.L_minus)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return to_fraction(self.L)
 
@@ -112,7 +113,7 @@ class NotSmooth(FunctionClass):
 
     mu: Any
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return to_fraction(self.mu)
 
@@ -159,11 +160,11 @@ class Quadratics(FunctionClass):
         if not 0 <= to_fraction(self.mu) <= to_fraction(self.L):
             raise InvalidInput("mu", self.mu, f"is not between 0 and L = {self.L}", "give 0 <= mu <= L")
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return to_fraction(self.mu)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return to_fraction(self.L)
 
@@ -192,11 +193,11 @@ class SimilarClients(FunctionClass):
         if to_fraction(self.mu) == to_fraction(self.L):
             raise InvalidInput("mu", self.mu, "is L, so that all Hessians agree", "give SmoothStronglyConvex(mu, L)")
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return to_fraction(self.mu)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return to_fraction(self.L)
 

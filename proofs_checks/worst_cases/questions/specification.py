@@ -111,7 +111,7 @@ class Specification:
             return None, START
         return None, INITIAL_GAP if self.spread is None else INITIAL_GAP + SPREAD
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Any]:
         """The numbers that the terms of named metrics call by name."""
         found = {"heterogeneity": self.heterogeneity, "spread": self.spread}
@@ -291,7 +291,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     # A schedule's numbers are known in every round; and of random communication both cases are played.
-    if not in_round(method, 0, arithmetics.get("exact")).linear and type(method).linear is not Method.linear:
+    if type(method).linear is not Method.linear and not in_round(method, 0, arithmetics.get("exact")).linear:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"

@@ -160,6 +160,23 @@ def test_exact_inverse_exists_exactly_where_it_does(flat: list[int]) -> None:
         assert disagreement("exact", numbers.inverse(numbers.matrix(A)), expected) == 0
 
 
+@pytest.mark.parametrize("entry", [Fraction(-7, 3), Fraction(1, 10**30), Fraction(5)])
+def test_a_single_number_is_inverted_exactly(entry: Fraction) -> None:
+    numbers = arithmetics.get("exact")
+    matrix = numbers.matrix(objects([[entry]]))
+    assert disagreement("exact", numbers.inverse(matrix), [[1 / entry]]) == 0
+    assert disagreement("exact", numbers.inverse(matrix), [[1 / entry + Fraction(1, 10**40)]]) > 0
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 7, -(10**40)])
+def test_integers_become_fractions_in_lowest_terms(number: int) -> None:
+    for value in (flint.fmpq(number), flint.fmpq(number, 6), flint.fmpq(6 * number, 6)):
+        found = to_fraction(value)
+        assert type(found) is Fraction
+        assert (found.numerator, found.denominator) == (int(value.p), int(value.q))
+        assert found.denominator > 0
+
+
 def test_a_float_is_the_dyadic_rational_that_it_is() -> None:
     tenth, dyadic = 0.1, Fraction(3602879701896397, 2**55)
     assert to_fraction(tenth) == dyadic != Fraction(1, 10)

@@ -7,6 +7,7 @@ import fedconvex as fc
 from fedconvex.arithmetic import newton
 from fedconvex.fixed_points import smooth_clients
 from fedconvex.ground_truths.certificates import certify
+from fedconvex.local_solvers import gradient_descent
 from fedconvex.problems import proximal
 from fedconvex.problems.subproblem import Subproblem
 
@@ -57,6 +58,33 @@ def test_applied_and_formed_derivatives_give_the_same_fixed_point(monkeypatch):
     assert abs(formed - fc.ground_truth(case).point).max() > 1e-3  # it is not simply the minimiser
 
 
+def test_derivatives_of_steps_by_matrices_by_kept_and_by_new_products_agree(monkeypatch):
+    case = problem(0.05)
+    clients, rng = case.clients("float"), np.random.default_rng(8)
+    solver = fc.GradientDescent(steps=3, stepsize=0.3)
+    start, change = rng.standard_normal((2, 3, case.dim))
+    at = Subproblem(start=start, weight=0.5, center=start)
+    along = Subproblem(start=change, weight=0.5, center=change)
+    found = []
+    for fast, kept in ((False, 0), (True, 3), (True, 0)):
+        monkeypatch.setattr(type(clients), "has_fast_products", fast)
+        monkeypatch.setattr(gradient_descent, "KEPT_MAPS", kept)
+        found.append(solver.tangent(clients, at, start)(along))
+    assert max(abs(one - found[0]).max() for one in found) < 1e-14
+    size = 1e-6
+    moved = Subproblem(start=start + size * change, weight=0.5, center=start + size * change)
+    finite = (solver.solve(clients, moved).points - solver.solve(clients, at).points) / size
+    assert abs(finite - found[0]).max() < 1e-5
+    assert abs(finite - 1.01 * found[0]).max() > 1e-4
+
+
+@pytest.mark.parametrize(("samples", "fast"), [(4, True), (400, False)])
+def test_products_with_few_samples_are_faster_than_with_matrices(samples, fast):
+    rng = np.random.default_rng(1)
+    case = fc.Logistic([rng.standard_normal((samples, 20))], [rng.choice([-1, 1], samples)], ridge=1)
+    assert case.clients("float").has_fast_products == fast
+
+
 @pytest.mark.parametrize("factor", [1.0, 1e9])
 def test_local_solutions_end_at_the_rounding_of_their_gradients(monkeypatch, factor):
     """Residuals are a few rounding errors of ∇F_k; a wrong estimate of these errors is seen."""
@@ -91,3 +119,46 @@ def test_known_rounding_saves_hessian_products(monkeypatch):
     (plain, more), (short, fewer) = found
     assert abs(plain - short).max() < 1e-13
     assert fewer < more
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-14])
+def test_starts_near_the_minimiser_end_as_exactly_as_far_ones(distance):
+    """Beside the rounding of θ + step no decrease of so short a step is seen: a line search would end it early."""
+    case, rng = problem(1e-3), np.random.default_rng(6)
+    clients, V = case.clients("float"), rng.standard_normal((3, case.dim))
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.05, center=V))
+    solved = newton.minimise(functions, V, rounding=functions.rounding)
+    for _ in range(5):
+        start = solved + distance * rng.standard_normal(V.shape)
+        found = newton.minimise(functions, start, rounding=functions.rounding)
+        left, own = (np.linalg.norm(g, axis=1) for g in (functions.gradients(found), clients.gradients(found)))
+        assert (left <= 1e-14 * own).all()
+    assert not (np.linalg.norm(functions.gradients(solved + 1e-9), axis=1) <= 1e-14 * own).all()
+
+
+def test_a_near_start_takes_one_step(monkeypatch):
+    monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
+    case, steps = problem(1e-3), []
+    clients, V = case.clients("float"), np.random.default_rng(7).standard_normal((3, case.dim))
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.1, center=V))
+    solved = newton.minimise(functions, V, rounding=functions.rounding)
+    original = newton.conjugate_gradients
+    monkeypatch.setattr(newton, "conjugate_gradients", lambda *a: steps.append(1) or original(*a))
+    newton.minimise(functions, solved + 1e-10, rounding=functions.rounding)
+    assert len(steps) == 1
+    steps.clear()
+    newton.minimise(functions, V, rounding=functions.rounding)
+    assert len(steps) > 2
+
+
+def test_the_first_step_is_as_exact_as_is_of_use():
+    norm, enough = np.array([1.0, 1e-6, 1e-15, 0.0, 1.0]), np.array([1e-15, 1e-15, 1e-15, 1e-15, 0.0])
+    found = newton._first_forcing(np, norm, enough)
+    assert (found <= newton.FORCING).all()
+    assert (found >= newton.TIGHT_FORCING).all()
+    assert found[0] == newton.FORCING  # far away
+    assert found[1] < 1e-6  # a step leaves the square of a small gradient
+    assert found[2] == newton.FORCING  # rounding decides
+    assert np.isfinite(found).all()
+    assert newton._first_forcing(np, np.array([1e-9]), np.array([0.0])) == newton.FORCING  # in whatever unit

@@ -72,3 +72,41 @@ def test_a_product_survives_the_next_one(classes) -> None:
     product(w)
     assert (first == kept).all()
     assert (product(v) == kept).all()
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 5), (2, 3, 5)])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_labels_are_marked_in_the_shape_of_the_scores(shape: tuple[int, ...], library: str) -> None:
+    rng = np.random.default_rng(3)
+    y, Z = rng.integers(0, 4, shape), rng.standard_normal((*shape, 4))
+    expected = np.array([[float(c == label) for c in range(4)] for label in np.ravel(y)]).reshape(Z.shape)
+    xp = np
+    if library == "torch":
+        xp = pytest.importorskip("torch")
+        y, Z = xp.as_tensor(y), xp.as_tensor(Z)
+    y = 1.0 * y if library == "torch" else np.asarray(y, dtype=float)
+    found = losses._is_label(xp, Z, y)
+    assert (np.asarray(1.0 * found) == expected).all()
+    p = np.asarray(losses.SoftmaxLoss().probabilities(xp, Z))
+    assert abs(np.asarray(losses.SoftmaxLoss().derivatives(xp, Z, y)) - (p - expected)).max() < 1e-16
+    assert (np.asarray(Z) != p).all()  # nothing is overwritten that the caller holds
+
+
+@pytest.mark.parametrize("steps", [[1e-9, 0.3], [1e-9, 700.0], [900.0, -900.0]])
+def test_small_and_large_steps_of_one_batch_keep_their_digits(steps: list[float]) -> None:
+    """Differences of large steps are computed in another way, which those of small ones must not see."""
+    from fractions import Fraction
+
+    import flint
+
+    Z, y = np.array([[[0.2, -1.0, 0.7]] * len(steps)]), np.ones((1, len(steps)))
+    step = np.array([[[s, 0.0, -s / 2] for s in steps]])
+    found = losses.SoftmaxLoss().differences(np, Z, step, y)[0]
+    with flint.ctx.workprec(4000):
+        for z, s, value in zip(Z[0], step[0], found, strict=True):
+            before = [flint.arb(flint.fmpq(*Fraction(x).as_integer_ratio())) for x in z]
+            after = [b + flint.arb(flint.fmpq(*Fraction(x).as_integer_ratio())) for b, x in zip(before, s, strict=True)]
+            lse = [sum((x.exp() for x in xs), flint.arb(0)).log() - xs[1] for xs in (before, after)]
+            exact = float((lse[1] - lse[0]).mid())
+            assert abs(value - exact) <= 1e-13 * abs(exact)
+            assert abs(value - 1.001 * exact) > 1e-13 * abs(exact)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex import arithmetic as arithmetics
 from fedconvex.audit.designs.parallel_trials import ParallelTrials
 from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import RoundMap
+from fedconvex.audit.designs.spectral_clients import SpectralClients
 from fedconvex.audit.designs.trials import FederationLimits, Trials
 
 RNG = np.random.default_rng(7)
@@ -112,3 +114,25 @@ def test_no_parameter_of_a_dense_grid_reaches_the_target_sooner(name: str) -> No
     trials = ParallelTrials(model, methods, [method.local_solver for method in methods])
     best = min(one.rounds for one in trials.reached(1e-6 * model.first_gap, 1000))
     assert own.reached.rounds <= 1.02 * best + 0.1
+
+
+@pytest.mark.parametrize("equal", [0, 1, 2, 4])
+def test_equal_eigenvalues_are_skipped(equal: int) -> None:
+    """Functions of Hessians with some equal least eigenvalues, against those of the matrices."""
+    rng = np.random.default_rng(equal)
+    vectors = np.stack([np.linalg.qr(rng.standard_normal((5, 5)))[0] for _ in range(2)])
+    eigenvalues = np.sort(rng.uniform(0.5, 2, (2, 5)), axis=1)
+    eigenvalues[:, : max(equal, 1)] = 0.3 * (1 + 1e-16)
+    eigenvalues[1, 0:equal] += 1e-15  # rounding
+    eigenvalues[1] = np.sort(eigenvalues[1])
+    clients = SpectralClients(arithmetics.get("float"), eigenvalues, vectors, np.zeros((2, 5)), 3)
+    assert clients._equal == max(equal, 1) - 1
+    X = rng.standard_normal((2, 15))
+    factors = 1 / (eigenvalues[:, :, None] + np.array([0.1, 1, 10]))
+    found = clients.times(factors, X).reshape(2, 5, 3)
+    for k in range(2):
+        H = vectors[k] * eigenvalues[k] @ vectors[k].T
+        for b, weight in enumerate((0.1, 1, 10)):
+            expected = np.linalg.solve(H + weight * np.eye(5), X[k].reshape(5, 3)[:, b])
+            assert abs(found[k][:, b] - expected).max() < 1e-13
+            assert abs(found[k][:, b] - 1.01 * expected).max() > 1e-6
