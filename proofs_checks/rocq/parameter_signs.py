@@ -33,6 +33,8 @@ class ParameterSigns:
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         self.signs: dict[str, str] = {}
+        self.asked: list[str] = []  # what lemmas about roots ask of the conditions, as it is shown here
+        self._begun = True  # `lines` are still written
         terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
         for place, below in enumerate(divisors(terms), 1):
             self.divisor(str(place), below)
@@ -40,17 +42,23 @@ class ParameterSigns:
             text = self.writer.number(multiplier)
             if text not in self.signs and is_of_parameters(multiplier):
                 self.signs[text] = f"sign_{len(self.signs) + 1}"
-                self.lines.append(f"assert ({self.signs[text]} : 0 <= {text}) by {self.sign(multiplier)}.")
+                shown = self.sign(multiplier)
+                self.lines.append(f"assert ({self.signs[text]} : 0 <= {text}) by {shown}.")
+        self._begun = False
 
-    def divisor(self, place: str, below: Number) -> None:
-        """The tactic that adds the sign of a divisor."""
-        text = self.writer.number(below)
+    def divisor(self, place: str, below: Number, named: bool = False) -> None:
+        """The tactic that adds the sign of a divisor; in the roots' names where it is none of the theorem's own."""
+        text = (self.roots.text if named else self.writer.number)(below)
         if text in self.divisor_texts:
             return
         positive = self.board.field.is_positive(self.board.parameters.value(below))
         proof = self.sign(below, strictly=True) if positive else "sign"
         self.divisor_texts[text] = f"0 < {text}" if positive else f"{text} < 0"
         self.lines.append(f"assert (divisor_{place} : {self.divisor_texts[text]}) by {proof}.")
+        if "sqrt" in text and "-" in text and self.roots.equations:
+            copy = f"divisor_{place}_in_roots"  # as `field` asks for it: a search for its sign takes seconds
+            rewritten = ", ".join(f"?{equation}" for equation in self.roots.equations)
+            self.lines.append(f"pose proof divisor_{place} as {copy}. rewrite {rewritten} in {copy}.")
         if has_nested_divisions(1 / below):
             self._divisors_inside(place, below)
 
@@ -67,7 +75,11 @@ class ParameterSigns:
             if any(p.head == "/" for p in parts(above)):  # cleared of its fractions it is another polynomial
                 field = self.board.field
                 for factor in unclear_factors(self.board.parameters.value(above).above, field):
-                    self.divisor(f"{place}_{which}_cleared", number_of(Scalar(factor, field.one, field)))
+                    self.divisor(f"{place}_{which}_cleared", number_of(Scalar(factor, field.one, field)), True)
+                if field.chosen:  # `field` leaves a chosen parameter as it is
+                    own = self._unchosen(above)
+                    for factor in unclear_factors(own.value(above).above, own.field):
+                        self.divisor(f"{place}_{which}_unchosen", number_of(Scalar(factor, own.field.one, own.field)))
                 self.lines += self.roots.put_chosen_in(f"divisor_{place}_{which}_is", above)
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
@@ -129,14 +141,19 @@ class ParameterSigns:
         setting = self.theorem.setting
         own = SettingParameters(setting, [formula])
         if own.field.chosen:
-            bounds = tuple((x, ">=" if relation == "=" else relation, y) for x, relation, y in setting.conditions)
             try:
-                bounded = SettingParameters(replace(setting, conditions=bounds), [formula])
+                bounded = self._unchosen(formula)
                 if substitutions(bounded.field, bounded.value(formula)) is not None:
                     return bounded
             except Refused:
                 return own
         return own
+
+    def _unchosen(self, formula: Number) -> SettingParameters:
+        """The parameters, of which what chooses one only bounds it from below. Raises Refused."""
+        setting = self.theorem.setting
+        bounds = tuple((x, ">=" if relation == "=" else relation, y) for x, relation, y in setting.conditions)
+        return SettingParameters(replace(setting, conditions=bounds), [formula])
 
     def _rooted(self, name: str, formula: Number, strictly: bool) -> str:
         """The tactic that shows a sign by a lemma about the roots in the formula."""
@@ -153,7 +170,7 @@ class ParameterSigns:
             if known is not None:
                 names[symbol] = known
         names = {symbol: names[symbol] for symbol in field.signs if symbol in names}
-        lemma, target = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
+        lemma, target, asked = rooted_sign_lemma(name, field, self.board.parameters.value(formula), strictly, names)
         self.lemmas.append(lemma)
         relation = "<" if strictly else "<="
         replaced = f"match goal with |- 0 {relation} ?e => replace e with ({target}) by {self.roots.identity} end"
@@ -162,6 +179,11 @@ class ParameterSigns:
             for r in ("<=", "<")
         )
         by = f"first [assumption | lra | {of_hypothesis} | nra]"
+        if self._begun:
+            for text in asked:  # once in a proof: the search for it may take a second
+                if text not in self.asked:
+                    self.asked.append(text)
+                    self.lines.append(f"assert (asked_{len(self.asked)} : {text}) by {by}.")
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
 
 

@@ -78,14 +78,21 @@ class Roots:
     @property
     def identity(self) -> str:
         """The tactic that proves an equation of formulas."""
-        if not (self.names or self.squares):
-            return "identity"
+        return self._identity("ring", "field") if self.names or self.squares else "identity"
+
+    @property
+    def identity_of_quotients(self) -> str:
+        """The tactic for an equation that has divisors, where `ring` would be tried in vain: for as long as `field`."""
+        return self._identity("field", "ring")
+
+    def _identity(self, *ways: str) -> str:
         first = self.rewrite + "".join(f"rewrite ?{equation}; " for equation in self.parameters)
         given = f" [{' '.join(self.squares)}]" if self.squares else ""
         if self.quotients:
             written = "".join(f"rewrite ?{name}; " for name in self.quotients)
             return f"({written}{self._put_in}field; nonzero)"
-        return f"({first}first [ring{given} | field{given}; nonzero])"
+        tactics = [f"{way}{given}{'; nonzero' if way == 'field' else ''}" for way in ways]
+        return f"({first}first [{' | '.join(tactics)}])"
 
     @property
     def rewrite(self) -> str:

@@ -18,6 +18,8 @@ def method_of(terms: "RoundTerms") -> Any:
     made = object.__new__(type(checked))
     for name, value in vars(checked).items():
         given = terms.setting.method_parameters.get(name)
+        if given is not None and given.head == "constant":  # methods ask whether a parameter is 0
+            given = given.args[0]
         object.__setattr__(made, name, value if given is None else given)
     return made
 
@@ -53,6 +55,15 @@ def cohort_of(terms: "RoundTerms") -> Cohort:
     )  # fmt: skip
 
 
+def stepsize_of(terms: "RoundTerms", own: Any) -> Number:
+    """The local stepsize: as the method's parameters have it, where what is known of these would write it otherwise."""
+    for given in terms.setting.method_parameters.values():
+        value = terms.board.parameters.value(given)
+        if given.head == "parameter" and value.above.total_degree() and value * own.stepsize == 1:
+            return 1 / given
+    return number_of(own.stepsize)
+
+
 def path_length(terms: "RoundTerms") -> Number | None:
     """The sum of every client's local stepsizes; None where clients take no steps of known size."""
     own = terms.board.round.method.local_solver
@@ -60,28 +71,18 @@ def path_length(terms: "RoundTerms") -> Number | None:
         return None
     name = any_steps(terms.setting)
     count = parameter(name) if name else _count(terms)
-    length: Number = number_of(own.stepsize) * count
+    length: Number = stepsize_of(terms, own) * count
     return length
 
 
 def descended(terms: "RoundTerms", own: Any) -> Vector:
     """The answers after gradient steps on the subproblem."""
     theta: Vector = terms.subproblem.start
-    stepsize = _stepsize_of(terms, own)
+    stepsize = stepsize_of(terms, own)
     for _ in range(_count(terms)):
         terms.before_last = theta
         theta = theta - stepsize * terms.subproblem.add_gradients(theta, gradient(theta))
     return terms.variable("answers", "theta", False, terms.board.round.answers.points, theta)
-
-
-def _stepsize_of(terms: "RoundTerms", own: Any) -> Number:
-    """The solver's stepsize. Where a condition chooses a parameter, the method's own formula, if it has one."""
-    if terms.board.field.chosen:
-        for given in terms.setting.method_parameters.values():
-            value = terms.board.parameters.value(given)
-            if own.stepsize in (value, 1 / value if terms.board.field.is_nonzero(value) else value):
-                return given if own.stepsize == value else 1 / given
-    return number_of(own.stepsize)
 
 
 def stepped(terms: "RoundTerms") -> Vector:
@@ -97,7 +98,7 @@ def stepped(terms: "RoundTerms") -> Vector:
     assert round_.local_gradients is not None
     own: Any = round_.method.local_solver
     passed = terms.variable("local gradients", "passed", False, round_.local_gradients)
-    moved = terms.subproblem.start - number_of(own.stepsize) * passed
+    moved = terms.subproblem.start - stepsize_of(terms, own) * passed
     return terms.variable(key, "theta", False, answers, moved)
 
 
@@ -106,7 +107,7 @@ def local_step(terms: "RoundTerms", at: Vector) -> Vector:
     given = terms.setting.gradient_steps.get("stepsize")
     _ = terms.board.round.answers
     own: Any = terms.board.round.method.local_solver
-    stepsize = number_of(own.stepsize) if given is None else given
+    stepsize = stepsize_of(terms, own) if given is None else given
     moved: Vector = at - stepsize * terms.subproblem.add_gradients(at, gradient(at))
     return moved
 

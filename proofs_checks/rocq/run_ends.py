@@ -94,7 +94,8 @@ def conclude_run(script: "RunScript") -> None:
             steps.append(f"apply plus_nonneg; [| {one}]." if place else f"{one}.")
     script.say("- " + " ".join(steps))
     signs = script.known.signs
-    identity = script.known.roots.identity
+    roots = script.known.roots
+    identity = roots.identity_of_quotients if roots.squares else roots.identity
 
     def finished(line: str) -> str:
         while "@SIGN " in line:

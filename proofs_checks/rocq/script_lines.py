@@ -15,6 +15,8 @@ from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.scripts import Script
 
+LONG = 2000  # characters of a line for which `ring` takes seconds
+
 
 def prove_line(script: "Script", step: Step) -> None:
     """Says the proof what a line says, and why."""
@@ -49,7 +51,7 @@ def prove_line(script: "Script", step: Step) -> None:
             written = script.read.nested[weight]
             rewritten[weight] = f"weight_{place}"
             equation = f"{script.within.number(written)} = {script.within.number(weight)}"
-            body.append(f"assert (weight_{place} : {equation}) by {script.roots.identity}.")
+            body.append(f"assert (weight_{place} : {equation}) by {script.roots.identity_of_quotients}.")
         square = f"inner {script.within.operand(u)} {script.within.operand(u)}"
         summands.append(f"{script.within.factor(written)} * {square}")
         proofs_of.append((weight, "apply inner_square", False))
@@ -58,14 +60,16 @@ def prove_line(script: "Script", step: Step) -> None:
     whole = total + "".join(f" + ({q}) * ({n} * {n} - {square})" for q, n, square, _ in corrections)
     apply = "by_identity" if relation == "<=" else "by_equation"
     body.append(f"apply ({apply} _ _ ({whole})).")
-    body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {_identity(script)}.")
+    body.append(f"- {script.plain()} {script.canonical()} {script.expand_tactic}. {_identity(script, whole)}.")
     body.append(f"- {_nonnegative(script, proofs_of, corrections, relation, rewritten)}")
     script.say("{ " + "\n    ".join(body) + " }")
 
 
-def _identity(script: "Script") -> str:
+def _identity(script: "Script", whole: str) -> str:
     """The tactic for the identity of a line. Along local steps all have divisors, and `ring` would be tried in vain."""
     along = OF_STEPS in script.theorem.parameters
+    if script.read.nested and len(whole) > LONG:
+        return script.roots.identity_of_quotients
     return "first [field; nonzero | ring]" if along and not script.roots.names else script.roots.identity
 
 

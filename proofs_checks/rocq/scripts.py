@@ -122,7 +122,10 @@ class Script:
                 "intros; eapply curvature_weaker_least; [eauto | order]",
                 "intros; eapply curvature_weaker_most; [eauto | order]",
             )
-            by = f"first [assumption | lra | sign | {weaker[0]} | {weaker[1]}{self._fixed_here()}]"
+            ways = ["assumption", "lra", "sign", *weaker]
+            if other.setting.curvature != self.theorem.setting.curvature:  # `lra` would search in vain for them
+                ways = ["assumption", *weaker, "lra", "sign"]
+            by = f"first [{' | '.join(ways)}{self._fixed_here()}]"
             self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
 
     def _conditions_of(self, other: TheoremText) -> Iterator[str]:

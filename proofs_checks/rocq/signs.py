@@ -48,10 +48,11 @@ def sign_lemma(
 
 def rooted_sign_lemma(
     name: str, field: Field, value: Scalar, strictly: bool, names: Mapping[str, str]
-) -> tuple[str, str]:
+) -> tuple[str, str, list[str]]:
     """The lemma that the value is >= 0, or > 0, in the symbols of the field, whose roots have these names, too.
 
-    Beside it the formula that the lemma is about. Raises Missing where no substitutions are found.
+    Beside it the formula that the lemma is about, and what it asks of the conditions. Raises Missing where no
+    substitutions are found.
     """
     found = substitutions(field, value, strictly)
     if found is None:
@@ -60,9 +61,11 @@ def rooted_sign_lemma(
     of_positive = {x for x in names if x.startswith("√") and field.is_positive(field.symbol(x))}
     signs = {x: "positive" if x in of_positive else sign for x, sign in field.signs.items()}
     given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
+    asked = []
     for (difference, strict), _ in found[0]:
         text = f"({_text(difference.above, field, names)}) / ({_text(difference.below, field, names)})"
-        given.append(f"0 {'<' if strict else '<='} {text}")
+        asked.append(f"0 {'<' if strict else '<='} {text}")
+    given += asked
     given += [f"0 < {_text(factor, field, names)}" for factor in unclear_factors(value.below, value.field)]
     squares = [f"{names[x]} * {names[x]} = {x[1:]}" for x in names if x.startswith("√") and x[1:].isdigit()]
     given += squares
@@ -74,7 +77,7 @@ def rooted_sign_lemma(
     if squares:
         using = " ".join(f"square_{place}" for place in range(1, len(squares) + 1))
         script = [line.replace("field; nonzero", f"field [{using}]; nonzero") for line in script]
-    return "\n".join([head, "Proof.", "  intros.", *known, *script, "Qed."]), target
+    return "\n".join([head, "Proof.", "  intros.", *known, *script, "Qed."]), target, asked
 
 
 def _by_substitutions(

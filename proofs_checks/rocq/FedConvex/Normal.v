@@ -235,6 +235,9 @@ Ltac reify M s d u :=
 Ltac compute_in H :=
   cbv [eval nth same apart unit cadd cscale plus rows row entry Nat.leb real agree vanish] in H.
 
+(** When Rocq checks what [compute_in] has computed, it unfolds these first, and the operations on vectors last. *)
+Strategy expand [eval nth same apart unit cadd cscale plus rows row entry Nat.leb real agree vanish].
+
 (** Means on families, and nothing in the place of means on single vectors. *)
 Inductive mean_like {F : space} (M : F -> F) : Prop :=
   Mean_like : (forall u v, M (add u v) = add (M u) (M v)) -> (forall a u, M (scale a u) = scale a (M u)) ->

@@ -303,6 +303,10 @@ Ltac random_compute H :=
   cbv [reval nth unit cadd cscale plus rows row entry Nat.leb real agree vanish form_of the_form has_form fadd fscale
        f_same f_apart f_noise f_kept f_replaced product times all_agree] in H.
 
+(** As [Strategy] in [Normal]. *)
+Strategy expand [reval form_of the_form has_form fadd fscale f_same f_apart f_noise f_kept f_replaced product times
+                 all_agree].
+
 Ltac random_expand :=
   lazymatch goal with
   | B : random_basis ?M ?D ?E ?S ?pi ?sg ?s ?d |- _ =>
