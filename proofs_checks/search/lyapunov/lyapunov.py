@@ -30,6 +30,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     FunctionClass,
     SimilarClients,
+    SmoothStronglyConvex,
 )
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
 from fedconvex.validation import instance_of, integer_at_least
@@ -154,6 +155,10 @@ def _when_drawn(spec: Specification) -> Rate:
     if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
         larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
         found = _best(larger, attaining, found) or found
+    if type(spec.clients) is SmoothStronglyConvex and not _is_tight(found, attaining[0]):
+        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
+        if len(larger.board.evaluations) <= MOST_POINTS and larger.values:
+            found = _best(larger, attaining, found) or found
     return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
 
 
