@@ -9,7 +9,7 @@ A drawn client changes its memory by itself, and the server's vectors become the
 answer alone would make of them: rounds are linear in the sum of the drawn clients' answers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -201,9 +201,3 @@ def _add(row: dict[Any, Any], u: Vector, v: Vector, times: Any) -> None:
             for b, y in v.items():
                 key = _key(a, b)
                 row[key] = row.get(key, ZERO) + times * x * y
-
-
-def counts_to_try(clients: int) -> Sequence[int]:
-    """Sizes of the first group: one, two, some fractions, and all but these."""
-    few = (1, 2, clients // 8, clients // 4, clients // 2)
-    return sorted({n for count in few for n in (count, clients - count) if 0 < n < clients})

@@ -10,22 +10,17 @@ Coordinates are not shortened by what is forgotten: an idle client forgets nothi
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any
-
-import numpy as np
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, resting
-from fedconvex.proofs_checks.search.lyapunov.drawn_groups import GroupMoments, counts_to_try, memories_at_rest
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.drawn_groups import memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
-from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, QuadraticBoard, spectral_radius
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     EVERYONE,
     any_vectors,
@@ -52,9 +47,6 @@ from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluatio
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, own_start
-
-REFINEMENTS = 12  # of the slowest curvature
-REFINED_GROUPS = 6  # halvings of the step between curvatures of groups
 
 
 def pose_drawn_round(
@@ -231,103 +223,3 @@ def _images(
 
 def _combined(row: list[Any], outputs: list[Any], keys: dict[str, Any], names: list[str]) -> list[Any]:
     return [sum((c * u.parts.get(keys[name], ZERO) for c, name in zip(row, names, strict=True)), ZERO) for u in outputs]
-
-
-def slowest_when_drawn(
-    found: Coordinates, solver: LocalSolver, functions: FunctionClass, draws: Draws, inexact: bool
-) -> list[Attained]:
-    """Clients of one curvature, or two, on which expected squares of errors decrease the least, exactly.
-
-    The expected squares of coordinates are then linear in those before; the spectral radius of this map, restricted to
-    what the method's own start reaches, bounds every V that is quadratic in the state.
-    """
-    signs = (-1, 0, 1) if inexact else (0,)
-
-    def on(curvature: Fraction, sign: int) -> Attained:
-        federation = OnALine(curvature, curvature, Fraction(1))
-        matrix = moment_map(found, solver, QuadraticBoard(federation, sign), draws)
-        return Attained(federation, sign, matrix, *spectral_radius(matrix), None)
-
-    low, high = functions.lowest, functions.highest
-    step = (high - low) / BETWEEN
-    best = max((on(low + step * i, sign) for i in range(BETWEEN + 1) for sign in signs), key=_squared)
-    for _ in range(REFINEMENTS if step else 0):
-        assert isinstance(best.federation, OnALine)
-        step, at = step / 2, best.federation.first
-        beside = [on(a, best.sign) for a in (at - step, at + step) if low < a < high]
-        best = max(best, *beside, key=_squared)
-    other = None if low == high else _slowest_of_two_groups(found, solver, (low, high), draws, best.sign)
-    return [best if other is None else max(best, other, key=_squared)]
-
-
-def _squared(one: Attained) -> Fraction:
-    return one.squared
-
-
-def _slowest_of_two_groups(
-    found: Coordinates, solver: LocalSolver, curvatures: tuple[Fraction, Fraction], draws: Draws, sign: int
-) -> Attained | None:
-    """The slowest two groups; None where the search, in floating point, finds none slower than 0."""
-    low, high = curvatures
-    m = draws.clients
-    radii: dict[OnALine, float] = {}
-
-    def radius(federation: OnALine) -> float:
-        if federation not in radii:
-            radii[federation] = _radius(_moments_of(found, solver, draws, federation, sign))
-        return radii[federation]
-
-    tried = [OnALine(*pair, Fraction(n, m)) for n in counts_to_try(m)
-             for pair in ((low, high), (low, (low + high) / 2), ((low + high) / 2, high))]  # fmt: skip
-    best = max(tried, key=radius)
-    step, count = (high - low) / 4, m // 8
-    while step > (high - low) / 2**REFINED_GROUPS or count:
-        beside = [replace(best, **{name: x}) for name in ("first", "second")
-                  for x in (getattr(best, name) - step, getattr(best, name) + step) if low <= x <= high]  # fmt: skip
-        beside += [replace(best, share=best.share + Fraction(n, m)) for n in {count, -count} - {0}]
-        best = max([best, *(one for one in beside if 0 < one.share < 1 and one.first != one.second)], key=radius)
-        step, count = step / 2, count // 2
-    matrix = _moments_of(found, solver, draws, best, sign)
-    return Attained(best, sign, matrix, *spectral_radius(matrix), None) if radius(best) > 0 else None
-
-
-def _moments_of(found: Coordinates, solver: LocalSolver, draws: Draws, federation: OnALine, sign: int) -> Rows:
-    moments = GroupMoments(found, solver, draws, federation, sign)
-    return _reached(moments.matrix, moments.starts)
-
-
-def _radius(matrix: Rows) -> float:
-    """About the spectral radius."""
-    return float(np.abs(np.linalg.eigvals([[float(x) for x in row] for row in matrix])).max())
-
-
-def moment_map(found: Coordinates, solver: LocalSolver, board: QuadraticBoard, draws: Draws) -> Rows:
-    """The expected products of coordinates after the round, as combinations of those before."""
-    places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
-    state = found.state({(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places})
-    following, _ = answered(found.method, solver, board, state, draws)  # type: ignore[arg-type]
-    memories = {*map(name_of_memory, state.memory)}
-    squares = expected_squares(found.parts, vectors_of(state), vectors_of(following), memories, draws)
-    pairs = [(a, b) for a, b in combinations_with_replacement(places, 2) if a[0] == b[0]]
-    keys = [((a[0], f"{a[0]} {a[1]}"), (b[0], f"{b[0]} {b[1]}")) for a, b in pairs]
-    matrix = [[squares[pair].products.get(key, ZERO) for key in keys] for pair in pairs]
-    return _reached(matrix, [_start(found, pair) for pair in pairs])
-
-
-def _start(found: Coordinates, pair: Pair) -> list[Any]:
-    """The product of two coordinates at the start: of the server's error, and of the clients' gradients."""
-    (part, i), (_, j) = pair
-    start = (found.mean if part == MEAN else found.deviation).start
-    return [start[i] * start[j] if part == kind else ZERO for kind in (MEAN, DEVIATION)]
-
-
-def _reached(matrix: Rows, starts: Rows) -> Rows:
-    """The map on the smallest space that contains the starts and their images."""
-    n = len(matrix)
-    basis, pivots = echelon([list(column) for column in zip(*starts, strict=True)], n)
-    while True:
-        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            return [[image[place] for image in images] for place in pivots]
-        basis, pivots = larger, places

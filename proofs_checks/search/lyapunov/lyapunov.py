@@ -15,11 +15,8 @@ from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
-    coordinates_when_drawn,
-    pose_drawn_round,
-    slowest_when_drawn,
-)
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import slowest_when_drawn
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn, pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
@@ -79,7 +76,8 @@ def lyapunov(
             group: V then measures its mean and its deviations.
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
-            server's point that they do not use is their mean of the last communication.
+            server's point that they do not use is their mean of the last communication. Of sampled clients it measures,
+            too, where that proves more, the points at which their gradients are those that they remember.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
         period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being
