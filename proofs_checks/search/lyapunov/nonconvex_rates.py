@@ -33,7 +33,7 @@ SHOWN_POINTS = 20  # at which the gradient of the federation has length 1, unles
 @final
 @dataclass(frozen=True, eq=False)
 class NonconvexRate:
-    """min_{t<T} ‖∇f(p_t)‖² <= (gap·(f(w⁰) − inf f) + heterogeneity·ζ²)/(T − credit) + floor·ζ²·T/(T − credit).
+    """min_{t<T} ‖∇f(p_t)‖² <= (gap·(f(w⁰) − inf f) + again·‖∇f(w⁰)‖² + (heterogeneity + floor·T)·ζ²)/(T − credit).
 
     ζ² bounds mean‖∇F_k(p) − ∇f(p)‖² at the points p of the run; with `floor` 0 only that at the start counts. Without
     heterogeneity no constant below `lower` stands before f(w⁰) − inf f, for all T: `federation(T)` shows it.
@@ -83,12 +83,20 @@ class NonconvexRate:
     def credit(self) -> Fraction:
         """Rounds that the bound takes away: V counts the first gradient, and what is left at the end the last one."""
         matrix = self.function.matrix(MEAN)
-        first = matrix[-1][-1]
         matrix[-1][-1] += self.function.entries[WEIGHT] / (2 * self.clients.highest)
         # V >= last·‖∇f(p)‖², a quotient of two determinants
         of_all, of_others = (_determinant(rows) for rows in (matrix, [row[:-1] for row in matrix[:-1]]))
         last = of_all / of_others if of_others else Fraction(0)
-        return 1 + (first - last) / self._earned
+        return 1 + (min(self._first, self._earned) - last) / self._earned
+
+    @property
+    def again(self) -> Fraction:
+        """What is before ‖∇f(w⁰)‖² <= 2L(f(w⁰) − inf f), where V counts the first gradient for more than a round."""
+        return max(Fraction(0), self._first / self._earned - 1)
+
+    @property
+    def _first(self) -> Fraction:
+        return self.function.entries[self.descent.of_gradient]
 
     @property
     def _earned(self) -> Fraction:
@@ -117,11 +125,11 @@ class NonconvexRate:
         first, spread = sizes[0], sizes[1] ** 2
         paid = self.heterogeneity * spread + self.floor * spread * rounds
         # f(w⁰) − inf f also bounds the gradient at the start, which V counts: ‖∇f‖² <= 2L(f − inf f).
-        again = self.function.entries[self.descent.of_gradient] / self._earned
-        counted = self.gap + max(Fraction(0), 2 * self.clients.highest * again)
-        bounds = [2 * self.clients.highest * first, (counted * first + paid) / rounds]
+        steepest = 2 * self.clients.highest
+        counted = self.gap + steepest * max(Fraction(0), self._first / self._earned)
+        bounds = [steepest * first, (counted * first + paid) / rounds]
         if rounds > self.credit:
-            bounds.append((self.gap * first + paid) / (rounds - self.credit))
+            bounds.append(((self.gap + steepest * self.again) * first + paid) / (rounds - self.credit))
         return min(bounds)
 
     def federation(self, rounds: int = SHOWN_POINTS) -> Problem:

@@ -16,6 +16,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import SmoothConvex, WeaklyConvex, sublinear_rate, worst_case
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -169,6 +170,24 @@ def test_beside_a_program_of_several_rounds(s):
         worst = worst_case(method, SMOOTH, rounds=T, metric="mean_gradient_norm")
         assert worst.lower <= (found.gap + 2 * first_gradient(found)) / T
         assert worst.upper >= found.bound(T, 1) * F(999, 1000)  # the mean is at least the least
+
+
+@pytest.mark.parametrize("method", [*METHODS[4:6], fc.Scaffold(stepsize=F(1, 100), local_steps=2)], ids=str)
+def test_gradients_above_the_bound_contradict_the_potential(method):
+    """earned·Σ g_t + last·g_{T−1} <= weight·gap + first·g_0, g_0 <= 2L·gap: the first gradient may be large."""
+    found = rate_of(method)
+    V, earned = found.function, found.function.prices[0]
+    weight, first = V.entries[((VALUE, 0), (VALUE, 0))], V.entries[found.descent.of_gradient]
+    last = earned * (1 - found.credit) + min(first, earned)
+    for T in (2, 3, 10, 100, 1000):
+        for share in (0, F(1, 2), 1):  # of the first gradient between the bound and the most that it can be
+            least = found.bound(T, 1) * F(1001, 1000)
+            g0 = least + share * (2 - least)
+            if least < 2:
+                assert earned * (g0 + (T - 2) * least) + last * least > weight + first * g0
+    large = first > earned  # then another gradient counts for less than the first one
+    assert large == (found.again > 0) == (method != METHODS[4])
+    assert found.again == max(0, first / earned - 1)
 
 
 def test_more_progress_and_a_longer_step_are_rejected():
