@@ -27,8 +27,8 @@ deviations of its own (grouped_federations.py, grouped_rounds.py); where stepsiz
 Questions beside it have V and prices in one program (priced_rounds.py, priced_programs.py, priced_functions.py): what
 noise or heterogeneity adds to V in a round (error_floors.py), and what V pays for f(w) − f* on convex clients
 (sublinear_rates.py), for the last f(w) − f* alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖²
-where clients need not be convex (descents.py, nonconvex_rates.py; slow_descents.py has functions that decrease as
-little as they may).
+where clients need not be convex (descents.py, and drawn_descents.py where they are sampled; nonconvex_rates.py;
+slow_descents.py has functions that decrease as little as they may).
 
 Why a proof holds for every number of clients. Let every vector u_k of a round be ū + ũ_k, its mean over the m clients
 plus its deviation, whose mean is 0. Then mean⟨u_k, v_k⟩ = ⟨ū, v̄⟩ + mean⟨ũ_k, ṽ_k⟩: every form here is a quadratic form

@@ -14,7 +14,6 @@ from lyapunov_values import fractions_of
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import SmoothConvex, WeaklyConvex, sublinear_rate, worst_case
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE
 from fedconvex.runs.rounds import rounds_of
@@ -276,7 +275,6 @@ def test_a_bound_in_words():
         ((fc.Scaffold(stepsize=F(1, 20), local_steps=17), SMOOTH), "give at most 16"),
         ((fc.FedGD(stepsize=1), SMOOTH, "any", None, None, 0), "is not positive"),
         ((fc.FedGD(stepsize=1), SMOOTH, "any", None, None, 1, "after"), "is for convex clients"),
-        ((fc.Scaffold(stepsize=F(1, 8)), SMOOTH, 2, None, Uniform(1)), "not convex"),
         ((fc.Scaffnew(stepsize=F(1, 8), probability=F(1, 2)), SMOOTH), "communicates at random"),
     ],
 )
