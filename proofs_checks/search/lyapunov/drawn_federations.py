@@ -25,9 +25,9 @@ REFINED_GROUPS = 6  # halvings of the step between curvatures of groups
 
 
 def slowest_when_drawn(
-    found: Coordinates, solver: LocalSolver, functions: FunctionClass, draws: Draws, inexact: bool
+    found: Coordinates, solver: LocalSolver, functions: FunctionClass, draws: Draws, inexact: bool, groups: int = 2
 ) -> list[Attained]:
-    """Clients of one curvature, or of two, on which expected squares of errors decrease the least, exactly."""
+    """Clients of one curvature, or of up to two, on which expected squares of errors decrease the least, exactly."""
     signs = (-1, 0, 1) if inexact else (0,)
 
     def on(curvature: Fraction, sign: int) -> Attained:
@@ -41,7 +41,9 @@ def slowest_when_drawn(
         step, at = step / 2, best.federation.first
         beside = [on(a, best.sign) for a in (at - step, at + step) if low < a < high]
         best = max(best, *beside, key=_squared)
-    other = None if low == high else _slowest_of_two_groups(found, solver, (low, high), draws, best.sign)
+    if groups == 1 or low == high:
+        return [best]
+    other = _slowest_of_two_groups(found, solver, (low, high), draws, best.sign)
     return [best if other is None else max(best, other, key=_squared)]
 
 

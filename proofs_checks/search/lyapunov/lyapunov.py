@@ -233,7 +233,7 @@ def attained_rate(
     if not spec.draws.everyone:
         inexact = isinstance(spec.solver, ToInexactness)
         found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
-        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)[0].squared
+        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact, groups=1)[0].squared
     found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
     return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared
 
