@@ -2,6 +2,7 @@
 
     python benchmarks/lyapunov_questions.py             # 10,000 questions
     python benchmarks/lyapunov_questions.py 300 7       # 300, with another seed
+    python benchmarks/lyapunov_questions.py 300 7 "K of m clients sampled"  # of one kind
 
 A question is a method with random parameters, a random condition number, and clients of which all take part, K of m
 are sampled, answers are inexact, numbers of local steps unequal, or two stepsizes alternate. What attains is searched
@@ -26,10 +27,12 @@ import fedconvex as fc
 from fedconvex.methods import Method
 from fedconvex.participation import Uniform
 from fedconvex.proofs_checks import Rate, SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import attained_when_drawn
 from fedconvex.proofs_checks.search.lyapunov.grouped_federations import InSubgroups, Subgroup
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import attained_by_groups, coordinates_on
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
+from fedconvex.proofs_checks.worst_cases.questions.sampling import draws_of
 
 RESULTS = Path(__file__).parent / "results"
 COUNT, CLOSE = 10_000, F(1, 10**4)
@@ -86,10 +89,12 @@ def kind_of(asked: Question) -> str:
 
 
 def random_contraction(rng: np.random.Generator, found: Rate, asked: Question) -> F:
-    """The largest exact contraction over many rounds of some random federations; 0 where clients are sampled."""
-    if found.function is None or "participation" in asked:
+    """The largest exact contraction over many rounds of some random federations."""
+    if found.function is None:
         return F(0)
     low, high = found.clients.lowest, found.clients.highest
+    if "participation" in asked:
+        return max(contraction_of_drawn(rng, found, asked) for _ in range(FEDERATIONS))
     if isinstance(found.solver, fc.UnequalSteps):
         return max(contraction_in_groups(rng, found) for _ in range(FEDERATIONS))
     signs = (-1, 0, 1) if "local_solver" in asked else (0,)
@@ -101,6 +106,15 @@ def random_contraction(rng: np.random.Generator, found: Rate, asked: Question) -
         of = found.function.posed.coordinates
         best = max(best, attained(of, found.solver, federation, int(rng.choice(signs))).squared)
     return best
+
+
+def contraction_of_drawn(rng: np.random.Generator, found: Rate, asked: Question) -> F:
+    """The exact contraction of expected squares of two random groups, of which clients are sampled."""
+    low, high, m = found.clients.lowest, found.clients.highest, asked["num_clients"]
+    a, b = (low + (high - low) * F(int(rng.choice([0, 100, rng.integers(0, 101)])), 100) for _ in range(2))
+    federation = OnALine(a, b, F(int(rng.integers(1, m)), m))
+    draws = draws_of(asked["participation"], m)
+    return attained_when_drawn(found.function.posed.coordinates, found.solver, draws, federation).squared
 
 
 def contraction_in_groups(rng: np.random.Generator, found: Rate) -> F:
@@ -159,19 +173,23 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Answer, and record."""
-    count, seed = (int(text) for text in [*sys.argv[1:], *map(str, (COUNT, 0)[len(sys.argv) - 1 :])])
-    rng, rows = np.random.default_rng(seed), []
-    for i in range(count):
-        rows.append(answered(rng, question(rng)))
-        if sys.stderr.isatty() or i % 500 == 499:
-            print(f"{i + 1} of {count}", file=sys.stderr, flush=True)
+    given = sys.argv[1:]
+    count, seed = (int(text) for text in [*given[:2], *map(str, (COUNT, 0)[len(given) :])])
+    rng, rows, i = np.random.default_rng(seed), [], 0
+    while len(rows) < count:
+        asked, i = question(rng), i + 1
+        if given[2:] and kind_of(asked) != given[2]:
+            continue
+        rows.append(answered(np.random.default_rng((seed, i)), asked))
+        if sys.stderr.isatty() or len(rows) % 500 == 0:
+            print(f"{len(rows)} of {count}", file=sys.stderr, flush=True)
     apart = sorted((one for one in rows if one["gap"]), key=lambda one: -one["gap"])[:10]
     unproved = [one for one in rows if not one["proved"] and not one["grows"]][:10]
     text = f"{(__doc__ or '').splitlines()[0]}\n\n{count} random questions, seed {seed}.\n\n{table(rows)}\n"
     print(text)
     if any(one["crossed"] for one in rows):
         raise SystemExit("a proved rate is below an attained one")
-    if count == COUNT:
+    if count == COUNT and not given[2:]:
         (RESULTS / "lyapunov_questions.md").write_text("# Rates of random questions\n\n" + text, "utf-8")
         kept = {"widest": apart, "unproved": unproved}
         (RESULTS / "lyapunov_questions.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")

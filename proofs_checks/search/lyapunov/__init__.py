@@ -8,8 +8,10 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       │ state_vectors          the vectors of a state by name, of all clients or of groups that take equally many steps
       │ coordinates            which errors of the state can be reached, and which are not forgotten
       │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
-      │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m
-      │ quadratic_federations  quadratics that may be the slowest; quadratic_rounds: their spectral radii, exactly
+      │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m; V measures points
+      │                        that have the gradients that clients remember, too
+      │ quadratic_federations  quadratics that may be the slowest; quadratic_rounds: their spectral radii, exactly;
+      │                        drawn_federations, drawn_groups: of expected squares, where clients are sampled
       ▼
     Program: V with  rate·V − V⁺ = Σ λ_i I_i + (a positive semidefinite form),  λ >= 0,  V positive definite
       │
@@ -25,8 +27,8 @@ deviations of its own (grouped_federations.py, grouped_rounds.py); where stepsiz
 Questions beside it have V and prices in one program (priced_rounds.py, priced_programs.py, priced_functions.py): what
 noise or heterogeneity adds to V in a round (error_floors.py), and what V pays for f(w) − f* on convex clients
 (sublinear_rates.py), for the last f(w) − f* alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖²
-where clients need not be convex (descents.py, nonconvex_rates.py; slow_descents.py has functions that decrease as
-little as they may).
+where clients need not be convex (descents.py, and drawn_descents.py where they are sampled; nonconvex_rates.py;
+slow_descents.py has functions that decrease as little as they may).
 
 Why a proof holds for every number of clients. Let every vector u_k of a round be ū + ũ_k, its mean over the m clients
 plus its deviation, whose mean is 0. Then mean⟨u_k, v_k⟩ = ⟨ū, v̄⟩ + mean⟨ũ_k, ṽ_k⟩: every form here is a quadratic form
@@ -44,7 +46,9 @@ Nothing in the proof depends on m; m = 1 has no deviations, and only A is used. 
 each: A is a form in the means of all groups, weighted by their shares, and there is a B for every group.
 
 Where communication is skipped at random, or clients are drawn, all this is said of expectations: A and B are sums over
-the outcomes with their probabilities, and the interpolation inequalities hold in each.
+the outcomes with their probabilities, and the interpolation inequalities hold in each. A client that is not drawn keeps
+its memory. Where that is a gradient, V measures the point that has it: a strongly convex F_k has every gradient at one
+point. An idle client's point stays, and interpolation relates it to the points of the round.
 
 Why it is about the true state. `coordinates` drops what is forgotten: errors u that change no evaluation, now or later,
 and that are 0 after some rounds. The next state's coordinates depend on the coordinates alone, so that V is a function

@@ -43,7 +43,7 @@ class PosedDescent:
 
     posed: PricedRound
     point: dict[str, Any]  # p as a combination of the state's means
-    of_gradient: Pair
+    of_gradient: Pair | None  # None where V measures no gradient
     of_spread: Pair | None  # None for one client
 
 

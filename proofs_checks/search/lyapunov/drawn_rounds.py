@@ -8,20 +8,19 @@ all that is random only these two moments matter to a quadratic V, and both are 
 Coordinates are not shortened by what is forgotten: an idle client forgets nothing.
 """
 
-from collections.abc import Iterator
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method, State
+from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, resting
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
-from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, QuadraticBoard, spectral_radius
+from fedconvex.proofs_checks.search.lyapunov.drawn_groups import memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     EVERYONE,
     any_vectors,
@@ -49,13 +48,15 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import Funct
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, own_start
 
-REFINEMENTS = 12  # of the slowest curvature
-
 
 def pose_drawn_round(
-    method: Method, solver: LocalSolver, functions: FunctionClass, draws: Draws, among: str = "all"
-) -> PosedRound:
+    method: Method, solver: LocalSolver, functions: FunctionClass, draws: Draws, among: str = "all",
+    remembered: bool = False,
+) -> PosedRound:  # fmt: skip
     """The round of K of m clients, with expected squares after it.
+
+    `remembered`: whether V measures, too, the points at which the clients' gradients are those that they remember, and
+    the values there. Strong convexity makes them functions of the state: ∇F_k takes every value at one point.
 
     Raises InvalidInput; see `coordinates_when_drawn`.
     """
@@ -65,10 +66,52 @@ def pose_drawn_round(
     names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
     before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
     state = found.state(before)
+    old, parts = vectors_of(state), found.parts
+    recalled = list(_recalled(found, board, old)) if remembered else []
     after, _ = answered(method, solver, board, state, draws)
+    new, values, memories = vectors_of(after), [], {*map(name_of_memory, state.memory)}
+    for name, size, earlier in recalled:
+        later = _where(board, new[name] / size)
+        word = f"∇F_k⁻¹({name if size == 1 else f'{name}/({size})'})"
+        old[word], new[word] = earlier.point, later.point
+        memories.add(word)
+        parts = tuple(_with(part, word) for part in parts)
+        for part in parts:
+            place = (part.part, len(part.read) - 1)
+            names[place], before[place] = (
+                word,
+                Family({k: c for k, c in earlier.point.parts.items() if k[0] == part.part}),
+            )
+        share = to_fmpq(draws.share_of_everyone)
+        stays = board.mean_value(earlier)
+        values.append((stays, combination((share, board.mean_value(later)), (1 - share, stays))))
+        names[VALUE, len(values) - 1] = f"F_k at {word}"
     board.minimiser = True
-    squares = expected_squares(found, state, after, draws)
-    return PosedRound(found, board, before, {}, names, tuple(board.inequalities(among)), expected=squares)
+    squares = expected_squares(parts, old, new, memories, draws)
+    return PosedRound(
+        found, board, before, {}, names, tuple(board.inequalities(among)), tuple(values), expected=squares
+    )
+
+
+def _recalled(found: Coordinates, board: Board, state: dict[str, Any]) -> Iterator[tuple[str, Any, Evaluation]]:
+    """The memories that are a multiple of ∇F_k(x*) where the method rests, the factor, and ∇F_k's points of them."""
+    for name, size in memories_at_rest(found).items():
+        if size:
+            yield name, size, board.record(board.vectors(f"x of {name}"), state[name] / size)
+
+
+def _where(board: Board, gradient: Family) -> Evaluation:
+    """The evaluation with these gradients: a recorded one, or one at unknown points."""
+    for known in board.evaluations:
+        if known.gradient.parts == gradient.parts:
+            return known
+    return board.record(board.vectors(f"x{len(board.evaluations)}"), gradient)
+
+
+def _with(part: Part, name: str) -> Part:
+    """The part with one more vector, and it as a coordinate."""
+    read = [*([*row, ZERO] for row in part.read), [*[ZERO] * len(part.vectors), ONE]]
+    return replace(part, vectors=(*part.vectors, name), read=read)
 
 
 def means_after(before: dict[str, Any], after: dict[str, Any], memories: set[str], draws: Draws) -> dict[str, Any]:
@@ -80,10 +123,11 @@ def means_after(before: dict[str, Any], after: dict[str, Any], memories: set[str
     }
 
 
-def expected_squares(found: Coordinates, state: State, following: State, draws: Draws) -> dict[Pair, Form]:
+def expected_squares(
+    parts: Sequence[Part], before: dict[str, Any], after: dict[str, Any], memories: set[str], draws: Draws
+) -> dict[Pair, Form]:
     """E⟨a, b⟩ of any two coordinates after the round: of means, and the mean over the clients of deviations."""
-    before, after = vectors_of(state), vectors_of(following)
-    means = means_after(before, after, {*map(name_of_memory, state.memory)}, draws)
+    means = means_after(before, after, memories, draws)
     share, scale = to_fmpq(draws.share_of_everyone), to_fmpq(draws.scale)
 
     def of(part: Part, vectors: dict[str, Any]) -> list[Family]:
@@ -96,7 +140,7 @@ def expected_squares(found: Coordinates, state: State, following: State, draws: 
         return combination((ONE, inner(expected(u), expected(v))), (scale, inner(noise(u), noise(v))))
 
     squares: dict[Pair, Form] = {}
-    for part in found.parts:
+    for part in parts:
         averaged = of(part, means)
         if part.part == DEVIATION:
             new, old = of(part, after), of(part, before)
@@ -179,63 +223,3 @@ def _images(
 
 def _combined(row: list[Any], outputs: list[Any], keys: dict[str, Any], names: list[str]) -> list[Any]:
     return [sum((c * u.parts.get(keys[name], ZERO) for c, name in zip(row, names, strict=True)), ZERO) for u in outputs]
-
-
-def slowest_when_drawn(
-    found: Coordinates, solver: LocalSolver, functions: FunctionClass, draws: Draws, inexact: bool
-) -> list[Attained]:
-    """Clients of one curvature on which expected squares of errors decrease the least, exactly.
-
-    The expected squares of coordinates are then linear in those before; the spectral radius of this map, restricted to
-    what the method's own start reaches, bounds every V that is quadratic in the state.
-    """
-    signs = (-1, 0, 1) if inexact else (0,)
-
-    def on(curvature: Fraction, sign: int) -> Attained:
-        federation = OnALine(curvature, curvature, Fraction(1))
-        matrix = moment_map(found, solver, QuadraticBoard(federation, sign), draws)
-        return Attained(federation, sign, matrix, *spectral_radius(matrix), None)
-
-    def squared(one: Attained) -> Fraction:
-        return one.squared
-
-    low, high = functions.lowest, functions.highest
-    step = (high - low) / BETWEEN
-    best = max((on(low + step * i, sign) for i in range(BETWEEN + 1) for sign in signs), key=squared)
-    for _ in range(REFINEMENTS if step else 0):
-        assert isinstance(best.federation, OnALine)
-        step, at = step / 2, best.federation.first
-        beside = [on(a, best.sign) for a in (at - step, at + step) if low < a < high]
-        best = max(best, *beside, key=squared)
-    return [best]
-
-
-def moment_map(found: Coordinates, solver: LocalSolver, board: QuadraticBoard, draws: Draws) -> Rows:
-    """The expected products of coordinates after the round, as combinations of those before."""
-    places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
-    state = found.state({(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places})
-    following, _ = answered(found.method, solver, board, state, draws)  # type: ignore[arg-type]
-    squares = expected_squares(found, state, following, draws)
-    pairs = [(a, b) for a, b in combinations_with_replacement(places, 2) if a[0] == b[0]]
-    keys = [((a[0], f"{a[0]} {a[1]}"), (b[0], f"{b[0]} {b[1]}")) for a, b in pairs]
-    matrix = [[squares[pair].products.get(key, ZERO) for key in keys] for pair in pairs]
-    return _reached(matrix, [_start(found, pair) for pair in pairs])
-
-
-def _start(found: Coordinates, pair: Pair) -> list[Any]:
-    """The product of two coordinates at the start: of the server's error, and of the clients' gradients."""
-    (part, i), (_, j) = pair
-    start = (found.mean if part == MEAN else found.deviation).start
-    return [start[i] * start[j] if part == kind else ZERO for kind in (MEAN, DEVIATION)]
-
-
-def _reached(matrix: Rows, starts: Rows) -> Rows:
-    """The map on the smallest space that contains the starts and their images."""
-    n = len(matrix)
-    basis, pivots = echelon([list(column) for column in zip(*starts, strict=True)], n)
-    while True:
-        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            return [[image[place] for image in images] for place in pivots]
-        basis, pivots = larger, places

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from fedconvex.arithmetic.definiteness import is_positive_definite
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import Proposed
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
@@ -128,7 +128,7 @@ def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
         name = names[part, i]
         return f"{c}·{name if name[0] == '(' else f'({name})'}"
     if i == j:
-        body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]} − mean‖²"
+        body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]}{' − mean' * (part != EACH)}‖²"
         return body if c == 1 else f"{c}·{body}"
     inner = f"⟨{names[part, i]}, {names[part, j]}⟩"
     return f"{2 * c}·{inner if part == MEAN else f'mean of {inner} of deviations'}"

@@ -15,11 +15,8 @@ from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import (
-    coordinates_when_drawn,
-    pose_drawn_round,
-    slowest_when_drawn,
-)
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import slowest_when_drawn
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn, pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
@@ -30,6 +27,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     FunctionClass,
     SimilarClients,
+    SmoothStronglyConvex,
 )
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification, specify
 from fedconvex.validation import instance_of, integer_at_least
@@ -78,7 +76,8 @@ def lyapunov(
             group: V then measures its mean and its deviations.
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
-            server's point that they do not use is their mean of the last communication.
+            server's point that they do not use is their mean of the last communication. Of sampled clients it measures,
+            too, where that proves more, the points at which their gradients are those that they remember.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
         period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being
@@ -154,6 +153,10 @@ def _when_drawn(spec: Specification) -> Rate:
     if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
         larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
         found = _best(larger, attaining, found) or found
+    if type(spec.clients) is SmoothStronglyConvex and not _is_tight(found, attaining[0]):
+        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
+        if len(larger.board.evaluations) <= MOST_POINTS and larger.values:
+            found = _best(larger, attaining, found) or found
     return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
 
 
@@ -179,9 +182,6 @@ def specified(
         raise InvalidInput("local_steps", own.steps, "differ between clients, which is not analysed here",
                            "give one number for all clients; `lyapunov` takes unequal ones")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
-    if not (convex or spec.draws.everyone):
-        raise InvalidInput("participation", participation, "is not analysed for clients that are not convex",
-                           "give Full(), or convex clients")  # fmt: skip
     if not convex and spec.method.skip != 0:
         raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
                            "convex", "give one whose rounds all communicate")  # fmt: skip
@@ -233,7 +233,7 @@ def attained_rate(
     if not spec.draws.everyone:
         inexact = isinstance(spec.solver, ToInexactness)
         found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
-        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)[0].squared
+        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact, groups=1)[0].squared
     found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
     return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared
 

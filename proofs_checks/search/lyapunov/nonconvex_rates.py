@@ -15,6 +15,7 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent, points_of_state, pose_descent
+from fedconvex.proofs_checks.search.lyapunov.drawn_descents import pose_drawn_descent
 from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import SlowDescent, slowest_descent
@@ -33,13 +34,14 @@ SHOWN_POINTS = 20  # at which the gradient of the federation has length 1, unles
 @final
 @dataclass(frozen=True, eq=False)
 class NonconvexRate:
-    """min_{t<T} ‖∇f(p_t)‖² <= (gap·(f(w⁰) − inf f) + heterogeneity·ζ²)/(T − credit) + floor·ζ²·T/(T − credit).
+    """min_{t<T} ‖∇f(p_t)‖² <= (gap·(f(w⁰) − inf f) + again·‖∇f(w⁰)‖² + (heterogeneity + floor·T)·ζ²)/(T − credit).
 
     ζ² bounds mean‖∇F_k(p) − ∇f(p)‖² at the points p of the run; with `floor` 0 only that at the start counts. Without
     heterogeneity no constant below `lower` stands before f(w⁰) − inf f, for all T: `federation(T)` shows it.
 
     V = weight·(f(p) − inf f) + (a quadratic form of memories and of gradients at p) >= 0 decreases in every round by
-    ‖∇f(p)‖²/gap at least, but for what heterogeneity adds.
+    ‖∇f(p)‖²/gap at least, but for what heterogeneity adds. Where clients are sampled, squares of gradients and V are
+    expectations.
 
     Attributes:
         method, solver, clients, num_clients: what was asked.
@@ -82,13 +84,24 @@ class NonconvexRate:
     @cached_property
     def credit(self) -> Fraction:
         """Rounds that the bound takes away: V counts the first gradient, and what is left at the end the last one."""
-        matrix = self.function.matrix(MEAN)
-        first = matrix[-1][-1]
-        matrix[-1][-1] += self.function.entries[WEIGHT] / (2 * self.clients.highest)
-        # V >= last·‖∇f(p)‖², a quotient of two determinants
-        of_all, of_others = (_determinant(rows) for rows in (matrix, [row[:-1] for row in matrix[:-1]]))
-        last = of_all / of_others if of_others else Fraction(0)
-        return 1 + (first - last) / self._earned
+        last = self.function.entries[WEIGHT] / (2 * self.clients.highest)  # V >= last·‖∇f(p)‖²
+        if MEAN in self.function.posed.parts:
+            matrix = self.function.matrix(MEAN)
+            matrix[-1][-1] += last
+            # a quotient of two determinants
+            of_all, of_others = (_determinant(rows) for rows in (matrix, [row[:-1] for row in matrix[:-1]]))
+            last = of_all / of_others if of_others else Fraction(0)
+        return 1 + (min(self._first, self._earned) - last) / self._earned
+
+    @property
+    def again(self) -> Fraction:
+        """What is before ‖∇f(w⁰)‖² <= 2L(f(w⁰) − inf f), where V counts the first gradient for more than a round."""
+        return max(Fraction(0), self._first / self._earned - 1)
+
+    @property
+    def _first(self) -> Fraction:
+        place = self.descent.of_gradient
+        return Fraction(0) if place is None else self.function.entries[place]
 
     @property
     def _earned(self) -> Fraction:
@@ -117,11 +130,11 @@ class NonconvexRate:
         first, spread = sizes[0], sizes[1] ** 2
         paid = self.heterogeneity * spread + self.floor * spread * rounds
         # f(w⁰) − inf f also bounds the gradient at the start, which V counts: ‖∇f‖² <= 2L(f − inf f).
-        again = self.function.entries[self.descent.of_gradient] / self._earned
-        counted = self.gap + max(Fraction(0), 2 * self.clients.highest * again)
-        bounds = [2 * self.clients.highest * first, (counted * first + paid) / rounds]
+        steepest = 2 * self.clients.highest
+        counted = self.gap + steepest * max(Fraction(0), self._first / self._earned)
+        bounds = [steepest * first, (counted * first + paid) / rounds]
         if rounds > self.credit:
-            bounds.append((self.gap * first + paid) / (rounds - self.credit))
+            bounds.append(((self.gap + steepest * self.again) * first + paid) / (rounds - self.credit))
         return min(bounds)
 
     def federation(self, rounds: int = SHOWN_POINTS) -> Problem:
@@ -154,22 +167,44 @@ def _determinant(rows: list[list[Fraction]]) -> Fraction:
 def nonconvex_rate(spec: Specification, num_clients: int | str, weight: Fraction) -> NonconvexRate:
     """The rate; see `sublinear_rate`. Raises InvalidInput where no potential was found."""
     count, highest = min(spec.num_clients, 2), spec.clients.highest
+    if not spec.draws.everyone:
+        return _when_drawn(spec, num_clients, weight * highest)
     for point in points_of_state(spec.method, spec.solver, spec.clients, count):
         descent = pose_descent(spec.method, spec.solver, spec.clients, count, point, weight * highest)
         found = _cheapest(descent.posed)
         if found is not None:
-            answers = Exact() if isinstance(spec.solver, ToInexactness) else spec.solver  # exact ones are inexact, too
-            slow = slowest_descent(spec.method, answers, spec.clients, point)
+            slow = slowest_descent(spec.method, _answers(spec), spec.clients, point)
             at = SERVER if [*point] == ["server"] else ANSWERS
             return NonconvexRate(spec.method, spec.solver, spec.clients, num_clients, at, descent, found, slow)
-    raise InvalidInput("method", spec.method, "has no potential that was found to decrease with ‖∇f‖²",
-                       "give smaller steps, or more regularisation")  # fmt: skip
+    raise _none_found(spec.method)
+
+
+def _none_found(method: Method) -> InvalidInput:
+    return InvalidInput("method", method, "has no potential that was found to decrease with ‖∇f‖²",
+                        "give smaller steps, or more regularisation")  # fmt: skip
+
+
+def _when_drawn(spec: Specification, num_clients: int | str, weight: Fraction) -> NonconvexRate:
+    descent = pose_drawn_descent(spec.method, spec.solver, spec.clients, spec.draws, weight)
+    found = _cheapest(descent.posed)
+    if found is None:
+        raise _none_found(spec.method)
+    slow = None
+    if descent.of_spread is None:  # whoever is drawn, clients that are alike and remember nothing move alike
+        slow = slowest_descent(spec.method, _answers(spec), spec.clients, descent.point)
+    return NonconvexRate(spec.method, spec.solver, spec.clients, num_clients, SERVER, descent, found, slow)
+
+
+def _answers(spec: Specification) -> LocalSolver:
+    """The solver of the slow functions: exact answers are inexact, too."""
+    return Exact() if isinstance(spec.solver, ToInexactness) else spec.solver
 
 
 def _cheapest(posed: PricedRound) -> PricedFunction | None:
     """First without paying for heterogeneity in every round; then, if there is no such V, with it."""
     for sizes in range(1, len(posed.sizes) + 1):
-        one = replace(posed, sizes=posed.sizes[:sizes], paid=posed.paid[:sizes])
+        zeros = posed.zeros if sizes == 1 else ()
+        one = replace(posed, sizes=posed.sizes[:sizes], paid=posed.paid[:sizes], zeros=zeros)
         found = cheapest(one, Fraction(1), (Fraction(-1), Fraction(0))[:sizes])
         if found is not None and found.prices[0] > 0:
             return found

@@ -28,6 +28,7 @@ from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 VALUE = "value"  # in the place of a part: function values in the place of squares
+EACH = "each client"  # in the place of a part: vectors of clients, and not their means or deviations
 Place = tuple[str, int]  # a part, and the number of a coordinate in it
 Pair = tuple[Place, Place]  # an entry of a Lyapunov function's matrices
 

@@ -7,8 +7,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound
+from fedconvex.proofs_checks.worst_cases.programs.interior_points import Cone, least
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Key
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
+from fedconvex.proofs_checks.worst_cases.programs.solver import units
 
 NO_MARGIN = 1e-9  # a margin below which the solver's result is not even nearly a proof, where there may be none
 
@@ -33,8 +34,6 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
         zeros: vectors of instances that attain the rate, on which the proof's form has to vanish: the margin counts
             orthogonally to these.
     """
-    import clarabel
-
     program, count, pairs = posed.parts, len(posed.inequalities), posed.pairs
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
     scaled = [m[2:] * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
@@ -54,44 +53,38 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
     equations = [np.concatenate([[0], diagonal, np.zeros(count)])]
     balance = np.concatenate([change_of_values * weights[:, None], -values / norms[:, None]])
     equations += [np.concatenate([[0], row]) for row in balance.T]
-    A, b = [np.array(equations)], [np.array([diagonal.sum(), *np.zeros(len(equations) - 1)])]
-    cones: list[Any] = [clarabel.ZeroConeT(len(equations)), clarabel.NonnegativeConeT(count + 1)]
     # The margin is at most 1, and the multipliers are not negative.
     bounds = np.zeros((count + 1, 1 + len(pairs) + count))
     bounds[0, 0], bounds[1:, 1 + len(pairs) :] = 1.0, -np.eye(count)
-    A.append(bounds)
-    b.append(np.array([1.0, *np.zeros(count)]))
+    cones = [Cone(bounds.T[..., None, None], np.array([1.0, *np.zeros(count)])[:, None, None])]
     for place, m in enumerate(scaled):
         change = rate * m[count : count + len(pairs)] - m[count + len(pairs) :]
-        room = complement([program.coordinates(zero)[place] for zero in zeros], vectors[place])
-        part = [-room[None], change * weights[:, None, None], -m[:count] / norms[:, None, None]]
-        A.append(-triangles(np.concatenate(part)).T)
-        b.append(np.zeros(A[-1].shape[0]))
-        cones.append(clarabel.PSDTriangleConeT(m.shape[-1]))
+        form = np.concatenate([change * weights[:, None, None], -m[:count] / norms[:, None, None]])
+        inside, along = orthogonal([program.coordinates(zero)[place] for zero in zeros], vectors[place])
+        # A positive form that vanishes on a vector maps it to 0.
+        equations += [np.concatenate([[0], row]) for row in (form @ along).reshape(len(form), -1).T]
+        cones.append(_positive(inside.T @ form @ inside, 1.0))
     for part_name in dict.fromkeys(a[0] for a, _ in pairs):
         n = sum(1 for a, c in pairs if a == c and a[0] == part_name)
-        basis = np.zeros((1 + len(pairs) + count, n, n))
-        basis[0] = -np.eye(n) * (part_name != VALUE)  # function values may have weight 0
+        basis = np.zeros((len(pairs) + count, n, n))
         for i, (a, c) in enumerate(pairs):
             if a[0] == part_name:
-                basis[1 + i, a[1], c[1]] = basis[1 + i, c[1], a[1]] = 1.0
-        A.append(-triangles(basis).T)
-        b.append(np.zeros(A[-1].shape[0]))
-        cones.append(clarabel.PSDTriangleConeT(n))
+                basis[i, a[1], c[1]] = basis[i, c[1], a[1]] = 1.0
+        cones.append(_positive(basis, float(part_name != VALUE)))  # function values may have weight 0
     objective = np.zeros(1 + len(pairs) + count)
     objective[0] = -1.0
-    x, _, _ = conic(np.vstack(A), np.concatenate(b), cones, objective)
-    if not np.isfinite(x).all():
+    right = np.array([diagonal.sum(), *np.zeros(len(equations) - 1)])
+    x = least(objective, (np.array(equations), right), cones)
+    if x is None:
         return None
     found = x[1 : 1 + len(pairs)] * [sizes[a] * sizes[c] for a, c in pairs]
     return Proposed(dict(zip(pairs, map(float, found), strict=True)), x[1 + len(pairs) :] / norms, float(x[0]))
 
 
-def complement(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> np.ndarray:
-    """The projection onto what is orthogonal to these vectors, in the solver's units."""
-    along = orthogonal(zeros, unit)[1]
-    projection: np.ndarray = np.eye(len(unit)) - along @ along.T
-    return projection
+def _positive(matrices: np.ndarray, margin: float) -> Cone:
+    """Σ x_i · matrices_i, without the margin, which is the first unknown."""
+    first = margin * np.eye(matrices.shape[-1])
+    return Cone(np.concatenate([first[None], -matrices])[:, None], np.zeros((1, *first.shape)))
 
 
 def orthogonal(zeros: Sequence[Sequence[Any]], unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -118,9 +118,11 @@ def sublinear_rate(
 
     Args:
         method: as in `lyapunov`; at most 16 local steps.
-        clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too; `WeaklyConvex(L_minus, L)` with
-            everyone, and rounds that all communicate.
-        num_clients, local_solver, participation: as in `lyapunov`.
+        clients: `SmoothConvex(L)`, or a class with mu > 0, which is convex, too; `WeaklyConvex(L_minus, L)` where all
+            rounds communicate.
+        num_clients, local_solver, participation: as in `lyapunov`. Where K of m clients that need not be convex are
+            sampled, they may remember nothing, or one multiple of their gradients (`Scaffold`, `FedDyn`); V, in
+            expectation, is then a function value plus how far memories are from the gradients at the server's point.
         weight: > 0, how much heterogeneity counts beside the start.
         points: "before": f where the rounds begin, the start included, f(w⁰) − f* <= L‖w⁰ − x*‖²/2; "after": where they
             end, for methods in which everyone takes part and V measures the server's point; "last": the last value

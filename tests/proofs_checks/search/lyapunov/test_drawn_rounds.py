@@ -14,6 +14,12 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import _reached as reached
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
+from fedconvex.proofs_checks.search.lyapunov.drawn_groups import GroupMoments, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn, pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import _best, specified
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -30,14 +36,25 @@ def every_draw(m, K):
     return [Draw(np.array(chosen), np.ones(K, dtype=np.int64)) for chosen in combinations(range(m), K)]
 
 
-def value(function, state):
-    """V at a state, which measures nothing but the state here."""
-    total = 0
-    for part, matrix in zip(function.posed.coordinates.parts, function.matrices, strict=True):
-        u = parts_of(function, part, state, [])
+def value(function, state, curvatures):
+    """V at a state of clients a_k x²/2, and at the points where their gradients are those that they remember."""
+    posed, total = function.posed, 0
+    factors = memories_at_rest(posed.coordinates)
+    points = [
+        fractions_of(state.memory[name[:-2]]) / F(int(factors[name].p), int(factors[name].q))
+        / np.array(curvatures, dtype=object)[:, None]
+        for name in factors if any(f"({name}" in known for known in posed.names.values())
+    ]  # fmt: skip
+    parts = [part.part for part in posed.coordinates.parts]
+    for part, matrix in zip(posed.coordinates.parts, function.matrices, strict=True):
+        u = parts_of(function, part, state, points)
+        assert len(u) == len(matrix) == sum(place[0] == part.part for place in posed.names)
         for i, row in enumerate(matrix):
             for j, entry in enumerate(row):
                 total += entry * (u[i] * u[j]).sum() / (1 if u[i].ndim == 1 else len(u[i]))
+    weights = [c for (place, _), c in function.entries.items() if place[0] not in parts]
+    for x, weight in zip(points, weights, strict=True):
+        total += weight * sum(a * (row * row).sum() / 2 for a, row in zip(curvatures, x, strict=True)) / len(x)
     return total
 
 
@@ -62,8 +79,8 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
     start = here.start(here.arithmetic.array([data.draw(fractions(-3, 3))]))
     errors = here.advance(start, data.draw(st.sampled_from(every_draw(m, K))))
     still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact")
-    after = [value(found.function, still.advance(errors, draw)) for draw in every_draw(m, K)]
-    assert sum(after) / len(after) <= found.upper * value(found.function, errors)
+    after = [value(found.function, still.advance(errors, draw), curvatures) for draw in every_draw(m, K)]
+    assert sum(after) / len(after) <= found.upper * value(found.function, errors, curvatures)
 
 
 @pytest.mark.sample(4)
@@ -95,6 +112,80 @@ def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):
         size = np.trace(second)
         second = second / size
     assert size == pytest.approx(float(found.lower), rel=1e-3)
+
+
+def map_of_scaffold(a, s, e, drawn, option):
+    """The map of (w, c, c_1, …, c_m) on clients a_k x²/2 when these are drawn, by NumPy alone."""
+    m, columns = len(a), []
+    for unit in np.eye(m + 2):
+        w, c, memories = unit[0], unit[1], unit[2:]
+        y = np.full(m, w)
+        for _ in range(e):
+            y = y - s * (a * y - memories + c)
+        new = a * w if option == 1 else memories - c + (w - y) / (e * s)
+        kept = memories.copy()
+        kept[drawn] = new[drawn]
+        columns.append([y[drawn].mean(), c + (new - memories)[drawn].sum() / m, *kept])
+    return np.array(columns).T
+
+
+def spectral_radius(matrix):
+    return np.abs(np.linalg.eigvals(matrix)).max()
+
+
+@pytest.mark.parametrize("option", [1, 2])
+@pytest.mark.parametrize(("m", "K", "first"), [(2, 1, 1), (3, 1, 2), (3, 2, 1), (4, 2, 2), (5, 3, 4)])
+def test_two_groups_have_the_moments_of_all_draws(m, K, first, option):
+    """The second moments by enumeration of the draws, on the space of states in which c is the mean of the c_k."""
+    low, high, s, e = 1.0, 6.0, 7 / 40, 2
+    a = np.array([low] * first + [high] * (m - first))
+    maps = [map_of_scaffold(a, s, e, list(drawn), option) for drawn in combinations(range(m), K)]
+    inside = np.vstack([np.eye(m + 2)[[0, *range(2, m + 2)]]])
+    inside[1:, 1] = 1 / m
+    back = np.linalg.pinv(inside.T)
+    maps = [back @ M @ inside.T for M in maps]
+    enumerated = spectral_radius(sum(np.kron(M, M) for M in maps) / len(maps))
+    method = fc.Scaffold(stepsize=F(7, 40), local_steps=e, option=option)
+    spec = specified(method, SmoothStronglyConvex(1, 6), m, None, Uniform(K))
+    found = coordinates_when_drawn(spec.method, spec.solver, spec.clients, spec.draws)
+
+    def radius(share):
+        moments = GroupMoments(found, spec.solver, spec.draws, OnALine(F(1), F(6), share))
+        matrix = reached(moments.matrix, moments.starts)
+        return spectral_radius(np.array([[float(x) for x in row] for row in matrix]))
+
+    assert radius(F(first, m)) == pytest.approx(enumerated, rel=1e-9)
+    if 2 * first != m:
+        assert radius(F(m - first, m)) != pytest.approx(enumerated, rel=1e-3)  # other groups, other moments
+
+
+def test_two_groups_are_slower_than_clients_of_one_curvature():
+    """FedDynOneGD, one of two clients: on every single curvature errors grow by at most 1.0118 a round, squared."""
+    found = lyapunov(fc.FedDynOneGD(alpha=F(200, 3)), SmoothStronglyConvex(1, 50), 2, participation=Uniform(1))
+    at = found.slowest.federation
+    assert {at.first, at.second} == {1, 50}
+    assert 1.1343 < found.lower < 1.1344 < found.upper < 1.167
+    assert len(found.federation().L) == 2
+    with pytest.raises(ValueError, match="no proof"):  # no proof that the two groups refute
+        replace(found.function, rate=found.lower)
+
+
+def test_remembered_points_prove_more():
+    """SCAFFOLD's memories are gradients: without the points where they are V proves no decrease here."""
+    method = fc.Scaffold(stepsize=F(7, 40), local_steps=2)
+    found = lyapunov(method, SmoothStronglyConvex(1, 6), 2, participation=Uniform(1))
+    assert "∇F_k⁻¹(c_k)" in str(found.function)
+    assert found.upper < 0.98
+    spec = specified(method, SmoothStronglyConvex(1, 6), 2, None, Uniform(1))
+    plain = _best(pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws), [found.slowest])
+    assert plain.rate > 1.039
+
+
+@pytest.mark.parametrize("clients", [2, 3, 5, 1000])
+def test_groups_leave_no_one_out(clients):
+    counts = counts_to_try(clients)
+    assert min(counts) == 1
+    assert max(counts) == clients - 1
 
 
 def test_everyone_drawn_is_everyone():

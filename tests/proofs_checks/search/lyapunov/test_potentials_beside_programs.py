@@ -76,7 +76,7 @@ def worst_sum(name, clients, T, part):
         start = inner(gradients[0], gradients[0])
         return float(part) * (float(found.gap) * gap + float(first) * start + float(found.heterogeneity) * spread)
 
-    weights = [1.0] * T + [float(1 + first - found.credit)]
+    weights = [1.0] * T + [float(1 + min(first, 1) - found.credit)]
     return program.worst(lambda inner: sum(c * inner(g, g) for c, g in zip(weights, gradients, strict=True)), paid)
 
 

@@ -49,7 +49,7 @@ def test_the_page_is_what_the_code_computes():
         *theorems.rows(),
         *floors_and_convex_clients.floor_rows(),
         *floors_and_convex_clients.convex_rows(),
-        *floors_and_convex_clients.nonconvex_methods(),
+        *floors_and_convex_clients.nonconvex_rows(),
     ]
     assert sum(line.startswith("| `") for line in kept) == len(some)
 
