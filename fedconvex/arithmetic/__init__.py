@@ -22,12 +22,12 @@ NAMES = ("float", "exact", "ball", "torch")
 
 def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
     """The arithmetic of this name; only balls have a `precision`, in bits."""
-    if name == "exact":
-        return _exact()
     if isinstance(name, Arithmetic):
         return name
     if not isinstance(name, str) or name not in NAMES:  # type: ignore[redundant-expr]
         raise InvalidInput("arithmetic", name, "is unknown", one_of(name, NAMES))
+    if name == "exact":
+        return _exact()
     if name in ("float", "torch"):
         from fedconvex.arithmetic.dense import NumpyArithmetic, TorchArithmetic
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fedconvex.proofs_checks.reporting import cache
 from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder
 from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
 from fedconvex.theory import statement
@@ -20,9 +21,12 @@ WITH_ROCQ = [
 
 
 def accepted(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> list[Exported]:
-    """Writes these statements' theorems to a new folder, where Rocq must accept all of them."""
+    """Writes these statements' theorems to a new folder, where Rocq must accept all of them, or has before.
+
+    As with `fedconvex verify --kernel rocq`, no text is compiled twice.
+    """
     written = write_theories(place, [statement(name) for name in identifiers])
-    found = list(check_folder(rocq, place, written))
+    found = list(check_folder(rocq, place, written, kept=cache.folder() / "rocq"))
     assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
     return written
 
