@@ -12,6 +12,8 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
+from fedconvex.safe_text import one_line
+from fedconvex.shown import COLUMNS, on_screen
 from fedconvex.verdicts import Verdict
 
 
@@ -61,6 +63,22 @@ class Discovered:
         """The bound, or those of which it is the larger one."""
         functions = sympy.QQ.frac_field(*self.parameters)
         return [functions.from_sympy(f) for f in (self.bound.args if self.bound.func is sympy.Max else (self.bound,))]
+
+    def __str__(self) -> str:
+        """The bound, where it holds, V where there is one, and what was checked."""
+        if self.bound is None:
+            return f"{self.verdict.name}: {self.says}"
+        relation = ">=" if self.metric == "descent" else "<="
+        left, right = ("V(next state)", "V(state)") if self.metric == "lyapunov" else (self.metric, "N")
+        where = ", ".join(map(str, self.where)) or "all parameters are positive"
+        lines = [f"{left} {relation} {self.bound} · {right}", f"where {where}"]
+        if self.function:
+            parts = (name if c == 1 else f"{name} · ({c})" for name, c in self.function.items())
+            lines.append(f"V = {' + '.join(parts)}, of the state's errors")
+        return on_screen("\n".join([*lines, f"{self.verdict.name}: {self.says}"]))
+
+    def __repr__(self) -> str:
+        return f"<{self.verdict.name}: {self.metric} bound {one_line(str(self.bound), COLUMNS)}>"
 
     def _repr_markdown_(self) -> str:
         relation = r"\ge" if self.metric == "descent" else r"\le"

@@ -6,7 +6,7 @@ parameters as symbols, which turns it into a statement that is proved, or not: a
 and signs on the whole domain.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from inspect import signature
@@ -77,11 +77,14 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
         InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case`, or
             `lyapunov`, refuses.
     """
+    if not callable(arguments):
+        problem = "is no function of parameters"
+        raise InvalidInput("arguments", arguments, problem, "give lambda mu: dict(method=…, clients=…)")
     symbols = {name: sympy.Symbol(name, positive=True) for name in signature(arguments).parameters}
     if not symbols:
         raise InvalidInput("arguments", arguments, "has no parameters", "give a function of some, or call worst_case")
     integer_at_least(samples, BATCH, "samples")
-    relations = checked_relations(tuple(where(**symbols)) if where else ())
+    relations = checked_relations(_relations(where, symbols))
     drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
     points = list(islice(drawn, 1))  # drawn so far; a second start uses the points of the first again
     if arguments(**named(points[0])).get("metric") == "lyapunov":
@@ -108,6 +111,24 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
                     return _proved(begun, arguments, points[start], found, formulas, count)
         begun = replace(begun, says=f"no rational functions fit {len(found.seen)} of {count} worst cases")
     return begun
+
+
+def _relations(where: Any, symbols: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The relations of the domain. Raises InvalidInput for what is no function of the parameters that gives several."""
+    if where is None:
+        return ()
+    names = ", ".join(symbols)
+    cure = f"give lambda {names}: (…,), relations between {names}"
+    if not callable(where):
+        raise InvalidInput("where", where, "is no function of the parameters", cure)
+    try:
+        signature(where).bind(**symbols)
+    except TypeError as error:
+        raise InvalidInput("where", where, f"does not have the parameters {names} ({error})", cure) from None
+    found = where(**symbols)
+    if not isinstance(found, Collection) or isinstance(found, str):
+        raise InvalidInput("where", found, "is not a collection of relations", cure)
+    return tuple(found)
 
 
 def _known_first(points: list[Point], drawn: Iterator[Point]) -> Iterator[Point]:

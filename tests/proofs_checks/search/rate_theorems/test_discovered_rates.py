@@ -150,6 +150,7 @@ def test_two_local_steps_of_scaffold(two_steps: Discovered) -> None:
     values = {"stepsize": 1, "local_steps": 2, "mu": F(1, 7), "L": 1}
     assert two_steps.at(x=F(1, 7)) == scaffold.accelerated(**values)
     assert is_never_broken(two_steps, 40)
+    assert "\nV = ‖server‖² + mean‖c_k − mean‖² · (" in str(two_steps)
 
 
 @pytest.mark.parametrize("seed", range(3))

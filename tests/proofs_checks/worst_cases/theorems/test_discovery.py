@@ -276,3 +276,37 @@ def test_signs_that_a_condition_of_third_degree_shows_with_others() -> None:
     assert found.at(a=1) == Fraction(1, 9)
     with pytest.raises(InvalidInput, match="outside"):
         found.at(a=Fraction(3, 2))
+
+
+def descent_by(s: Any) -> dict[str, Any]:
+    return {"method": fc.FedGD(stepsize=s), "clients": SmoothConvex(1), "metric": "gap"}
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ([s <= 1], "where = .* is no function of the parameters; give lambda s:"),
+        (lambda mu: (mu <= 1,), "does not have the parameters s"),
+        (lambda s: s <= 1, "where = s <= 1: is not a collection of relations"),
+        (lambda s: "s <= 1", "is not a collection of relations"),
+        (lambda s: (s,), "is no inequality"),
+    ],
+)
+def test_a_domain_that_is_no_function_of_the_parameters_is_refused(where: Any, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        discover(descent_by, where)
+
+
+def test_arguments_that_are_no_function_are_refused() -> None:
+    given: Any = descent_by(1)
+    with pytest.raises(InvalidInput, match=r"arguments = .* is no function of parameters"):
+        discover(given)
+
+
+def test_what_was_found_shows_itself() -> None:
+    found = discover(descent_by, lambda s: (s <= 1,))
+    first, second, *rest = str(found).splitlines()
+    assert (first, second) == (f"gap <= {found.bound} · N", "where s <= 1")
+    assert " ".join(" ".join(rest).split()) == f"PROVED: {found.says}"
+    assert repr(found) == f"<PROVED: gap bound {found.bound}>"
+    assert len(repr(Discovered((s,), "gap", Verdict.UNKNOWN, "nothing fits", ()))) < 60
