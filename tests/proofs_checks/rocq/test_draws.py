@@ -7,13 +7,13 @@ import pytest
 from fedconvex.claims.terms import Number, drawn, family, inner, norm, parameter, parts, server
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
-from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
+from fedconvex.proofs_checks.rocq.compiling import Rocq
 from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.terms import Missing, factored
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, accepted
+from .theorem_folders import WITH_ROCQ, on_standard_axioms, refuses
 
 THEOREMS = (
     "fedprox.equation9", "fedprox.equation10", "fedprox.equation11", "fedprox.equation12", "fedprox.equation14",
@@ -144,18 +144,14 @@ def test_a_length_in_a_draw_outside_an_expectation_and_one_with_other_numbers_ar
 
 @pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The theorems, which Rocq accepts on the axioms of its real numbers."""
-    place = tmp_path_factory.mktemp("rocq") / "theories"
-    assert granted(axioms_of(rocq, place, accepted(rocq, place, THEOREMS))) == []
-    return place
+    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", THEOREMS)
 
 
 @pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
     before, begin, theorem = exported(statement(identifier)).text.rpartition("\nTheorem ")
     assert old in theorem.partition("Proof.")[0]
-    (folder / "Statements" / "mutant.v").write_text(before + begin + theorem.replace(old, new, 1))
-    assert not rocq.compile(folder, "Statements/mutant").accepted
+    assert refuses(rocq, folder, before + begin + theorem.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("lemma", [pytest.param(lemma, marks=WITH_ROCQ) for lemma in (*SHOWN, *NOT_SHOWN)])

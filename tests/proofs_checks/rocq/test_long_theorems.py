@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.rocq.compiling import Rocq
 from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, accepted
+from .theorem_folders import WITH_ROCQ, accepted, changed, on_standard_axioms, refuses, theorem_of
 
 # Changes of the theorem itself, at the last place where the text has them.
 MUTANTS = (
@@ -27,19 +27,6 @@ LONGEST = (  # up to half a minute each
     ("feddyn.theorem5convex", "<= 50 * ((sqrt", "<= 49 * ((sqrt"),
     ("feddyn.theorem5stronglyconvex", "<= 151 * (((Rmax", "<= 150 * (((Rmax"),
 )
-
-
-def changed(identifier: str, old: str, new: str) -> str:
-    """The text with one change, at the last place."""
-    before, found, after = exported(statement(identifier)).text.rpartition(old)
-    assert found, (identifier, old)
-    return before + new + after
-
-
-def theorem_of(identifier: str) -> str:
-    """The theorem of the statement itself, which is the last one, without its proof."""
-    name = identifier.replace(".", "_")
-    return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
 
 
 def test_fedpd_without_skipped_rounds_is_anchored_at_the_server() -> None:
@@ -69,16 +56,13 @@ def test_what_roots_need_of_the_conditions_is_shown_once() -> None:
 
 @pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The theorems, which Rocq accepts."""
-    place = tmp_path_factory.mktemp("rocq") / "theories"
-    accepted(rocq, place, sorted({identifier for identifier, _, _ in MUTANTS}))
-    return place
+    theorems = sorted({identifier for identifier, _, _ in MUTANTS})
+    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", theorems)
 
 
 @pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
-    (folder / "Statements" / "mutant.v").write_text(changed(identifier, old, new))
-    assert not rocq.compile(folder, "Statements/mutant").accepted
+    assert refuses(rocq, folder, changed(identifier, old, new))
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from fedconvex.proofs_checks.claims import derivation_of
-from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
+from fedconvex.proofs_checks.rocq.compiling import Rocq
 from fedconvex.proofs_checks.rocq.files import exported, script_for
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
 
 from .rocq_mutants import mutants_of, shown_wrong
-from .theorem_folders import WITH_ROCQ, accepted, changed, theorem_of
+from .theorem_folders import WITH_ROCQ, changed, on_standard_axioms, refuses, theorem_of
 
 THEOREMS = (
     "li_fedavg.varianceattheminimiser", "li_fedavg.drawnclients", "dane.similarclients",
@@ -139,16 +139,12 @@ def test_weaker_assumptions_are_mutants_and_a_federation_shows_that_they_are_fau
 
 @pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The theorems, which Rocq accepts on the axioms of its real numbers."""
-    place = tmp_path_factory.mktemp("rocq") / "theories"
-    assert granted(axioms_of(rocq, place, accepted(rocq, place, THEOREMS))) == []
-    return place
+    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", THEOREMS)
 
 
 @pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
-    (folder / "Statements" / "mutant.v").write_text(changed(identifier, old, new))
-    assert not rocq.compile(folder, "Statements/mutant").accepted
+    assert refuses(rocq, folder, changed(identifier, old, new))
 
 
 @pytest.mark.parametrize("lemma", [pytest.param(x, marks=WITH_ROCQ) for x in (*SHOWN, IS_IDLE, *NOT_SHOWN)])

@@ -8,14 +8,14 @@ from fedconvex.claims.terms import number, parameter
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.cases import Split, split
-from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, granted
+from fedconvex.proofs_checks.rocq.compiling import Rocq
 from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.steps import theorem_of_statement
 from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, accepted, changed, theorem_of
+from .theorem_folders import WITH_ROCQ, changed, on_standard_axioms, refuses, theorem_of
 
 # One step after the other, the sum of the gradients on the way, a potential along the steps; a case that decides a
 # maximum, and one by the number of clients.
@@ -143,13 +143,9 @@ def test_a_strict_sign_is_seen_where_one_is() -> None:
 
 @pytest.fixture(scope="module")
 def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The theorems, which Rocq accepts on the axioms of its real numbers."""
-    place = tmp_path_factory.mktemp("rocq") / "theories"
-    assert granted(axioms_of(rocq, place, accepted(rocq, place, THEOREMS))) == []
-    return place
+    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", THEOREMS)
 
 
 @pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
 def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
-    (folder / "Statements" / "mutant.v").write_text(changed(identifier, old, new))
-    assert not rocq.compile(folder, "Statements/mutant").accepted
+    assert refuses(rocq, folder, changed(identifier, old, new))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fedconvex.proofs_checks.reporting import cache
-from fedconvex.proofs_checks.rocq.compiling import Rocq, check_folder
+from fedconvex.proofs_checks.rocq.compiling import Rocq, axioms_of, check_folder, granted
 from fedconvex.proofs_checks.rocq.files import Exported, exported, write_theories
 from fedconvex.theory import statement
 
@@ -29,6 +29,18 @@ def accepted(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> list[Export
     found = list(check_folder(rocq, place, written, kept=cache.folder() / "rocq"))
     assert [(one.accepted, one.problem) for one in found] == [(True, "")] * len(written)
     return written
+
+
+def on_standard_axioms(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> Path:
+    """The folder, where Rocq accepts the theorems on the axioms of its real numbers."""
+    assert granted(axioms_of(rocq, place, accepted(rocq, place, identifiers))) == []
+    return place
+
+
+def refuses(rocq: Rocq, folder: Path, mutant: str) -> bool:
+    """Whether Rocq refuses the text in such a folder."""
+    (folder / "Statements" / "mutant.v").write_text(mutant)
+    return not rocq.compile(folder, "Statements/mutant").accepted
 
 
 def theorem_of(identifier: str) -> str:
