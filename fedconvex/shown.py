@@ -4,7 +4,7 @@ Everything in a summary may come from files: control characters are written out,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
@@ -223,9 +223,3 @@ def _padded(text: str, width: int, right: bool = False) -> str:
 
 def _escaped(text: str) -> str:
     return escape(printable(text))
-
-
-def lines_of(written: Iterable[str] | str) -> Callable[[], Summary]:
-    """A summary that is a text as it stands, its first line the title."""
-    lines = written.splitlines() if isinstance(written, str) else list(written)
-    return lambda: Summary(lines[0] if lines else "", notes=tuple(lines[1:]))

@@ -239,10 +239,11 @@ def _assumptions(written: list[Exported]) -> str:
 
 def _makefile(written: list[Exported]) -> str:
     """Rules with the dependencies written out: the library file by file, then all theorems."""
-    compile_it = "\tcoqc -q -R FedConvex FedConvex -R Statements Statements $<"
+    compile_it = "\t$(COQC) -q -R FedConvex FedConvex -R Statements Statements $<"
     theorems = [f"Statements/{one.module}.vo" for one in written]
     last = f"FedConvex/{LIBRARY[-1]}.vo"
     lines = [
+        "COQC := $(if $(shell command -v coqc),coqc,rocq compile)",  # Rocq 9 can come without the old name
         f"THEOREMS = {' '.join(theorems)}",
         "all: Assumptions.vo",
         f"Assumptions.vo: Assumptions.v {last} $(THEOREMS)",

@@ -188,10 +188,6 @@ class RunScript:
     # ---- the proof
 
     @property
-    def unfolded(self) -> str:
-        return f"unfold {', '.join(self.atoms.values())} in *; cbv beta in *" if self.atoms else "idtac"
-
-    @property
     def unfold(self) -> str:
         return f"unfold {', '.join(self.atoms.values())}; cbv beta" if self.atoms else "idtac"
 

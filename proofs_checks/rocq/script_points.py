@@ -203,7 +203,6 @@ def name_lengths(script: "Script") -> None:
     script.lengths = []
     script.length_names = []
     texts: set[str] = set()
-    script.length_of = {}
     drawn = drawn_only(script)
     terms = dict.fromkeys(p.args[0] for x in script.numbers for p in parts(x) if p.head == "norm")
     for place, of in enumerate(terms, 1):

@@ -4,7 +4,7 @@ What the kernel's board knows, such as which two points are one, only chooses wh
 """
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 from fedconvex.claims.terms import Number, Vector, gradient, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
@@ -28,7 +28,6 @@ class Script:
         self.read = TheoremSteps(theorem)
         self.steps, self.cited = self.read.steps, self.read.cited
         self.out: list[str] = []
-        self.length_of: dict[Vector, tuple[int, Any]]
         self.lengths: list[Length]
         self.length_names: list[str]
         self.drawn_lengths: list[Length] = []  # in the outcomes of a draw

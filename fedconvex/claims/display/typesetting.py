@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from fedconvex.claims.terms import Number, Term, number
 
 SUM, PRODUCT, POWER, ATOM = range(4)
-PRODUCTS = ("*", "/", "neg")
 LONG = 30  # characters of LaTeX
 TALL = ("frac", r"\sum", r"\left")
 

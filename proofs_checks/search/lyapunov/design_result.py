@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 UNITS = {"round": "rounds", "gradient": "gradients of a client", "byte": "vectors sent and received per client"}
-TENFOLD = Fraction(1, 10)
 MOST_BITS = 1 << 14  # of the logarithms with which rounds are counted
 
 
