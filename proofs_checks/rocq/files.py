@@ -46,6 +46,7 @@ LIBRARY = (
     "Instances",
     "DrawnPoints",
     "DrawnLengths",
+    "ProximalPoints",
 )  # in the order in which they are compiled
 # Statements whose generated proofs take Rocq longer than 20 seconds, or that it refuses.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -59,6 +60,7 @@ OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs
 RARELY_NEEDED = {
     "DrawnPoints": "split_drawn",
     "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws",
+    "ProximalPoints": "mean_and_rest",
     "Idle": "idle_square",
     "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)",
 }

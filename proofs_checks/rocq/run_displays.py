@@ -131,7 +131,7 @@ class RunDisplay:
         fixed, moving = set(), set()
         for name in self.theorem.round.variables:
             if self.theorem.is_fixed(name):
-                fixed.add(name)
+                fixed.add(self.theorem.process(name)[0])
             else:
                 moving.add(self.theorem.process(name)[0])
         return sorted(moving), sorted(fixed)

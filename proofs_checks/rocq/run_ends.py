@@ -128,7 +128,14 @@ def leftovers_of(script: "RunScript", last: Sum) -> list[tuple[str, str]]:
         instead = "0" if equal is None else script.key(equal)
         found.append((f"({factor}) * ({script.key(key)} - {instead})", f"times_zero, equal_{key[1]}"))
     left = {key: total for key, of in grouped.items() if (total := sum_of(of, value))}
-    ended = {key: total for key, total in left.items() if key is not None and key[0] == "end"}
+    ending = any(key is not None and key[0] == "end" for key in left)
+    for key, equal in script.equal_at_start.items():
+        if ending and key[0] == "" and equal in left:  # a number at the start that is one at any time
+            total = left.pop(equal)
+            factor = script.writer.factor(divided(-total))
+            found.append((f"{factor} * ({script.key(key)} - {script.key(equal)})", f"times_zero, equal_{key[1]}"))
+            left[key] = total
+    ended = {key: total for key, total in left.items() if ending and key is not None and key[0] in ("end", "")}
     begun = {key: total for key, total in left.items() if key not in ended}
     if any(key is None or key[0] not in ("", "start") for key in begun) or (ended and script.drawn):
         raise Missing(f"an identity between numbers of a run: {list(left)}")
