@@ -35,6 +35,10 @@ class Exponentials:
         self.exponents[name] = [exponent]
         return parameter(name)
 
+    def are_in(self, of: Number) -> bool:
+        """Whether the formula has such a parameter."""
+        return any(part.head == "parameter" and part.args[0] in self.exponents for part in parts(of))
+
     def put_back(self, of: Number) -> Number:
         """The formula with exp(x) in the place of its parameters."""
         for name, (exponent, *_) in self.exponents.items():

@@ -101,7 +101,7 @@ class RoundTerms:
             case "free", (name,):
                 return self.variables[name].meaning
             case "gradient", (at,):
-                return round_.put(round_.gradient(self.meaning(at)))
+                return round_.put(round_.gradient(round_.put(self.meaning(at))))
             case "objective gradient", (at,):
                 return round_.put(round_.objective_gradient(self.meaning(at)))
             case "mean", (v,):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, number, parameter, parts
+from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.run_sums import Key, Sum, sum_of
@@ -63,7 +63,7 @@ def introduce_parameters(script: "RunScript") -> None:
 def _ratio_sign(script: "RunScript", name: str, known: RoundRatio, strict: bool) -> None:
     """The sign of a ratio, from what is known without any sum of its powers."""
     zero, setting = number(0), script.theorem.master.setting
-    if any(p in map(parameter, script.theorem.terms.exponentials.names) for p in parts(known.ratio)):
+    if script.theorem.terms.exponentials.are_in(known.ratio):
         setting = script.theorem.terms.setting_for(known.ratio)
     rooted = known.ratio if any(p.head == "root" for p in parts(known.ratio)) else zero
     alone = TheoremText(f"{script.theorem.name}_{name}", setting, Claim(zero, "<=", rooted), proofs.Derivation())
@@ -130,7 +130,7 @@ def leftovers_of(script: "RunScript", last: Sum) -> list[tuple[str, str]]:
     left = {key: total for key, of in grouped.items() if (total := sum_of(of, value))}
     ending = any(key is not None and key[0] == "end" for key in left)
     for key, equal in script.equal_at_start.items():
-        if ending and key[0] == "" and equal in left:  # a number at the start that is one at any time
+        if ending and key[0] == "" and equal is not None and equal in left:  # a number at the start that is one at any time
             total = left.pop(equal)
             factor = script.writer.factor(divided(-total))
             found.append((f"{factor} * ({script.key(key)} - {script.key(equal)})", f"times_zero, equal_{key[1]}"))
