@@ -130,7 +130,9 @@ def leftovers_of(script: "RunScript", last: Sum) -> list[tuple[str, str]]:
     left = {key: total for key, of in grouped.items() if (total := sum_of(of, value))}
     ending = any(key is not None and key[0] == "end" for key in left)
     for key, equal in script.equal_at_start.items():
-        if ending and key[0] == "" and equal is not None and equal in left:  # a number at the start that is one at any time
+        if (
+            ending and key[0] == "" and equal is not None and equal in left
+        ):  # a number at the start that is one at any time
             total = left.pop(equal)
             factor = script.writer.factor(divided(-total))
             found.append((f"{factor} * ({script.key(key)} - {script.key(equal)})", f"times_zero, equal_{key[1]}"))
