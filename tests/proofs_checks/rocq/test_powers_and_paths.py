@@ -5,6 +5,7 @@ is in its own proof that Rocq refuses them.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,8 +163,8 @@ def test_values_of_exp_are_one_where_their_exponents_are() -> None:
 
 
 def test_a_parameter_with_the_name_of_an_exponential_is_refused() -> None:
-    parameters = run_terms().parameters
-    parameters.setting.signs["exp_1"] = "positive"  # type: ignore[index]
+    setting = statement(EXP).setting
+    parameters = SettingParameters(replace(setting, signs={**setting.signs, "exp_1": "positive"}))
     with pytest.raises(Missing, match="called exp_1"):
         Exponentials().named(parameter("kappa"), parameters)
 
