@@ -1,9 +1,10 @@
 """The script of a theorem whose proof follows a potential along any number of local steps."""
 
+from dataclasses import replace
 from typing import final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.claims.terms import Number, Vector, number, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.rocq.along_steps import BEFORE, OF_BEFORE, OF_STEPS, LemmasAlongSteps
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
@@ -20,7 +21,8 @@ class AlongStepsScript:
         self.parts = along = LemmasAlongSteps(setting, claim, derivation)
         self.terms, self.setting = along.terms, setting
         of_step, of_last = along.of_step(), along.of_last_step()
-        self.step = TheoremText(f"{name}_step", self.terms.setting_for(True), *of_step)
+        any_round = replace(self.terms.setting_for(True), rests=False)  # a step is one from any points
+        self.step = TheoremText(f"{name}_step", any_round, *of_step)
         self.last = TheoremText(f"{name}_last", self.terms.setting_for(False), *of_last, of_last_step=True)
         for order in along.orders:
             self.last.assume_bernoulli(order, self.terms.bernoulli(order))
@@ -44,7 +46,8 @@ class AlongStepsScript:
         signs = self._signs()
         proof = [*self._introduced(), *signs.lines, *self._powers(), *self._along(), *self._concluded()]
         lines = "\n".join(["Proof.", *(f"  {line}" for line in proof), "Qed."])
-        return "\n\n".join([*texts, *signs.lemmas, f"{statement}\n{lines}"])
+        lemmas = [*signs.lemmas, *self._multiplier_lemma()]
+        return "\n\n".join([*texts, *lemmas, f"{statement}\n{lines}"])
 
     def _is_moving(self, lemma: TheoremText, name: str) -> bool:
         keys = (f"family {self.parts.line.family}", "before last step")
@@ -65,10 +68,49 @@ class AlongStepsScript:
     def _signs(self) -> ParameterSigns:
         """Signs of the multiplier, of the ratio q, and of 1 - q."""
         q, zero = self.terms.ratio, number(0)
-        known: list[Number] = [self.parts.multiplier, *([] if q is None else [1 - q])]
+        known: list[Number] = [*([] if self._has_power else [self.parts.multiplier]), *([] if q is None else [1 - q])]
         total = sum(known if q is None else [*known, q], start=zero)
         alone = TheoremText(f"{self.theorem.name}_signs", self.setting, Claim(zero, "<=", total), proofs.Derivation())
         return ParameterSigns(alone, [*known, *([] if q is None else [1 / q])], [], known)
+
+    @property
+    def _has_power(self) -> bool:
+        """Whether the multiplier of the potential's fall has the power of the number of steps."""
+        return parameter(OF_STEPS) in parts(self.parts.multiplier)
+
+    def _multiplier_lemma(self) -> list[str]:
+        """A lemma about the sign of such a multiplier, in which the power is a parameter."""
+        if not self._has_power:
+            return []
+        m = self.parts.multiplier
+        alone = TheoremText(
+            f"{self.theorem.name}_multiplier", self.terms.setting_for(False), Claim(number(0), "<=", m),
+            proofs.Derivation(),
+        )  # fmt: skip
+        signs = ParameterSigns(alone, [m], [], [m])
+        known = [h for h in alone.hypotheses if h.name.startswith("condition_") or h.name.endswith(("_sign", "_count"))]
+        stated = "".join(f"  ({h.text}) ->\n" for h in known) + f"  0 <= {alone.writer.number(m)}."
+        names = list(alone.parameters.values())
+        lines = [
+            f"intros {' '.join([*names, *(h.name for h in known)])}.",
+            *signs.lines,
+            f"exact {signs.signs.popitem()[1]}.",
+        ]
+        proof = "\n".join(["Proof.", *(f"  {line}" for line in lines), "Qed."])
+        return [*signs.lemmas, f"Lemma {alone.name} :\n  forall {' '.join(names)} : R,\n{stated}\n{proof}"]
+
+    def _sign_of_multiplier(self) -> list[str]:
+        """That it is >= 0, where the signs do not say so."""
+        if not self._has_power:
+            return []
+        numbers = [self._parameters("", self._all)[p] for p in sorted(self.terms.setting_for(False).signs)]
+        applied = f"{self.theorem.name}_multiplier {' '.join(numbers)}"
+        by = "first [assumption | apply power_sign | apply power_most | lra]"
+        return [f"assert (multiplier_sign : 0 <= {self._multiplier}) by (apply ({applied}); {by})."]
+
+    @property
+    def _multiplier(self) -> str:
+        return Writer({}, self._parameters("", self._all)).number(self.parts.multiplier)
 
     def _powers(self) -> list[str]:
         """What is known of the powers."""
@@ -139,7 +181,7 @@ class AlongStepsScript:
 
     def _concluded(self) -> list[str]:
         """The claim, from the last step and what went before."""
-        m = self.theorem.writer.number(self.parts.multiplier)
+        m = self._multiplier
         by = (
             "first [assumption | apply power_sign | lra]"
             if self.terms.ratio is not None
@@ -149,6 +191,7 @@ class AlongStepsScript:
             "pose proof (along n (Nat.le_refl n)) as all_but_last. rewrite n_is in all_but_last.",
             "rewrite (path_step n (Nat.lt_succ_diag_r n)) in path_end. rewrite path_start in all_but_last.",
             "rewrite ?pow1 in all_but_last." if self.terms.ratio is None else "rewrite before_is in all_but_last.",
+            *self._sign_of_multiplier(),
             f"apply (last_of_steps _ _ ({m}) _ _) with (3 := all_but_last); [| lra].",
             f"apply {self._applied(self.last, '(y n)', self._parameters('', self._all))}; {by}.",
         ]

@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps, integer
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
 from fedconvex.proofs_checks.rocq.terms import Missing
 
 BEFORE, OF_STEPS, OF_BEFORE = "steps_before", "power", "power_before"  # i, q^e, q^i
@@ -107,8 +108,6 @@ class LemmasAlongSteps:
         self.others = terms.rewritten(tuple(line for line in lines if line is not along[0]))
         self.claim: Claim = terms.rewritten(claim)
         self.last: proofs.Combine = terms.rewritten(last)
-        if any(isinstance(fact, proofs.Earlier | proofs.Product) for _, fact in self.line.facts):
-            raise Missing("a line along local steps that rests on earlier ones")
         self.invariants = derivation.invariants
         self.u = family(self.line.family)
 
@@ -126,7 +125,7 @@ class LemmasAlongSteps:
             self.potential(before + 1, more, local_step(self.u)), "<=", self.potential(before, of_before, self.u)
         )
         line = proofs.Combine(claim.left, claim.right, self.line.facts, self.line.squares)
-        return claim, proofs.Derivation((line,), self.invariants)
+        return claim, proofs.Derivation((*lines_under(line.facts, self.others), line), self.invariants)
 
     @property
     def multiplier(self) -> Number:
@@ -147,12 +146,12 @@ class LemmasAlongSteps:
         rest = self.claim.right - self.claim.left - self.multiplier * falls
         facts = tuple(pair for pair in self.last.facts if not self._is_along(pair[1]))
         line = proofs.Combine(ZERO, rest, facts, self.last.squares)
-        return Claim(ZERO, "<=", rest), proofs.Derivation((*self.others, line), self.invariants)
+        return Claim(ZERO, "<=", rest), proofs.Derivation((*lines_under(facts, self.others), line), self.invariants)
 
     @property
     def orders(self) -> list[int]:
         """The orders of Bernoulli's inequality that the proof uses."""
-        uses = (fact for line in self.others for _, fact in line.facts)
+        uses = (fact for line in self.others for _, fact in getattr(line, "facts", ()))
         return sorted({fact.order for fact in uses if isinstance(fact, proofs.BernoulliPower)})
 
 

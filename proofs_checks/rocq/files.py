@@ -46,6 +46,7 @@ LIBRARY = (
     "Instances",
     "DrawnPoints",
     "DrawnLengths",
+    "ProximalPoints",
 )  # in the order in which they are compiled
 # Statements whose generated proofs take Rocq longer than 20 seconds, or that it refuses.
 # Whoever mends this takes them out of this list, after `fedconvex verify --kernel rocq` has accepted them.
@@ -59,6 +60,7 @@ OF_RUNS = HEAD.replace("Draws Random LocalSteps.", "Draws Random LocalSteps Runs
 RARELY_NEEDED = {
     "DrawnPoints": "split_drawn",
     "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws",
+    "ProximalPoints": "mean_and_rest",
     "Idle": "idle_square",
     "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)",
 }
@@ -79,9 +81,10 @@ To believe a theorem, read
 2. the theorem itself, from `Theorem` to `Proof.`: is it what the paper says? F is the function of all clients
    together: its value at a family (u_k) is the mean of the f_k(u_k), its gradient there the family of the gradients,
    and `inner` of families is the mean inner product. A round is written as equations, such as
-   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2. In rounds with
-   drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too. A length in the outcome
-   o of the draw is `norm (u o)`, and E|u| is `average W (fun o => norm (u o))`.
+   `gradient F theta = (- 1) * (mu * (theta - w))` for the minimisers theta_k of f_k + (mu/2)|. - w|^2, and
+   `mean (gradient F prox) = c * (v - prox)` for the minimiser of the objective of all + (c/2)|. - v|^2. In rounds
+   with drawn clients vectors are `random`: `inner` and F are then expectations over the draw, too. A length in the
+   outcome o of the draw is `norm (u o)`, and E|u| is `average W (fun o => norm (u o))`.
 3. for theorems about runs of many rounds, the definitions in `FedConvex/Runs.v`, up to "Nothing below this line":
    `w j` is the vector w before round j + 1; where clients are drawn, `w past` depends on the outcomes of the rounds
    before, EF is F in expectation over the draw of a round, and `after t x` is the expectation of x after t rounds. The

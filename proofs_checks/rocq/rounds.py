@@ -17,6 +17,7 @@ from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import any_steps
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
+from fedconvex.proofs_checks.rocq.proximal_points import proximal_point
 from fedconvex.proofs_checks.rocq.round_methods import (
     cohort_of,
     descended,
@@ -67,6 +68,9 @@ class RoundTerms:
     path: LocalPath | None = None
     before_last: Vector | None = None  # where the last of a given number of local steps starts
     of_last_step: bool = False  # of any number of local steps there is the last one, from any points
+    proximals: dict[str, Vector] = field(
+        default_factory=dict
+    )  # terms of the objective's proximal points, by their keys
 
     # ---- variables
 
@@ -97,7 +101,7 @@ class RoundTerms:
             case "free", (name,):
                 return self.variables[name].meaning
             case "gradient", (at,):
-                return round_.put(round_.gradient(self.meaning(at)))
+                return round_.put(round_.gradient(round_.put(self.meaning(at))))
             case "objective gradient", (at,):
                 return round_.put(round_.objective_gradient(self.meaning(at)))
             case "mean", (v,):
@@ -132,6 +136,8 @@ class RoundTerms:
                 found = self.vector(Vector("last answers", (0,)))
             case "free" | "family":
                 found = self.vector(Vector(sort, (rest,)))
+            case "proximal":
+                found = self.vector(other.proximals[key])
             case "shared" | "memory":
                 found = self.vector(Vector(sort, (rest, 0)))
             case "next":
@@ -172,6 +178,8 @@ class RoundTerms:
                 return self._next_answers()
             case "minimiser", ():
                 return self.variable("minimiser", "xs", True, self.board.round.minimiser)
+            case "proximal", (weight, center):
+                return proximal_point(self, weight, center)
             case "free", (name,):
                 return self.variable(f"free {name}", name, True, self.board.round.basic(f"free {name}", "same"))
             case "family", (name,):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, parts
-from fedconvex.proofs_checks.rocq.run_terms import ONE, without_symbols
+from fedconvex.proofs_checks.rocq.exponentials import without_symbols
+from fedconvex.proofs_checks.rocq.run_terms import ONE, squared_length
 from fedconvex.proofs_checks.rocq.runs import RunHypothesis, RunTheorem
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM
@@ -53,13 +54,25 @@ class RunDisplay:
             if type(part) is not Number or part.head not in OF_RUN:
                 continue
             lines += self._single(part, script, shown)
+        for part in [*parts(claim.left), *parts(claim.right)]:
+            if type(part) is Number and (length := squared_length(self.theorem.terms.rewritten(part))) is not None:
+                lines.append(f"replace ({writer.number(part)}) with ({writer.number(length[0] * length[1])})")
+                lines.append("  by (rewrite <- norm_square; ring).")
+        lines += self.theorem.terms.exponentials.rewriting((claim.left, claim.right), script.writer, script.identity)
         for power, known, more in self.theorem.terms.displayed:
             text = writer.number(power)
             if text in shown:
                 continue
             shown.add(text)
             whole = script.writer.number(known.power(more))
-            if known.is_one:
+            if self.theorem.terms.is_doubled(power.args[1]):
+                base = script.writer.factor(self.theorem.terms.rewritten(power.args[0]))
+                (name,) = known.sum.args
+                text = f"{base} ^ (2 * rounds)"
+                ratio = script.writer.factor(known.ratio)
+                same = "" if ratio == f"({base} ^ 2)" else f"replace ({base} ^ 2) with {ratio} by ({script.identity}); "
+                proof = f"rewrite pow_mult; {same}rewrite weights_power, {name}_is; reflexivity"
+            elif known.is_one:
                 proof = "apply pow1"
             else:
                 (name,) = known.sum.args
@@ -118,7 +131,7 @@ class RunDisplay:
         fixed, moving = set(), set()
         for name in self.theorem.round.variables:
             if self.theorem.is_fixed(name):
-                fixed.add(name)
+                fixed.add(self.theorem.process(name)[0])
             else:
                 moving.add(self.theorem.process(name)[0])
         return sorted(moving), sorted(fixed)
@@ -209,10 +222,14 @@ class _OfRun(Writer):
                 return display.value_at_mean(*u.args)
             case "^", (r, exponent) if exponent.head != "constant":
                 _, known, more = next(p for p in self.theorem.terms.displayed if p[0] == x or _same(p[0], x))
+                if self.theorem.terms.is_doubled(exponent):
+                    return f"{self.factor(r)} ^ (2 * rounds)"
                 ratio = display._plain.factor(known.ratio)
                 return f"{ratio} ^ {'rounds' if not more else f'(rounds {chr(43) if more > 0 else chr(45)} 1)%nat'}"
             case (("inner" | "norm" | "value"), _):
                 return self._at(x, display.first)
+            case "exp", (y,):
+                return f"exp {self.factor(y)}"
         return super().number(x)
 
     def _at(self, of: Number, moment: str) -> str:

@@ -41,12 +41,14 @@ def introduce_parameters(script: "RunScript") -> None:
     if theorem.setting.draws.scheme == "uniform":
         script.say("assert (any_scale : exists sg, 0 <= sg <= 1) by (exists 0; lra).")
         script.say("destruct any_scale as (sg & sg_sign & sg_most).")
+    for line in theorem.terms.exponentials.introduced(script.writer):
+        script.say(line)
     for known in theorem.terms.ratios:
         if known.is_one:
             continue
         (name,) = known.sum.args
         ratio = script.writer.factor(known.ratio)
-        strict = theorem.terms.parameters.field.is_positive(theorem.terms.parameters.value(known.ratio))
+        strict = theorem.terms.parameters.field.is_positive(theorem.terms.value(known.ratio))
         relation, lemma = ("<", "pow_lt") if strict else ("<=", "pow_le")
         script.say(f"assert ({name}_ratio : 0 {relation} {ratio}).")
         _ratio_sign(script, name, known, strict)
@@ -61,6 +63,8 @@ def introduce_parameters(script: "RunScript") -> None:
 def _ratio_sign(script: "RunScript", name: str, known: RoundRatio, strict: bool) -> None:
     """The sign of a ratio, from what is known without any sum of its powers."""
     zero, setting = number(0), script.theorem.master.setting
+    if script.theorem.terms.exponentials.are_in(known.ratio):
+        setting = script.theorem.terms.setting_for(known.ratio)
     rooted = known.ratio if any(p.head == "root" for p in parts(known.ratio)) else zero
     alone = TheoremText(f"{script.theorem.name}_{name}", setting, Claim(zero, "<=", rooted), proofs.Derivation())
     signs = ParameterSigns(alone, [1 / known.ratio if strict else known.ratio], [], [known.ratio])
@@ -124,15 +128,28 @@ def leftovers_of(script: "RunScript", last: Sum) -> list[tuple[str, str]]:
         instead = "0" if equal is None else script.key(equal)
         found.append((f"({factor}) * ({script.key(key)} - {instead})", f"times_zero, equal_{key[1]}"))
     left = {key: total for key, of in grouped.items() if (total := sum_of(of, value))}
-    if any(key is None or key[0] not in ("", "start") for key in left):
+    ending = any(key is not None and key[0] == "end" for key in left)
+    for key, equal in script.equal_at_start.items():
+        if (
+            ending and key[0] == "" and equal is not None and equal in left
+        ):  # a number at the start that is one at any time
+            total = left.pop(equal)
+            factor = script.writer.factor(divided(-total))
+            found.append((f"{factor} * ({script.key(key)} - {script.key(equal)})", f"times_zero, equal_{key[1]}"))
+            left[key] = total
+    ended = {key: total for key, total in left.items() if ending and key is not None and key[0] in ("end", "")}
+    begun = {key: total for key, total in left.items() if key not in ended}
+    if any(key is None or key[0] not in ("", "start") for key in begun) or (ended and script.drawn):
         raise Missing(f"an identity between numbers of a run: {list(left)}")
-    if left:
-        found.append(_relation(script, left))
+    if begun:
+        found.append(_relation(script, begun, "start"))
+    if ended:
+        found.append(_relation(script, ended, "end"))
     return found
 
 
-def _relation(script: "RunScript", left: Mapping[Any, Any]) -> tuple[str, str]:
-    """A linear relation between numbers at the start."""
+def _relation(script: "RunScript", left: Mapping[Any, Any], when: str) -> tuple[str, str]:
+    """A linear relation between numbers at the start or at the end."""
     terms = {name: of for of, name in script.atoms.items()}
     claimed, text = number(0), []
     for key, coefficient in left.items():
@@ -140,15 +157,16 @@ def _relation(script: "RunScript", left: Mapping[Any, Any]) -> tuple[str, str]:
         script.claims.append(c)
         claimed = claimed + c * script.theorem.as_claimed(terms[key[1]])
         text.append(f"{script.writer.factor(c)} * {script.key(key)}")
-    lemma = script.lemma("begun", number(0), claimed, (), (), "start", "=")
+    name = "begun" if when == "start" else "ended"
+    lemma = script.lemma(name if when == "start" else f"{name}_end", number(0), claimed, (), (), when, "=")
     if lemma.board.number(claimed).terms:
         raise Missing(f"an identity between numbers of a run: {list(left)}")
-    script.say(f"assert (begun : {' + '.join(text)} = 0).")
-    script.say("{ idtac.")
-    for tactic in script.use(lemma, script.first):
+    script.say(f"assert ({name} : {' + '.join(text)} = 0).")
+    script.say("{ idtac." if when == "start" else "{ assert (known : (rounds <= rounds)%nat) by lia.")
+    for tactic in script.use(lemma, script.first if when == "start" else "rounds"):
         script.say(tactic)
     script.say(f"apply (equal_difference _ _ _ here_is). {script.unfold}; {script.identity}. }}")
-    return f"({' + '.join(text)})", "exact, begun"
+    return f"({' + '.join(text)})", f"exact, {name}"
 
 
 def equal_at_start(script: "RunScript", claimed: Sum) -> None:

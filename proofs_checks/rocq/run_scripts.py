@@ -7,6 +7,7 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector, number, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.run_displays import RunDisplay
 from fedconvex.proofs_checks.rocq.run_ends import board_of_last_line, conclude_run, introduce_parameters, leftovers_of
@@ -154,18 +155,7 @@ class RunScript:
 
     def lines_for(self, facts: Any) -> tuple[Any, ...]:
         """The lines about any round that these facts rest on."""
-        known = {line.name: line for line in self.theorem.derivation.of_round}
-        needed: set[str] = set()
-        waiting = [f.line for _, f in facts if isinstance(f, proofs.Earlier)]
-        while waiting:
-            name = waiting.pop()
-            if name in needed or name not in known:
-                continue
-            needed.add(name)
-            line = known[name]
-            waiting += [line.of] if isinstance(line, proofs.Root) else []
-            waiting += [f.line for _, f in getattr(line, "facts", ()) if isinstance(f, proofs.Earlier)]
-        return tuple(line for line in self.theorem.derivation.of_round if line.name in needed)
+        return lines_under(facts, self.theorem.derivation.of_round)
 
     def lemma(self, name: str, left: Any, right: Any, facts: Any, squares: Any, when: str = "round",
               relation: str = "<=") -> TheoremText:  # fmt: skip

@@ -22,7 +22,8 @@ from fedconvex.claims.terms import (
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, integer
-from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
+from fedconvex.proofs_checks.rocq.exponentials import Exponentials, without_symbols
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM
 
@@ -62,13 +63,18 @@ class RunTerms:
     displayed: list[tuple[Number, RoundRatio, int]] = field(
         default_factory=list
     )  # powers, ratio and what is more than T
+    exponentials: Exponentials = field(default_factory=Exponentials)
+
+    def value(self, of: Number) -> Scalar:
+        """The value of a formula, rewritten or not."""
+        return self.parameters.value(self.exponentials.put_back(of))
 
     def ratio(self, of: Number) -> RoundRatio:
         """The ratio of this value, the same one always."""
-        of = without_symbols(of)
-        of_value = self.parameters.value(of)
+        of = self.rewritten(without_symbols(of))
+        of_value = self.value(of)
         for known in self.ratios:
-            if self.parameters.value(known.ratio) == of_value:
+            if self.value(known.ratio) == of_value:
                 return known
         if of_value == 1:
             self.ratios.append(RoundRatio(ONE, parameter(self.count)))
@@ -91,29 +97,44 @@ class RunTerms:
                     return parameter(BEFORE)
                 case "^", (r, exponent) if exponent.head != "constant":
                     return self._power(r, exponent)
-                case ("exp" | "log" | "ceil") as head, _:
+                case "exp", (x,):
+                    return self.exponentials.named(x, self.parameters)
+                case ("log" | "ceil") as head, _:
                     raise Missing(f"the number {head}")
         return with_parts(of, self.rewritten)
 
     def _power(self, r: Number, exponent: Number) -> Number:
-        known, counted = self.ratio(r), self.parameters.field.parameter(self.count)
-        for sign in (1, -1):
-            rest = self.parameters.value(exponent) - counted * sign
+        """r^(T + n), with n = -1, 0 or 1, or r^(2T) = (r²)^T."""
+        times, more = self._multiple(exponent)
+        if more not in {1: (-1, 0, 1), 2: (0,)}.get(times, ()):
+            raise Missing("a power of the number of rounds of this form")
+        known = self.ratio(r if times == 1 else r**times)
+        if (pair := (Number("^", (r, exponent)), known, more)) not in self.displayed:
+            self.displayed.append(pair)
+        return known.power(more)
+
+    def _multiple(self, exponent: Number) -> tuple[int, int]:
+        """The integers m and n of an exponent mT + n."""
+        counted = self.parameters.field.parameter(self.count)
+        for times in (1, -1, 2):
             try:
-                more = integer(rest)
+                return times, integer(self.parameters.value(exponent) - counted * times)
             except Refused:
                 continue
-            if sign == -1 or more not in (-1, 0, 1):
-                raise Missing("a power of the number of rounds of this form")
-            if (pair := (Number("^", (r, exponent)), known, more)) not in self.displayed:
-                self.displayed.append(pair)
-            return known.power(more)
         raise Missing("a power of a multiple of the number of rounds")
+
+    def is_doubled(self, exponent: Number) -> bool:
+        """Whether it is twice the number of rounds."""
+        return self._multiple(exponent)[0] == 2
 
     def setting_for(self, *terms: Any) -> ClaimSetting:
         """The setting, with what is known of the sums of powers and the infimum in these terms."""
         named = {p.args[0] for term in terms for t in _terms(term) for p in parts(t) if p.head == "parameter"}
+        named |= {p.args[0] for known in self.ratios if known.sum.args[0] in named for p in parts(known.ratio)
+                  if p.head == "parameter"}  # fmt: skip
         signs, conditions = dict(self.setting.signs), list(self.setting.conditions)
+        signs |= dict.fromkeys(self.exponentials.names & named, "positive")
+        conditions += self.exponentials.known(named)
         if INFIMUM in named:
             signs[INFIMUM] = "real"
         if BEFORE in named:
@@ -122,7 +143,7 @@ class RunTerms:
             (name,) = known.sum.args
             if name in named and not known.is_one:
                 signs[name] = "positive"
-                positive = self.parameters.field.is_positive(self.parameters.value(known.ratio))
+                positive = self.parameters.field.is_positive(self.value(known.ratio))
                 conditions += [(known.sum, ">=", ONE), (known.power(), ">" if positive else ">=", number(0))]
         return replace(self.setting, signs=signs, conditions=tuple(conditions))
 
@@ -136,15 +157,6 @@ def _terms(of: Any) -> Iterator[Any]:
     else:
         for name in getattr(of, "__dataclass_fields__", ()):
             yield from _terms(getattr(of, name))
-
-
-def without_symbols(of: Any) -> Any:
-    """The term without the symbols given to its parts."""
-    if type(of) not in (Vector, Number):
-        return of
-    return (
-        without_symbols(of.args[1]) if of.head == "named" else type(of)(of.head, tuple(map(without_symbols, of.args)))
-    )
 
 
 Combination = list[tuple[Number, Number | None]]  # multiples of unknown numbers; None for the number 1
@@ -169,7 +181,20 @@ def combination(of: Number) -> Combination:
             return _times(c, combination(x))
         case "/", (x, c) if not is_of_parameters(x):
             return [(a / c, atom) for a, atom in combination(x)]
+        case "^", _ if (length := squared_length(of)) is not None:
+            return [length]
     return [(of, None)] if is_of_parameters(of) else [(ONE, of)]
+
+
+def squared_length(of: Number) -> tuple[Number, Number] | None:
+    """c² and ⟨u, u⟩, of (c‖u‖)²; None for another number."""
+    match of.head, of.args:
+        case "^", (x, Number("constant", (n,))) if n == 2 and not is_of_parameters(x):
+            (c, atom), *others = combination(x)
+            if not others and atom is not None and atom.head == "norm":
+                (u,) = atom.args
+                return c**2, inner(u, u)
+    return None
 
 
 def _times(c: Number, of: Combination) -> Combination:

@@ -10,11 +10,12 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
+from fedconvex.proofs_checks.rocq.proximal_points import kept_parts
 from fedconvex.proofs_checks.rocq.run_terms import BEFORE, RunTerms
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, Conditions, TheoremText
 
-FIXED = ("minimiser", "free ", "family ")
+FIXED = ("minimiser", "free ", "family ", "proximal ")
 
 
 @final
@@ -58,6 +59,7 @@ class RunTheorem:
         known = replace(setting, signs=signs)
         self.master = TheoremText(name, known, nothing, proofs.Derivation((), self._invariants), under=under)
         self.round = self.master.round
+        self.kept = kept_parts(self.round, self.derivation, self.claim)  # by the keys of their variables
         self.rounds = "rounds"
 
     @property
@@ -97,7 +99,8 @@ class RunTheorem:
 
     def is_fixed(self, name: str) -> bool:
         """Whether the vector is the same in all rounds."""
-        return self.key_of(name).startswith(FIXED)
+        key = self.key_of(name)
+        return key.startswith(FIXED) or key.removeprefix("next ") in self.kept
 
     def process(self, name: str) -> tuple[str, bool]:
         """The name of the vector in the run, and whether it is taken after the round."""
@@ -115,7 +118,7 @@ class RunTheorem:
     def in_round(self, name: str, moment: str) -> str:
         """The vector as an argument of a lemma about the round that follows this moment."""
         if self.is_fixed(name):
-            return f"(always {name})" if self.drawn else name
+            return f"(always {name})" if self.drawn else self.process(name)[0]
         of, later = self.process(name)
         if self.drawn:
             return f"({'next' if later else 'now'} {of} {moment})"
@@ -131,7 +134,7 @@ class RunTheorem:
     def at(self, name: str, moment: str) -> str:
         """The vector itself; after the round in the outcome `o`."""
         if self.is_fixed(name):
-            return name
+            return self.process(name)[0]
         of, later = self.process(name)
         if not later:
             return f"({of} {moment})"
@@ -161,6 +164,8 @@ class RunTheorem:
                 return Vector(sort, (name,))
             case "shared" | "memory":
                 return Vector(sort, (name, 0))
+            case "proximal":
+                return self.round.proximals[self.key_of(of.args[0])]
         raise Missing(f"the vector {of.args[0]} at the start")
 
     # ---- hypotheses
@@ -178,12 +183,14 @@ class RunTheorem:
         return found
 
     def _discharged(self, lemma: TheoremText, name: str, text: str, names: dict[str, str], moment: str) -> str:
-        mine = {f"{v}{end}": own for v, own in names.items() for end in ("_shared", "_fixed", "_is")}
+        mine = {f"{v}{end}": own for v, own in names.items() for end in ("_shared", "_fixed", "_is", "_nearest")}
         own = mine.get(name, "")
         past = "past" if self.drawn else "j"
         if name == "objective_gap":  # about the minimiser, at any moment
             self._use(name, text)
             return f"exact {name}"
+        if name.endswith("_is") and own and self.key_of(own).removeprefix("next ") in self.kept and not lemma.at_start:
+            return "reflexivity"
         if name.endswith("_fixed") and own:
             return "apply fixed_always" if self.is_fixed(own) else "apply fixed_now"
         if name.endswith("_shared") and own:
@@ -203,6 +210,9 @@ class RunTheorem:
                 return f"exact {called}"
         elif key in dict(self._invariants) or (key == "w" and "server" in dict(self._invariants)):
             return f"exact (always_{own} {moment} known)"
+        if name.endswith("_nearest") and own:
+            self._use(f"{own}_nearest", text)
+            return f"exact {own}_nearest"
         if name in ("stationary", "lowest", "steps_number"):
             self._use(name, text)
             return f"exact {name}"

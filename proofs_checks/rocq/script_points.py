@@ -8,6 +8,7 @@ from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
 from fedconvex.proofs_checks.rocq.drawn_lengths import drawn_only
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.objective import name_objective_gradients
+from fedconvex.proofs_checks.rocq.proximal_points import name_gradient
 from fedconvex.proofs_checks.rocq.resting import eliminations
 from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
 from fedconvex.proofs_checks.rocq.theorems import divisors
@@ -100,7 +101,7 @@ def _new_gradient(script: "Script", name: str, text: str, at: Vector) -> None:
             script.say(f"rewrite {name}_is in {name}_fixed.")
             script.say(f"pose proof (is_apart_of _ {name}_fixed stationary) as {name}_dm.")
         script.apart.append(name)
-    else:
+    elif not name_gradient(script, name, text, at):
         script.say(script.split_tactic(name, f"({text})", f" {name}_fixed"))
         script.same.append(f"{name}_b")
         script.apart.append(f"{name}_d")

@@ -11,6 +11,7 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.rocq.objective import require_written
+from fedconvex.proofs_checks.rocq.proximal_points import minimality
 from fedconvex.proofs_checks.rocq.round_methods import local_step
 from fedconvex.proofs_checks.rocq.rounds import RoundTerms
 from fedconvex.proofs_checks.rocq.terms import RESERVED, Missing, Writer, name_in_rocq
@@ -159,6 +160,7 @@ class TheoremText:
         if self.setting.minimiser and not self.one and "minimiser" in self.round.made:
             xs = self.round.made["minimiser"]
             found.append(TheoremHypothesis("stationary", f"{w.vector(mean(gradient(xs)))} = zero"))
+        found += [TheoremHypothesis(name, text) for name, text in minimality(self.round, w)]
         if least is not None:
             bound = w.factor(number(self.setting.objective_gap))
             found.append(TheoremHypothesis("objective_gap", f"gap_at_most {bound} f ({w.number(least)})"))

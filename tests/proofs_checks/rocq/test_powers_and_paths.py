@@ -1,0 +1,243 @@
+"""Powers of twice the number of rounds, values of exp, proximal points, and potentials that rest on earlier lines.
+
+Each of these theorems stands alone in its mutants, after the theorems and lemmas of its file, which Rocq accepts: so it
+is in its own proof that Rocq refuses them.
+"""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedconvex.claims.terms import free, inner, named, norm, number, parameter, value
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.rocq.compiling import Rocq
+from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
+from fedconvex.proofs_checks.rocq.exponentials import Exponentials
+from fedconvex.proofs_checks.rocq.files import exported
+from fedconvex.proofs_checks.rocq.run_terms import RunTerms, squared_length
+from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.theory import statement
+
+from .theorem_folders import WITH_ROCQ, changed, on_standard_axioms, refuses, theorem_of
+
+EXP, ROUND_BY_ROUND, CORRECTED = (
+    f"fedsplit.{key}" for key in ("equation22", "theorem2roundbyround", "theorem2corrected")
+)
+STEPS, RESTS = "khaled.anynumberoflocalsteps", "malinovskiy.fixedpoint"
+THEOREMS = (EXP, ROUND_BY_ROUND, CORRECTED, STEPS, RESTS)
+# Changes of the theorem itself, or of its proof, at the last place where the text has them.
+MUTANTS = (
+    (EXP, "(sqrt kappa) * (- 1))))))) ^ (2 * rounds)).", "(sqrt kappa) * (- 1))))))) ^ (5 * rounds))."),
+    (EXP, "<= (kappa * mu / 2) *", "<= (kappa * mu / 3) *"),
+    (EXP, "((exp (- (1 / (1 * (- ((sqrt kappa)", "((exp (- (3 / (1 * (- ((sqrt kappa)"),
+    (EXP, "curvature_at_most (kappa * mu) (f k)", "curvature_at_most (2 * kappa * mu) (f k)"),
+    (EXP, "assert (exp_1_least : 1 + ", "assert (exp_1_least : 2 + "),
+    (ROUND_BY_ROUND, "+ 1)) ^ (2 * rounds)) * (((sqrt", "+ 1)) ^ (2 * rounds * rounds)) * (((sqrt"),
+    (ROUND_BY_ROUND, "+ ((L + regularizer) / 2) *", "+ ((L + regularizer) * 0) *"),
+    (ROUND_BY_ROUND, "= (regularizer * (anchor - prox))%V) ->", "= (2 * regularizer * (anchor - prox))%V) ->"),
+    (ROUND_BY_ROUND, "(anchor = ((w O))%V) ->", "(anchor = anchor) ->"),
+    (CORRECTED, "<= num_clients * regularizer *", "<= num_clients * 0 *"),
+    (CORRECTED, "^ (2 * rounds)) / 2.\nProof.", "^ (2 * rounds * rounds)) / 2.\nProof."),
+    (CORRECTED, "= (regularizer * (anchor - prox))%V) ->", "= (regularizer * (prox - anchor))%V) ->"),
+    (STEPS, "<= ((1 - stepsize * mu) ^ steps) *", "<= ((1 - stepsize * mu) ^ S steps) *"),
+    (STEPS, "(norm (gradient F xs)) / mu.\nProof.", "(norm (gradient F xs)) / (5 * mu).\nProof."),
+    (STEPS, "(theta = y steps) ->", "(theta = y (pred steps)) ->"),
+    (STEPS, "(stepsize <= 2 / (mu + L)) ->", "(stepsize <= 3 / (mu + L)) ->"),
+    (RESTS, "<= (norm (gradient F xs)) / mu.\nProof.", "<= (norm (gradient F xs)) / (5 * mu).\nProof."),
+    (RESTS, "(w_next = w) ->\n  norm", "(w_next = w_next) ->\n  norm"),
+    (RESTS, "(forall i, (i < steps)%nat -> y (S i)", "(forall i, (S i < steps)%nat -> y (S i)"),
+)  # fmt: skip
+
+
+# The same in a case's theorem.
+MUTANTS_OF_CASES = (
+    (ROUND_BY_ROUND, "_case_1", "+ 1)) ^ (2 * rounds)) * (((sqrt", "+ 1)) ^ (2 * rounds * rounds)) * (((sqrt"),
+    (ROUND_BY_ROUND, "_case_3", "+ ((L + regularizer) / 2) * ((1 -", "+ ((L + regularizer) * 0) * ((1 -"),
+    (CORRECTED, "_case_2", "(1 / (stepsize ^ 2) <= regularizer *", "(1 / (stepsize ^ 2) <= 2 * regularizer *"),
+    (CORRECTED, "_case_3", "assert (exp_1_least : 1 + ", "assert (exp_1_least : 2 + "),
+)
+
+
+def alone(identifier: str, case: str = "") -> str:
+    """The theorem of a statement, or of one of its cases, after the accepted file of the statement."""
+    text, name = exported(statement(identifier)).text, identifier.replace(".", "_")
+    begins, of = (
+        re.search(pattern, text, re.M | re.S)
+        for pattern in (r"^(Lemma|Theorem) ", rf"^Theorem {name}{case} :.*?^Qed\.")
+    )
+    assert begins
+    assert of
+    return f"{text[: begins.start()]}From Statements Require Import {name}.\n\n{of[0]}\n"
+
+
+def mutant(identifier: str, case: str, old: str, new: str) -> str:
+    """This theorem with one change, at the last place."""
+    before, found, after = alone(identifier, case).rpartition(old)
+    assert found, (identifier, old)
+    return before + new + after
+
+
+def run_terms() -> RunTerms:
+    """Terms of runs of t rounds."""
+    setting = statement(EXP).setting
+    roots = (parameter("kappa").sqrt(), *((-c / parameter("kappa").sqrt()).exp() for c in (1, 2)))
+    return RunTerms(setting, SettingParameters(setting, roots, "t"), "t")
+
+
+def test_equation_22_has_its_exponential_and_twice_the_rounds() -> None:
+    theorem = theorem_of(EXP)
+    assert theorem.rstrip().endswith("((exp (- (1 / (1 * (- ((sqrt kappa) * (- 1))))))) ^ (2 * rounds)).")
+    assert "exp_1" not in theorem  # the number that stands for it in the proof
+    assert "S1" not in theorem
+
+
+@pytest.mark.parametrize("identifier", [ROUND_BY_ROUND, CORRECTED])
+def test_a_proximal_point_is_where_the_mean_of_the_gradients_leads_back_to_the_start(identifier: str) -> None:
+    """One point for all rounds, and the start of the run is its center; the maximum is the claim's own."""
+    theorem = theorem_of(identifier)
+    assert "forall anchor prox xs : families C V," in theorem
+    assert theorem.count("(mean (gradient F prox) = (regularizer * (anchor - prox))%V) ->") == 1
+    assert "(anchor = ((w O))%V) ->" in theorem
+    assert "Rmax (1 / (stepsize * regularizer)) (stepsize * (L + regularizer))" in theorem
+    assert "^ (2 * rounds)" in theorem
+
+
+@pytest.mark.parametrize("identifier", [STEPS, RESTS])
+def test_the_lines_under_a_potential_stand_in_the_lemma_about_one_step(identifier: str) -> None:
+    """What follows from any points y is shown there, and nothing of the round is assumed."""
+    text = exported(statement(identifier)).text
+    step = text.partition(f"Theorem {identifier.replace('.', '_')}_step :")[2].partition("Qed.")[0]
+    assert "forall w xs y : (families C V)," in step
+    assert "line_4" in step
+    assert "w_next" not in step
+    theorem = theorem_of(identifier)
+    assert "(forall i, (i < steps)%nat -> y (S i) = ((y i) - stepsize * gradient F (y i))%V) ->" in theorem
+    assert "power" not in theorem
+
+
+def test_a_multiplier_with_the_power_has_a_lemma() -> None:
+    text = exported(statement(RESTS)).text
+    lemma = text.partition("Lemma malinovskiy_fixedpoint_multiplier :")[2].partition("Proof.")[0]
+    assert lemma.rstrip().endswith("(power <= 1 - stepsize * mu) ->\n  0 <= (1 / (1 - power)) * 1.")
+    assert "curvature" not in lemma
+
+
+def test_twice_the_rounds_is_a_power_of_the_square() -> None:
+    terms, (q, t) = run_terms(), map(parameter, ("kappa", "t"))
+    once, twice = terms.rewritten(q ** (t + 1)), terms.rewritten(q ** (2 * t))
+    first, second = terms.ratios
+    assert (first.ratio, second.ratio) == (q, q**2)
+    assert (once, twice) == (first.power(1), 1 + (q**2 - 1) * parameter("S2"))
+    assert terms.rewritten((q**2) ** t) == twice
+    assert not terms.is_doubled(t + 1)
+    assert terms.is_doubled(t * 2)
+
+
+@pytest.mark.parametrize("times", [3, -1, -2])
+def test_other_multiples_of_the_rounds_are_missing(times: int) -> None:
+    with pytest.raises(Missing, match="power of"):
+        run_terms().rewritten(parameter("kappa") ** (times * parameter("t")))
+
+
+def test_one_more_than_twice_the_rounds_is_missing() -> None:
+    with pytest.raises(Missing, match="of this form"):
+        run_terms().rewritten(parameter("kappa") ** (2 * parameter("t") + 1))
+
+
+def test_values_of_exp_are_one_where_their_exponents_are() -> None:
+    terms = run_terms()
+    root = parameter("kappa").sqrt()
+    first, again, other = (terms.rewritten(x.exp()) for x in (-1 / root, 1 / (-root), -2 / root))
+    assert first == again == parameter("exp_1")
+    assert other == parameter("exp_2")
+    assert terms.value(first * other) == terms.parameters.value((-1 / root).exp() * (-2 / root).exp())
+    known = terms.setting_for(first)
+    assert known.signs["exp_1"] == "positive"
+    assert "exp_2" not in known.signs
+    assert known.conditions[-1] == (first, ">=", 1 + -1 / root)
+    ratio = terms.ratio(other**2)  # a sum of powers is known with what its ratio is made of
+    assert "exp_2" in terms.setting_for(ratio.sum).signs
+
+
+def test_a_parameter_with_the_name_of_an_exponential_is_refused() -> None:
+    setting = statement(EXP).setting
+    parameters = SettingParameters(replace(setting, signs={**setting.signs, "exp_1": "positive"}))
+    with pytest.raises(Missing, match="called exp_1"):
+        Exponentials().named(parameter("kappa"), parameters)
+
+
+def test_the_square_of_a_multiple_of_a_length() -> None:
+    u, c = free("u"), parameter("num_clients").sqrt()
+    length = squared_length(named("a", c * norm(u)) ** 2)
+    assert length == (c**2, inner(u, u))
+    for other in ((norm(u) + 1) ** 2, value(u) ** 2, norm(u) ** 3, c**2, norm(u) * norm(u)):
+        assert squared_length(other) is None
+
+
+def test_the_lines_that_facts_rest_on() -> None:
+    """Those behind roots and products, too, in the order of the proof; none that only others cite."""
+    one, zero = number(1), number(0)
+
+    def line(name: str, *facts: object) -> proofs.Combine:
+        return proofs.Combine(zero, one, tuple((one, fact) for fact in facts), (), name=name)
+
+    a, b, d = line("a"), line("b", proofs.Earlier("a")), line("d", proofs.Product("c", "a"))
+    c, e = proofs.Root(zero, one, "b", "c"), line("e", proofs.Earlier("d"))
+    lines = (a, b, c, d, e)
+    assert lines_under(((one, proofs.Earlier("d")), (one, proofs.Nonnegative(one))), lines) == (a, b, c, d)
+    assert lines_under(((one, proofs.Earlier("b")), (one, proofs.Earlier("elsewhere"))), lines) == (a, b)
+    assert lines_under((), lines) == ()
+
+
+# ---- with Rocq
+
+
+@pytest.fixture(scope="module")
+def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", THEOREMS)
+
+
+@pytest.mark.parametrize("identifier", [pytest.param(name, marks=WITH_ROCQ) for name in THEOREMS])
+def test_the_theorem_alone_is_accepted(rocq: Rocq, folder: Path, identifier: str) -> None:
+    """As the mutants are written, but without a change."""
+    assert not refuses(rocq, folder, alone(identifier))
+
+
+@pytest.mark.parametrize(
+    ("identifier", "case", "old", "new"),
+    [pytest.param(of, "", *change, marks=WITH_ROCQ) for of, *change in MUTANTS]
+    + [pytest.param(*one, marks=WITH_ROCQ) for one in MUTANTS_OF_CASES],
+)
+def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, case: str, old: str, new: str) -> None:
+    assert refuses(rocq, folder, mutant(identifier, case, old, new))
+
+
+@pytest.mark.parametrize("_", [pytest.param(None, marks=WITH_ROCQ)])
+def test_a_multiplier_without_its_bound_is_refused(rocq: Rocq, folder: Path, _: None) -> None:
+    """1/(1 − p) where p may be 1."""
+    old = "(power <= 1 - stepsize * mu) ->\n  0 <= (1 / (1 - power)) * 1."
+    assert refuses(rocq, folder, changed(RESTS, old, old.replace("1 - stepsize * mu", "1")))
+
+
+SHOWN = (
+    "forall (C : weighted_set) (V : space) (u b : families C V), mean u = b -> "
+    "exists d, u = add b d /\\ mean d = zero. Proof. intros C V u b known. exact (mean_and_rest u b known). Qed.",
+    "forall r n, r ^ (2 * n) = 1 + (r ^ 2 - 1) * weights (r ^ 2) n. "
+    "Proof. intros. rewrite pow_mult. apply weights_power. Qed.",
+)
+NOT_SHOWN = (
+    SHOWN[0].replace("mean u = b ->", "mean b = b ->"),
+    SHOWN[1].replace("(2 * n)", "(3 * n)"),
+)
+
+
+@pytest.mark.parametrize(("claim", "holds"), [
+    *(pytest.param(claim, True, marks=WITH_ROCQ) for claim in SHOWN),
+    *(pytest.param(claim, False, marks=WITH_ROCQ) for claim in NOT_SHOWN),
+])  # fmt: skip
+def test_lemmas_about_means_and_powers(rocq: Rocq, folder: Path, claim: str, holds: bool) -> None:
+    head = "From Coq Require Import Reals.\nFrom FedConvex Require Import Spaces Families Runs ProximalPoints.\n"
+    assert refuses(rocq, folder, f"{head}Open Scope R_scope.\nTheorem claimed : {claim}") != holds
