@@ -1,0 +1,388 @@
+"""The theorem for every number of local steps, from closed forms: its claim, setting and proof by induction over steps.
+
+The potential of a step is its cost to go. Squares that do not change in a round may have no closed form as sums over
+the steps: then the potential pays the largest of what one step takes, in every step.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+import sympy
+
+from fedconvex.claims.claim import ClaimSetting, at_most
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    answers,
+    before_last_step,
+    family,
+    gradient,
+    inner,
+    local_step,
+    mean,
+    minimiser,
+    number,
+    parameter,
+    value,
+)
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.proofs import STEP, AlongSteps, Derivation
+from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
+from fedconvex.proofs_checks.library.lemmas import Lemma, cited
+from fedconvex.proofs_checks.search.rate_theorems.equations import squares
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
+from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
+from fedconvex.proofs_checks.search.step_theorems.step_multipliers import PATTERNS
+from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
+    FIRST,
+    NEXT,
+    PARTS,
+    Step,
+    StepRound,
+    completed,
+    inequalities,
+    every,
+    renamed,
+)
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Form,
+    Key,
+    combination,
+    inner as product,
+)
+from fedconvex.proofs_checks.worst_cases.questions.question import pose
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric
+
+WHOLE, PART, BEFORE = "power_of_all_steps", "power_of_steps_before", "steps_before"  # q^e, q^i and i
+NAME = "all but the last step"
+
+
+@final
+class Symbols:
+    """Functions of the parameters, of e, i, q^e and q^i, each of which is a symbol of its own; and what they are as terms.
+
+    Args:
+        sample: values of the parameters, e among them.
+        count: the name of e.
+        ratio: q, from the parameters by name.
+    """
+
+    def __init__(self, sample: Mapping[str, Fraction], count: str, ratio: Callable[[Mapping[str, Any]], Any]):
+        self.count = count
+        values = {sympy.Symbol(name, positive=True): x for name, x in sample.items()}
+        e, q = int(sample[count]), Fraction(ratio(sample))
+        more = {BEFORE: Fraction(0), WHOLE: q**e, PART: Fraction(1)}
+        self.parameters = Parameters(values | {sympy.Symbol(name, positive=True): x for name, x in more.items()})
+        known = self.parameters.numbers
+        self.e, self.i, self.whole, self.part = (known[name] for name in (count, BEFORE, WHOLE, PART))
+        self.q: Parametric = self.function(ratio(known))
+        e_term, i_term, q_term = parameter(count), parameter(STEP), self.q.term
+        self._terms = ((parameter(WHOLE), q_term**e_term), (parameter(PART), q_term**i_term), (parameter(BEFORE), i_term))
+
+    def function(self, x: Any) -> Parametric:
+        """The same function of the parameters among functions of all symbols."""
+        return self.parameters.number(x.value.as_expr() if isinstance(x, Parametric) and x.of is not self.parameters else x)
+
+    def term(self, x: Any) -> Number:
+        """The function in the claim language."""
+        found: Number = self.function(x).term
+        for symbol, meaning in self._terms:
+            found = found.put(symbol, meaning)
+        return found
+
+    def shown(self, x: Any) -> Any:
+        """The function as a SymPy expression."""
+        e = sympy.Symbol(self.count, positive=True)
+        return self.function(x).expression.subs(sympy.Symbol(WHOLE, positive=True), self.q.expression**e)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StepTheorem:
+    """From closed forms to a theorem.
+
+    Args:
+        symbols: of the functions.
+        forms: closed forms.
+        of: a round of two steps with functions of the parameters as numbers.
+        way: of the proof.
+        conditions: of the domain, as the kernel reads them.
+        example: parameters in the domain, e among them.
+    """
+
+    symbols: Symbols
+    forms: StepForms
+    of: StepRound
+    way: Way
+    bounds: tuple[Any, Any]  # of the curvature that the proof uses
+
+    # ---- functions
+
+    def at(self, name: Any, step: Any = ZERO, part: Any = ONE) -> Any:
+        """The closed form's value in the step i, with q^i."""
+        known, s = self.forms.forms[name], self.symbols
+        terms = {x: s.function(c) for x, c in known.terms.items()}
+        return replace(known, terms=terms).at(s.e, step, s.whole, part)
+
+    def vector(self, what: str) -> Family:
+        return Family({name[1]: self.at(name) for name in self.forms.forms if name[0] == what})
+
+    @cached_property
+    def step(self) -> Step:
+        return Step(ONE, self.symbols.function(self.of.step.size), self.vector("pull"), self.vector("start"), {})
+
+    @cached_property
+    def entries(self) -> dict[Any, Any]:
+        return {name[1]: self.at(name) for name in self.forms.forms if name[0] == "entry"}
+
+    @cached_property
+    def rate(self) -> Any:
+        return self.at(("root", "")) ** 2
+
+    def moving(self, step: Any, part: Any) -> Form:
+        """The cost to go of the step i, without the squares that have no closed form."""
+        products, values = {}, {}
+        for name in self.forms.forms:
+            if name[0] == "cost" and (c := self.at(name, step, part)):
+                (values if isinstance(name[1], str) else products)[name[1]] = c
+        return Form(products, values)
+
+    @property
+    def last(self) -> tuple[Any, Any]:
+        """i = e − 1, and q^i."""
+        return self.symbols.e - 1, self.symbols.whole / self.symbols.q
+
+    def changed(self, step: Any, part: Any) -> tuple[list[tuple[Any, Family]], Form]:
+        """C_i − C_{i+1} − Σ λ·(inequalities), without those squares: as squares with the next gradient, and a rest."""
+        later = renamed(self.moving(step + 1, part * self.symbols.q), {"y": self.step.after, "g": NEXT}, {"f": "f next"})
+        used = [(-c, self.inequalities[kind]) for kind, c in self.multipliers(step, part).items()]
+        rest = combination((ONE, self.moving(step, part)), (-ONE, later), *used)
+        if rest.values:
+            raise NotFound("function values do not cancel in a step")
+        found = []
+        for place in PARTS:
+            taken = completed(rest, (place, "g next"))
+            if taken is None:
+                raise NotFound("what is left of a step is no square")
+            weight, u, rest = taken
+            if weight:
+                found.append((-weight, u))
+        return found, rest
+
+    @cached_property
+    def inequalities(self) -> dict[str, Form]:
+        return inequalities(self.step, *map(self.symbols.function, self.bounds))
+
+    def multipliers(self, step: Any, part: Any) -> dict[str, Any]:
+        """Those of each step, by kind."""
+        return {name[1]: self.at(name, step, part) for name in self.forms.forms if name[0] == "each"}
+
+    @cached_property
+    def payments(self) -> dict[Any, Any]:
+        """What the potential pays in every step for a square that has no closed form."""
+        s, found = self.symbols, {}
+        places = ((s.function(0), s.function(1)), (s.e - 2, s.whole / s.q**2))
+        for pair in self.forms.open:
+            found[pair] = max((-self.changed(*place)[1].products.get(pair, ZERO) for place in places),
+                              key=lambda c: _value(s.function(c)))  # fmt: skip
+        return found
+
+    def potential(self, step: Any, part: Any) -> Form:
+        """The cost to go of the step i, or a bound of it."""
+        more = {}
+        for pair, c in self.payments.items():
+            more[pair] = self.at(("last cost", pair)) + (self.symbols.e - 1 - step) * c
+        return self.moving(step, part) + Form(more)
+
+    # ---- terms
+
+    @cached_property
+    def names(self) -> RateTerms:
+        return RateTerms(self.of.spec, self.of.posed)
+
+    def term(self, u: Family, of: "Point") -> Vector:
+        """A vector of a step in terms."""
+        found: list[Vector] = []
+        for name in dict.fromkeys(name for _, name in u.parts):
+            own = [u.parts.get((part, name), ZERO) for part in PARTS]
+            known = of.vectors.get(name)
+            if known is None and name == FIRST:
+                known = self.start.vectors["g"]
+            if known is not None:
+                parts = [mean(known), known - mean(known)]
+                terms = [(own[0], known)] if own[0] == own[1] else list(zip(own, parts, strict=True))
+            else:
+                terms = [(c, self.names.unknown[part, name]) for c, part in zip(own, PARTS, strict=True) if c]
+            found += [self.symbols.term(c) * v for c, v in terms if c]
+        return sum(found[1:], start=found[0]) if found else 0 * minimiser
+
+    def number(self, form: Form, of: "Point") -> Number:
+        """A form of a step in terms."""
+        found = number(0)
+        seen = set[Any]()
+        for (a, b), c in form.products.items():
+            other = (DEVIATION if a[0] == MEAN else MEAN)
+            twin = ((other, a[1]), (other, b[1]))
+            if (a, b) in seen:
+                continue
+            if form.products.get(twin) == c:
+                seen.add(twin)
+                u, v = every(a[1]), every(b[1])
+            else:
+                u, v = Family({a: ONE}), Family({b: ONE})
+            found = found + self.symbols.term(c) * inner(self.term(u, of), self.term(v, of))
+        for name, c in form.values.items():
+            found = found + self.symbols.term(c) * of.values[name]
+        return found
+
+    @cached_property
+    def start(self) -> "Point":
+        return Point.at(self.names.points[1])
+
+    def between(self, kind: str, here: Vector) -> Parts:
+        """An inequality of a step in facts."""
+        low, high = map(self.symbols.term, self.bounds)
+        b, a = (here if place == "here" else minimiser if place == "rest" else local_step(here)
+                for place in kind.split(" from "))  # fmt: skip
+        return interpolation(b, a, low, high)
+
+    def squared(self, found: Iterable[tuple[Any, Family]], of: "Point") -> Parts:
+        """Weighted squares; even powers of factors of the weight go into the vector, so that its sign is visible."""
+        total = Parts()
+        for weight, u in found:
+            rest, inside = self._without_squares(weight)
+            total += squared(self.term(u * inside, of)) * self.symbols.term(rest)
+        return total
+
+    def _without_squares(self, weight: Any) -> tuple[Any, Any]:
+        s = self.symbols
+        inside = s.function(1)
+        for factor, power in s.parameters.function(s.function(weight)).factors:
+            if abs(power) >= 2 and len(factor.above) > 1:
+                base = s.function(s.parameters.expression([factor]))
+                inside = inside * base ** (power // 2 if power > 0 else -(-power // 2))
+        return s.function(weight) / inside**2, inside
+
+    @cached_property
+    def along_steps(self) -> AlongSteps:
+        """No step makes the potential larger."""
+        s, u = self.symbols, family("u")
+        of = Point.at(u)
+        facts = Parts()
+        for kind, c in self.multipliers(s.i, s.part).items():
+            facts += self.between(kind, u) * s.term(c)
+        found, rest = self.changed(s.i, s.part)
+        rest = rest + Form({pair: s.function(c) for pair, c in self.payments.items()})
+        more = squares(rest)
+        if more is None:
+            raise NotFound("what is left of a step takes both signs")
+        facts += self.squared([*found, *more], of)
+        potential = self.number(self.potential(s.i, s.part), of)
+        return AlongSteps(potential, "u", self.start.at_point, facts.facts, facts.squares, name=NAME)
+
+    @cached_property
+    def left_at_the_start(self) -> list[tuple[Any, Family]]:
+        """rate·V − C_0 at the first point, as squares."""
+        first = self.symbols.function(0), self.symbols.function(1)
+        before = combination(*(
+            (c if a == b else 2 * c, product(self.of.posed.before[a], self.of.posed.before[b]))
+            for (a, b), c in self.entries.items()
+        ))  # fmt: skip
+        cost = renamed(self.potential(*first), {"y": self.step.start, "g": every(FIRST)}, {})
+        rest = before * self.rate - cost
+        found = None if rest.values else _squares(rest)
+        if found is None:
+            raise NotFound("what the first step leaves of V takes both signs")
+        return found
+
+    def lemma(self, conditions: Iterable[Any], example: Mapping[str, Fraction]) -> Lemma:
+        """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
+        s, last = self.symbols, before_last_step
+        before, after = (self._function(time) for time in (0, 1))
+        claim = at_most(after, s.term(self.rate) * before)
+        parts = cited(NAME)
+        for kind, c in self.multipliers(*self.last).items():
+            if "next" not in kind:
+                parts += self.between(kind, last) * s.term(c)
+        for name in self.forms.forms:
+            if name[0] == "last":
+                parts += self.between(name[1], last) * s.term(self.at(name))
+        parts += self.squared(self.left_at_the_start, self.start)
+        if self.way.spread:
+            parts += squared(answers - mean(answers))
+        proof = Derivation((self.along_steps, concluding(claim, parts)), self.names.invariants)
+        return Lemma(self.setting(tuple(conditions), example), claim, proof)
+
+    def _function(self, time: int) -> Number:
+        found = self.names.function({pair: c for pair, c in self.entries.items()}, time)
+        for name in (WHOLE, PART, BEFORE):
+            assert parameter(name) not in (found,)
+        return found
+
+    def setting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> ClaimSetting:
+        """All that is assumed, with e as a parameter that counts."""
+        question = pose(replace(self.of.spec, metric="distance"))
+        known = QuestionTerms(question).setting(conditions, example)
+        count = {"local_steps": parameter(self.symbols.count)}
+        return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
+                       method_parameters={**known.method_parameters, **count})  # fmt: skip
+
+    def missing(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list[Any]:
+        """What must be ≥ 0 besides, as functions of the parameters and of q^e. Raises NotFound for signs in a step."""
+        lemma = self.lemma(conditions, example)
+        assert lemma.proof is not None
+        board = SettingParameters(lemma.setting, [lemma.claim.right, *(line.facts for line in ())] or [])
+        needed = []
+        for weight, _ in self.left_at_the_start:
+            rest, _inside = self._without_squares(weight)
+            if not board.field.is_nonnegative(board.value(self.symbols.term(rest))):
+                needed.append(rest)
+        return needed
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of every client with its gradient and value, all less those at the minimiser."""
+
+    at_point: Vector
+    vectors: Mapping[str, Vector]
+    values: Mapping[str, Number]
+
+    @classmethod
+    def at(cls, u: Vector) -> "Point":
+        after = local_step(u)
+        vectors = {"y": u - minimiser, "g": gradient(u) - gradient(minimiser),
+                   "g next": gradient(after) - gradient(minimiser)}  # fmt: skip
+        own = value(u) - value(minimiser) - inner(gradient(minimiser), u - minimiser)
+        return cls(u, vectors, {"f": own})
+
+
+def _squares(form: Form) -> list[tuple[Any, Family]] | None:
+    """As squares, the first gradient's first, so that the state's show the condition on it."""
+    found: list[tuple[Any, Family]] = []
+    for key in sorted({key for pair in form.products for key in pair}, key=lambda key: (key[1] != FIRST, key)):
+        taken = completed(form, key)
+        if taken is None:
+            return None
+        weight, u, form = taken
+        if weight:
+            found.append((-weight, u))
+    return found
+
+
+def _value(x: Parametric) -> Any:
+    return x.sampled
+
+
+Keys = tuple[Key, Key]
