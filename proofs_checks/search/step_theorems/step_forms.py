@@ -16,9 +16,9 @@ from fedconvex.proofs_checks.search.step_theorems.step_multipliers import PATTER
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import StepRound
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Key
 
-NUMBERS = range(2, 14)  # of local steps, at numbers
+NUMBERS = range(2, 16)  # of local steps, at numbers
 FEW = range(2, 6)  # with functions of the parameters
-MOST_TERMS = 6  # of a closed form: more fit anything
+MOST_TERMS = 12  # of a closed form
 LOCAL = ("y", "g")
 Entries = Callable[[StepRound], Mapping[Pair, Any]]  # V's
 Name = tuple[str, Any]  # what a closed form is of

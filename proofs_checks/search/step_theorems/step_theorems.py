@@ -4,7 +4,7 @@ The potential of a step is its cost to go. Squares that do not change in a round
 the steps: then the potential pays the largest of what one step takes, in every step.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,9 +28,21 @@ from fedconvex.claims.terms import (
     parameter,
     value,
 )
+from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
-from fedconvex.proofs_checks.kernel.proofs import STEP, AlongSteps, Derivation
-from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
+from fedconvex.proofs_checks.kernel.proofs import (
+    STEP,
+    AlongSteps,
+    BernoulliPower,
+    Combine,
+    Derivation,
+    Earlier,
+    Line,
+    Nonnegative,
+    Product,
+    facts,
+)
+from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma, cited
 from fedconvex.proofs_checks.search.rate_theorems.equations import squares
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
@@ -305,7 +317,7 @@ class StepTheorem:
             raise NotFound("what the first step leaves of V takes both signs")
         return found
 
-    def lemma(self, conditions: Iterable[Any], example: Mapping[str, Fraction]) -> Lemma:
+    def lemma(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence["Room"] = ()) -> Lemma:
         """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
         s, last = self.symbols, before_last_step
         before, after = (self._function(time) for time in (0, 1))
@@ -317,11 +329,17 @@ class StepTheorem:
         for name in self.forms.forms:
             if name[0] == "last":
                 parts += self.between(name[1], last) * s.term(self.at(name))
-        parts += self.squared(self.left_at_the_start, self.start)
+        shown = {room.place: room for room in rooms if room.lines}
+        parts += self.squared([x for k, x in enumerate(self.left_at_the_start) if k not in shown], self.start)
+        lines: list[Line] = []
+        for place, room in shown.items():
+            spread, u = f"square {place}", self.term(room.vector, self.start)
+            lines += [*room.lines, Combine(number(0), inner(u, u), (), ((number(1), u),), name=spread)]
+            parts += by(Product(f"room {place}", spread))
         if self.way.spread:
             parts += squared(answers - mean(answers))
-        proof = Derivation((self.along_steps, concluding(claim, parts)), self.names.invariants)
-        return Lemma(self.setting(tuple(conditions), example), claim, proof)
+        proof = Derivation((*lines, self.along_steps, concluding(claim, parts)), self.names.invariants)
+        return Lemma(self.setting(conditions, example), claim, proof)
 
     def _function(self, time: int) -> Number:
         found = self.names.function({pair: c for pair, c in self.entries.items()}, time)
@@ -337,17 +355,72 @@ class StepTheorem:
         return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
                        method_parameters={**known.method_parameters, **count})  # fmt: skip
 
-    def missing(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list[Any]:
-        """What must be ≥ 0 besides, as functions of the parameters and of q^e. Raises NotFound for signs in a step."""
-        lemma = self.lemma(conditions, example)
-        assert lemma.proof is not None
-        board = SettingParameters(lemma.setting, [lemma.claim.right, *(line.facts for line in ())] or [])
-        needed = []
-        for weight, _ in self.left_at_the_start:
-            rest, _inside = self._without_squares(weight)
-            if not board.field.is_nonnegative(board.value(self.symbols.term(rest))):
-                needed.append(rest)
-        return needed
+    def rooms(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list["Room"]:
+        """The weights of squares at the start whose signs the conditions do not show at once, with lines that do."""
+        setting = self.setting(conditions, example)
+        board = SettingParameters(setting, [self.symbols.term(self.rate)])
+        found = []
+        for place, (weight, u) in enumerate(self.left_at_the_start):
+            rest, inside = self._without_squares(weight)
+            if not self._is_shown(board, rest):
+                found.append(Room(place, rest, u * inside, self._by_bernoulli(board, rest, place)))
+        return found
+
+    def _by_bernoulli(self, board: SettingParameters, x: Any, place: int) -> tuple[Line, ...]:
+        """Lines that show x ≥ 0, a quadratic in q^e, from 0 ≤ q^e − 1 + e(1 − q) ≤ e(e − 1)(1 − q)²/2; none where
+        they do not.
+
+        With these bounds low and high, x is x(low) + slope·(q^e − low) + … or x(high) − slope·(high − q^e) + …
+        """
+        s = self.symbols
+        known = _in_powers(s, x)
+        if known is None:
+            return ()
+        c, b, a = known
+        low = 1 - s.e * (1 - s.q)
+        width = s.e * (s.e - 1) * (1 - s.q) ** 2 / 2
+        high = low + width
+
+        def at(y: Any) -> Any:
+            return c + b * y + a * y * y
+
+        chord, name = b + a * (low + high), f"room {place}"
+        below, above = f"{name}: power from below", f"{name}: power from above"
+        one, other = Earlier(below), Earlier(above)
+        ways = (
+            (at(low), (b + 2 * a * low, one), (a, Product(below, below))),
+            (at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
+            (at(low), (chord, one), (-a, Product(below, above))),
+            (at(high), (-chord, other), (-a, Product(below, above))),
+        )
+        for rest, *uses in ways:
+            if all(self._is_shown(board, y) for y in (rest, *(y for y, _ in uses))):
+                power, q = s.term(s.whole), s.q.term
+                return (
+                    Combine(number(0), power - s.term(low), facts((1, BernoulliPower(q, 1))), name=below),
+                    Combine(number(0), s.term(high) - power, facts((1, BernoulliPower(q, 2))), name=above),
+                    Combine(number(0), s.term(x), facts(*((s.term(y), fact) for y, fact in uses),
+                                                        (1, Nonnegative(s.term(rest)))), name=name),
+                )  # fmt: skip
+        return ()
+
+    def _is_shown(self, board: SettingParameters, x: Any) -> bool:
+        """Whether the kernel sees that the function is ≥ 0; not, where that takes polynomials that are too large."""
+        try:
+            return board.field.is_nonnegative(board.value(self.symbols.term(x)))
+        except Refused:
+            return False
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Room:
+    """A weight that must be ≥ 0, by its place, the vector whose square it multiplies, and lines that show it, if any."""
+
+    place: int
+    weight: Any
+    vector: Family
+    lines: tuple[Line, ...]
 
 
 @final
@@ -378,6 +451,18 @@ def _squares(form: Form) -> list[tuple[Any, Family]] | None:
         weight, u, form = taken
         if weight:
             found.append((-weight, u))
+    return found
+
+
+def _in_powers(s: Symbols, x: Any) -> list[Any] | None:
+    """The coefficients of 1, q^e and q^{2e}; None where it is no such polynomial."""
+    value, place = s.function(x).value, [str(g) for g in s.parameters.sample].index(WHOLE)
+    if any(m[place] for m in value.denom.to_dict()) or any(m[place] > 2 for m in value.numer.to_dict()):
+        return None
+    ring, found = value.field.ring, []
+    for n in range(3):
+        own = {(*m[:place], 0, *m[place + 1 :]): c for m, c in value.numer.to_dict().items() if m[place] == n}
+        found.append(Parametric(value.field.new(ring.from_dict(own), ring.one) / value.field.new(value.denom, ring.one), s.parameters))
     return found
 
 
