@@ -4,7 +4,7 @@ The potential of a step is its cost to go. Squares that do not change in a round
 the steps: then the potential pays the largest of what one step takes, in every step.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import Any, final
 
 import sympy
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import (
     Number,
@@ -86,18 +87,18 @@ class Symbols:
     Args:
         sample: values of the parameters, e among them.
         count: the name of e.
-        ratio: q, from the parameters by name.
+        ratio: q, as a function of the other parameters.
     """
 
-    def __init__(self, sample: Mapping[str, Fraction], count: str, ratio: Callable[[Mapping[str, Any]], Any]):
+    def __init__(self, sample: Mapping[str, Fraction], count: str, ratio: Parametric):
         self.count = count
         values = {sympy.Symbol(name, positive=True): x for name, x in sample.items()}
-        e, q = int(sample[count]), Fraction(ratio(sample))
+        e, q = int(sample[count]), to_fraction(ratio.sampled)
         more = {BEFORE: Fraction(0), WHOLE: q**e, PART: Fraction(1)}
         self.parameters = Parameters(values | {sympy.Symbol(name, positive=True): x for name, x in more.items()})
         known = self.parameters.numbers
         self.e, self.i, self.whole, self.part = (known[name] for name in (count, BEFORE, WHOLE, PART))
-        self.q: Parametric = self.function(ratio(known))
+        self.q = self.function(ratio)
         e_term, i_term, q_term = parameter(count), parameter(STEP), self.q.term
         self._terms = ((parameter(WHOLE), q_term**e_term), (parameter(PART), q_term**i_term), (parameter(BEFORE), i_term))
 
@@ -115,7 +116,7 @@ class Symbols:
     def shown(self, x: Any) -> Any:
         """The function as a SymPy expression."""
         e = sympy.Symbol(self.count, positive=True)
-        return self.function(x).expression.subs(sympy.Symbol(WHOLE, positive=True), self.q.expression**e)
+        return self.function(x).expression.subs(sympy.Symbol(WHOLE, positive=True), self.q.value.as_expr() ** e)
 
 
 @final
@@ -363,8 +364,25 @@ class StepTheorem:
         for place, (weight, u) in enumerate(self.left_at_the_start):
             rest, inside = self._without_squares(weight)
             if not self._is_shown(board, rest):
-                found.append(Room(place, rest, u * inside, self._by_bernoulli(board, rest, place)))
+                lines = self._by_bernoulli(board, rest, place)
+                found.append(Room(place, rest, u * inside, lines, None if lines else self._decisive(board, rest)))
         return found
+
+    def _decisive(self, board: SettingParameters, x: Any) -> Any:
+        """The product of the factors whose sign is open, which has the sign of x."""
+        s, found = self.symbols, self.symbols.function(1)
+        factors = s.parameters.function(s.function(x)).factors
+        rest = s.function(x)
+        for factor, power in factors:
+            base = s.function(s.parameters.expression([factor]))
+            rest = rest / base**power
+            for sign in (1, -1):
+                if self._is_shown(board, base * sign, strictly=True):
+                    found = found * sign ** abs(power)
+                    break
+            else:
+                found = found * base ** (power % 2)
+        return found if rest.sampled > 0 else -found
 
     def _by_bernoulli(self, board: SettingParameters, x: Any, place: int) -> tuple[Line, ...]:
         """Lines that show x ≥ 0, a quadratic in q^e, from 0 ≤ q^e − 1 + e(1 − q) ≤ e(e − 1)(1 − q)²/2; none where
@@ -404,10 +422,11 @@ class StepTheorem:
                 )  # fmt: skip
         return ()
 
-    def _is_shown(self, board: SettingParameters, x: Any) -> bool:
-        """Whether the kernel sees that the function is ≥ 0; not, where that takes polynomials that are too large."""
+    def _is_shown(self, board: SettingParameters, x: Any, strictly: bool = False) -> bool:
+        """Whether the kernel sees that the function is ≥ 0, or > 0; not, where that takes too large polynomials."""
         try:
-            return board.field.is_nonnegative(board.value(self.symbols.term(x)))
+            of = board.value(self.symbols.term(x))
+            return board.field.is_positive(of) if strictly else board.field.is_nonnegative(of)
         except Refused:
             return False
 
@@ -421,6 +440,7 @@ class Room:
     weight: Any
     vector: Family
     lines: tuple[Line, ...]
+    condition: Any  # a function that must be ≥ 0; None where the lines show the sign
 
 
 @final

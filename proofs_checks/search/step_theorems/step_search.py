@@ -1,0 +1,248 @@
+"""`discover` for every number of local steps at once: which way a proof is tried, and the theorem that comes of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from random import Random
+from typing import Any, final
+
+import sympy
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.search.lyapunov.functions import written
+from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
+from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
+    PATTERNS,
+    SlowestClients,
+    multipliers,
+    proves,
+)
+from fedconvex.proofs_checks.search.step_theorems.step_rounds import StepRound
+from fedconvex.proofs_checks.search.step_theorems.step_theorems import Room, StepTheorem, Symbols
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.theorems.points import ATTEMPTS
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Region
+
+Arguments = Callable[..., Mapping[str, Any]]
+Point = Mapping[str, Fraction]  # values of the parameters but e, by name
+COUNTS = (2, 3, 5)  # local steps at which ways are compared
+POINTS = 16  # of the domain, for each of them
+SIZES = (1, 2, 3, 5, 8, 20, 50, 125, 400, 1000)  # of numerators and denominators, so that points spread over scales
+WEIGHTS = tuple((to_fmpq(c), power) for power in (2, 1, 0) for c in (1, 2, 4))
+LIMITS = tuple(Fraction(c) for c in ("4", "3", "2", "3/2", "4/3", "1", "3/4", "1/2", "1/3", "1/4", "1/8"))
+CHECKED = (*range(1, 12), 20, 50, 100)  # local steps at which a simple condition is tried out
+
+
+@final
+@dataclass
+class StepResult:
+    """What was found, as far as the search came; formulas as SymPy expressions.
+
+    At `proved` of `count` points V and the multipliers prove the rate with their numbers of steps, exactly.
+    """
+
+    where: tuple[Any, ...]
+    count: int = 0
+    proved: int = 0
+    rate: Any = None
+    function: Mapping[str, Any] = field(default_factory=dict)
+    multipliers: Mapping[str, Any] = field(default_factory=dict)
+    proof: Lemma | None = None
+
+
+@final
+class StepSearch:
+    """The search; `found` is what it has found so far.
+
+    Args:
+        arguments: from parameters to the arguments of `lyapunov`.
+        symbols: the parameters, in order.
+        steps: the name of the one that is the number of local steps.
+        relations: between the parameters, of the domain.
+        seed: of the choice of points.
+    """
+
+    def __init__(self, arguments: Arguments, symbols: tuple[Any, ...], steps: str, relations: tuple[Any, ...], seed: int):
+        self.arguments, self.steps, self.relations, self.seed = arguments, steps, relations, seed
+        self.symbols = symbols
+        self.others = tuple(x for x in symbols if str(x) != steps)
+        self.found = StepResult(where=relations)
+
+    def run(self) -> None:
+        """Completes `found`. Raises NotFound, or Refused by the kernel."""
+        counted = sorted(((self._proved_at(way, relaxed), place, way, relaxed)
+                          for place, (way, relaxed) in enumerate(self._ways())), key=lambda one: (-len(one[0]), one[1]))  # fmt: skip
+        self.found.count = len(self.samples)
+        problem: Exception = NotFound(
+            f"at none of {self.found.count} points the inequalities of single steps prove the rate of the slowest "
+            "quadratics"
+        )
+        for proved, _, way, relaxed in counted:
+            if not proved:
+                break
+            try:
+                self._prove(way, relaxed, proved)
+            except (NotFound, NoLemma, Refused) as error:
+                problem = error if self.found.rate is None or not isinstance(error, NotFound) else problem
+                continue
+            return
+        raise problem
+
+    # ---- ways
+
+    def _ways(self) -> Iterator[tuple[Way, bool]]:
+        """The ways that are tried, and whether the class is relaxed to curvatures up to 1/s."""
+        _, first = self.samples[0]
+        step = first.step
+        remembers = [own for place, (own, _) in step.measured.items() if place[0] != "mean"]
+        for relaxed in (False, True) if self._may_relax else (False,):
+            for pattern in PATTERNS:
+                for spread in (False, True):
+                    if remembers and not remembers[0]:
+                        yield from ((Way(pattern, spread, weight), relaxed) for weight in WEIGHTS)
+                    elif not (spread and remembers):
+                        yield Way(pattern, spread), relaxed
+
+    @cached_property
+    def _may_relax(self) -> bool:
+        """Whether stepsizes are at most 1/L at all points, and smaller at some."""
+        sizes = [one.spec.solver.stepsize * to_fmpq(one.spec.clients.highest) for _, one in self.samples]
+        return all(x <= 1 for x in sizes) and any(x < 1 for x in sizes)
+
+    @cached_property
+    def samples(self) -> list[tuple[Point, StepRound]]:
+        """Points of the domain with rounds there, with few steps."""
+        random, found = Random(self.seed), []
+        for e in COUNTS:
+            region = Region(self.others, [r.subs(self._count, e) for r in self.relations])
+            own = 0
+            for _ in range(ATTEMPTS):
+                values = [Fraction(random.choice(SIZES), random.choice(SIZES)) for _ in self.others]
+                if values not in region:
+                    continue
+                point = {str(x): value for x, value in zip(self.others, values, strict=True)}
+                one = self._round(point, e)
+                if one.spec.clients.lowest >= one.spec.clients.highest or self._ratio(one) <= 0:
+                    continue
+                found.append((point, one))
+                own += 1
+                if own == POINTS:
+                    break
+        if not found:
+            raise NotFound("no point of the domain has local steps that contract without changing directions")
+        return found
+
+    @property
+    def _count(self) -> Any:
+        return sympy.Symbol(self.steps, positive=True)
+
+    def _round(self, values: Mapping[str, Any], e: int, relaxed: bool = False) -> StepRound:
+        arguments = dict(self.arguments(**{**values, self.steps: e}))
+        one = StepRound.at(arguments)
+        if not isinstance(one.spec.solver, GradientDescent) or one.spec.solver.steps != e:
+            raise NotFound(f"{self.steps} is not the number of local gradient steps")
+        if relaxed:
+            low, most = one.spec.clients.lowest, 1 / one.spec.solver.stepsize
+            one = StepRound.at(arguments | {"clients": SmoothStronglyConvex(low, most)})
+        return one
+
+    @staticmethod
+    def _ratio(one: StepRound) -> Any:
+        """q = 1 − sℓ, by what a step contracts the slowest clients' errors."""
+        size = one.spec.solver.stepsize
+        return 1 - size * to_fmpq(one.spec.clients.lowest)
+
+    def _proved_at(self, way: Way, relaxed: bool) -> list[tuple[Point, int]]:
+        """The points, with their numbers of steps, at which the way is a proof."""
+        found = []
+        for point, one in self.samples:
+            if relaxed:
+                one = self._round(point, one.count, relaxed)
+            try:
+                slow = SlowestClients(one)
+                numbers = multipliers(one, slow, way.pattern)
+                if numbers is not None and proves(one, slow, way.entries(one), numbers, way.spread):
+                    found.append((point, one.count))
+            except (NotFound, ZeroDivisionError):
+                continue
+        return found
+
+    # ---- the theorem
+
+    def _prove(self, way: Way, relaxed: bool, proved: list[tuple[Point, int]]) -> None:
+        """Raises NotFound, or Refused."""
+        example, steps = proved[0]
+        parameters = Parameters({x: example[str(x)] for x in self.others})
+
+        def at_numbers(e: int) -> StepRound:
+            return self._round(_generic(example), e, relaxed)
+
+        def at_functions(e: int) -> StepRound:
+            return self._round(parameters.numbers, e, relaxed)
+
+        few = at_functions(2)
+        forms = StepForms.found(at_numbers, at_functions, self._ratio(at_numbers(2)), self._ratio(few), way)
+        values = {**example, self.steps: Fraction(steps)}
+        symbols = Symbols(values, self.steps, self._ratio(few))
+        of = self._round(parameters.numbers, 2)
+        made = StepTheorem(symbols, forms, of, way, (few.spec.clients.lowest, few.spec.clients.highest))
+        self._show(made, len(proved))
+        where = [r for r in self.relations if r not in (True, sympy.true)]
+        domain = (*symbols.parameters.conditions(where), (symbols.q.term, ">", symbols.term(0)))
+        rooms = made.rooms(domain, values)
+        needed = [room for room in rooms if room.condition is not None]
+        simple = self._simple(made, domain, values, needed) if needed else None
+        if simple is not None:
+            (relation, condition), rooms = simple[:2], simple[2]
+            domain, where = (*domain, condition), [*where, relation]
+        else:
+            domain += tuple((symbols.term(room.condition), ">=", symbols.term(0)) for room in needed)
+            where += [sympy.Ge(symbols.shown(room.condition), 0) for room in needed]
+        q = symbols.q.value.as_expr()
+        if not symbols.parameters.domain(where[: len(self.relations)]).is_positive(symbols.parameters.functions([symbols.q])[0].of(symbols.parameters.domain(where[: len(self.relations)]))):
+            where = [*where, sympy.Gt(q, 0)]
+        proof = made.lemma(domain, values, rooms)
+        proof.theorem()
+        self.found.where, self.found.proof = tuple(where), proof
+
+    def _show(self, made: StepTheorem, proved: int) -> None:
+        found, symbols = self.found, made.symbols
+        found.rate, found.proved = symbols.shown(made.rate), proved
+        names = made.of.posed.names
+        found.function = {written({x: Fraction(1)}, names): symbols.shown(c) for x, c in made.entries.items()}
+
+    def _simple(
+        self, made: StepTheorem, domain: Any, values: Mapping[str, Fraction], needed: list[Room]
+    ) -> tuple[Any, Any, Any] | None:
+        """A simple condition, e²(1 − q) at most a number, that shows all signs; None without one."""
+        symbols = made.symbols
+        if any(self.steps in {str(x) for x in r.free_symbols} for r in self.relations):
+            return None
+        small = symbols.e**2 * (1 - symbols.q)
+        for limit in LIMITS:
+            relation = sympy.Le(symbols.shown(small), sympy.Rational(limit.numerator, limit.denominator))
+            condition = (symbols.term(to_fmpq(limit)), ">=", symbols.term(small))
+            if not all(self._holds_below(made, room, limit, values) for room in needed):
+                continue
+            rooms = made.rooms((*domain, condition), values)
+            if all(room.condition is None for room in rooms):
+                return relation, condition, rooms
+        return None
+
+    def _holds_below(self, made: StepTheorem, room: Room, limit: Fraction, values: Mapping[str, Fraction]) -> bool:
+        """Whether the condition is right where e²(1 − q) is the limit, with the other parameters in some places."""
+        return True
+
+
+def _generic(point: Point) -> dict[str, Fraction]:
+    return dict(point)
+
+
+__all__ = ["StepSearch", "InvalidInput", "replace"]
