@@ -10,7 +10,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.errors import InvalidInput
+from fedconvex.claims.terms import number
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library.lemmas import Lemma
@@ -37,7 +37,9 @@ POINTS = 16  # of the domain, for each of them
 SIZES = (1, 2, 3, 5, 8, 20, 50, 125, 400, 1000)  # of numerators and denominators, so that points spread over scales
 WEIGHTS = tuple((to_fmpq(c), power) for power in (2, 1, 0) for c in (1, 2, 4))
 LIMITS = tuple(Fraction(c) for c in ("4", "3", "2", "3/2", "4/3", "1", "3/4", "1/2", "1/3", "1/4", "1/8"))
-CHECKED = (*range(1, 12), 20, 50, 100)  # local steps at which a simple condition is tried out
+EACH = 12  # points, at most, with each of these numbers
+MOST_REFUSED = 2  # proofs, after which the search ends
+CHECKED = (1, 2, 3, 5, 10, 30)  # local steps at which a simple condition is tried out
 
 
 @final
@@ -84,12 +86,14 @@ class StepSearch:
             f"at none of {self.found.count} points the inequalities of single steps prove the rate of the slowest "
             "quadratics"
         )
+        refused = 0
         for proved, _, way, relaxed in counted:
-            if not proved:
+            if not proved or refused == MOST_REFUSED:
                 break
             try:
                 self._prove(way, relaxed, proved)
             except (NotFound, NoLemma, Refused) as error:
+                refused += isinstance(error, Refused)
                 problem = error if self.found.rate is None or not isinstance(error, NotFound) else problem
                 continue
             return
@@ -137,6 +141,16 @@ class StepSearch:
                     break
         if not found:
             raise NotFound("no point of the domain has local steps that contract without changing directions")
+        return found
+
+    @cached_property
+    def places(self) -> list[tuple[Point, int]]:
+        """Points of the domain with many numbers of steps: what is wrong there is not tried."""
+        found = []
+        for e in CHECKED:
+            region = Region(self.others, [r.subs(self._count, e) for r in self.relations])
+            known = [p for p, _ in self.samples if [p[str(x)] for x in self.others] in region]
+            found += [(p, e) for p in known[:: len(known) // EACH + 1]]
         return found
 
     @property
@@ -192,23 +206,24 @@ class StepSearch:
         values = {**example, self.steps: Fraction(steps)}
         symbols = Symbols(values, self.steps, self._ratio(few))
         of = self._round(parameters.numbers, 2)
-        made = StepTheorem(symbols, forms, of, way, (few.spec.clients.lowest, few.spec.clients.highest))
+        bounds = few.spec.clients.lowest, few.spec.clients.highest
+        made = StepTheorem(symbols, forms, of, way, bounds, self.places)
         self._show(made, len(proved))
-        where = [r for r in self.relations if r not in (True, sympy.true)]
-        domain = (*symbols.parameters.conditions(where), (symbols.q.term, ">", symbols.term(0)))
-        rooms = made.rooms(domain, values)
+        domain = symbols.parameters.conditions(self.relations)
+        rooms = made.rooms(made.contracting(domain, values), values)
+        where = list(self.relations)
         needed = [room for room in rooms if room.condition is not None]
         simple = self._simple(made, domain, values, needed) if needed else None
         if simple is not None:
-            (relation, condition), rooms = simple[:2], simple[2]
+            relation, condition, rooms = simple
             domain, where = (*domain, condition), [*where, relation]
         else:
-            domain += tuple((symbols.term(room.condition), ">=", symbols.term(0)) for room in needed)
+            domain += tuple((symbols.term(room.condition), ">=", number(0)) for room in needed)
             where += [sympy.Ge(symbols.shown(room.condition), 0) for room in needed]
-        q = symbols.q.value.as_expr()
-        if not symbols.parameters.domain(where[: len(self.relations)]).is_positive(symbols.parameters.functions([symbols.q])[0].of(symbols.parameters.domain(where[: len(self.relations)]))):
-            where = [*where, sympy.Gt(q, 0)]
-        proof = made.lemma(domain, values, rooms)
+        all_of_it = made.contracting(domain, values)
+        if len(all_of_it) > len(domain):
+            where.append(sympy.Gt(symbols.q.value.as_expr(), 0))
+        proof = made.lemma(all_of_it, values, rooms)
         proof.theorem()
         self.found.where, self.found.proof = tuple(where), proof
 
@@ -228,21 +243,16 @@ class StepSearch:
         small = symbols.e**2 * (1 - symbols.q)
         for limit in LIMITS:
             relation = sympy.Le(symbols.shown(small), sympy.Rational(limit.numerator, limit.denominator))
-            condition = (symbols.term(to_fmpq(limit)), ">=", symbols.term(small))
-            if not all(self._holds_below(made, room, limit, values) for room in needed):
+            condition = (number(limit), ">=", symbols.term(small))
+            near = [(p, e) for (p, e), q in zip(self.places, made.ratios, strict=True) if e * e * (1 - q) <= to_fmpq(limit)]
+            inside = replace(made, points=near)
+            if not near or any(inside.lowest(room.weight) < 0 for room in needed):
                 continue
-            rooms = made.rooms((*domain, condition), values)
+            rooms = inside.rooms(inside.contracting((*domain, condition), values), values)
             if all(room.condition is None for room in rooms):
                 return relation, condition, rooms
         return None
 
-    def _holds_below(self, made: StepTheorem, room: Room, limit: Fraction, values: Mapping[str, Fraction]) -> bool:
-        """Whether the condition is right where e²(1 − q) is the limit, with the other parameters in some places."""
-        return True
-
 
 def _generic(point: Point) -> dict[str, Fraction]:
     return dict(point)
-
-
-__all__ = ["StepSearch", "InvalidInput", "replace"]

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import sympy
 
-from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import (
     Number,
@@ -74,7 +74,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     inner as product,
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric, at
 
 WHOLE, PART, BEFORE = "power_of_all_steps", "power_of_steps_before", "steps_before"  # q^e, q^i and i
 NAME = "all but the last step"
@@ -138,6 +138,7 @@ class StepTheorem:
     of: StepRound
     way: Way
     bounds: tuple[Any, Any]  # of the curvature that the proof uses
+    points: Sequence[tuple[Mapping[str, Any], int]] = ()  # of the domain, with e: what fails there is not tried
 
     # ---- functions
 
@@ -356,6 +357,42 @@ class StepTheorem:
         return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
                        method_parameters={**known.method_parameters, **count})  # fmt: skip
 
+    def contracting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> tuple[Any, ...]:
+        """The conditions, and q > 0 where that does not follow from them."""
+        board = SettingParameters(self.setting(conditions, example))
+        known = board.field.is_positive(board.value(self.symbols.q.term))
+        return conditions if known else (*conditions, (self.symbols.q.term, ">", number(0)))
+
+    def lowest(self, x: Any) -> Any:
+        """The least value at the points."""
+        return min(self.values(x), default=0)
+
+    def values(self, x: Any) -> list[Any]:
+        """The values at the points."""
+        s, found = self.symbols, []
+        for at_point in self._places:
+            try:
+                found.append(at(s.function(x).value, at_point))
+            except ZeroDivisionError:
+                continue
+        return found
+
+    @cached_property
+    def ratios(self) -> list[Any]:
+        """q at the points."""
+        return self.values(self.symbols.q)
+
+    @cached_property
+    def _places(self) -> list[list[Any]]:
+        names = [str(x) for x in self.symbols.parameters.sample]
+        places = []
+        for point, e in self.points:
+            known = {name: to_fmpq(x) for name, x in point.items()} | {self.symbols.count: to_fmpq(e), WHOLE: ZERO,
+                     PART: ONE, BEFORE: ZERO}  # fmt: skip
+            known[WHOLE] = at(self.symbols.q.value, [known[name] for name in names]) ** e
+            places.append([known[name] for name in names])
+        return places
+
     def rooms(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list["Room"]:
         """The weights of squares at the start whose signs the conditions do not show at once, with lines that do."""
         setting = self.setting(conditions, example)
@@ -399,17 +436,17 @@ class StepTheorem:
         width = s.e * (s.e - 1) * (1 - s.q) ** 2 / 2
         high = low + width
 
-        def at(y: Any) -> Any:
+        def value_at(y: Any) -> Any:
             return c + b * y + a * y * y
 
         chord, name = b + a * (low + high), f"room {place}"
         below, above = f"{name}: power from below", f"{name}: power from above"
         one, other = Earlier(below), Earlier(above)
         ways = (
-            (at(low), (b + 2 * a * low, one), (a, Product(below, below))),
-            (at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
-            (at(low), (chord, one), (-a, Product(below, above))),
-            (at(high), (-chord, other), (-a, Product(below, above))),
+            (value_at(low), (b + 2 * a * low, one), (a, Product(below, below))),
+            (value_at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
+            (value_at(low), (chord, one), (-a, Product(below, above))),
+            (value_at(high), (-chord, other), (-a, Product(below, above))),
         )
         for rest, *uses in ways:
             if all(self._is_shown(board, y) for y in (rest, *(y for y, _ in uses))):
@@ -424,6 +461,9 @@ class StepTheorem:
 
     def _is_shown(self, board: SettingParameters, x: Any, strictly: bool = False) -> bool:
         """Whether the kernel sees that the function is ≥ 0, or > 0; not, where that takes too large polynomials."""
+        least = self.lowest(x)
+        if least < 0 or (strictly and self._places and not least):
+            return False
         try:
             of = board.value(self.symbols.term(x))
             return board.field.is_positive(of) if strictly else board.field.is_nonnegative(of)
