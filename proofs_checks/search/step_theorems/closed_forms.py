@@ -42,11 +42,6 @@ class ClosedForm:
             total = total + c * _power(whole, alpha) * _power(part, beta) * _power(count, a) * _power(step, b)
         return total
 
-    def at_numbers(self, q: Any, place: Place) -> Any:
-        """The value for the numbers e and i."""
-        e, i = place
-        return sum((c * _value(q, place, x) for x, c in self.terms.items()), ZERO) if self.terms else 0 * ONE * e * i
-
     def with_coefficients(self, values: Mapping[Place, Any], q: Any) -> "ClosedForm | None":
         """The same exponents with coefficients that give these values; None where no coefficients do."""
         found = _solved(list(self.terms), values, q)
@@ -72,12 +67,11 @@ def closed_form(values: Mapping[Place, Any], q: Any) -> ClosedForm | None:
 
 def _bases(values: Mapping[Place, Any]) -> Iterable[list[Exponents]]:
     if all(i == 0 for _, i in values):
-        for polynomials in WITHOUT_STEP:
-            for powers in ((0,), (0, 1, 2)):
-                yield [(alpha, 0, a, b) for alpha in powers for a, b in polynomials]
+        for polynomial, most in product(WITHOUT_STEP, (0, 2)):
+            yield [(alpha, 0, a, b) for alpha in range(most + 1) for a, b in polynomial]
         return
-    for powers, polynomials in product(POWERS, POLYNOMIALS):
-        yield [(alpha, beta, a, b) for alpha, beta in powers for a, b in polynomials]
+    for powers, polynomial in product(POWERS, POLYNOMIALS):
+        yield [(alpha, beta, a, b) for alpha, beta in powers for a, b in polynomial]
 
 
 def _solved(exponents: Sequence[Exponents], values: Mapping[Place, Any], q: Any) -> dict[Exponents, Any] | None:

@@ -1,4 +1,4 @@
-"""Which inequalities a proof uses in every step, with which multipliers: those that make it an equality where it must be.
+"""The inequalities that a proof uses in every step, and their multipliers: equalities where these must hold as such.
 
 Clients that are one quadratic of least curvature attain the rate. Every proof of it is an equality there, and function
 values cancel. Of a pattern with two inequalities a step, these equations determine all multipliers.
@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.equations import Equations
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import slow_clients
-from fedconvex.proofs_checks.search.step_theorems.step_rounds import Multipliers, StepRound
+from fedconvex.proofs_checks.search.step_theorems.step_rounds import Multipliers, StepRound, is_semidefinite
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, ONE, ZERO, Key
 
 SLOWEST = (True, True, Fraction(1))  # clients of least curvature
@@ -46,7 +46,7 @@ def name_of(kind: str, i: int) -> str:
 
 @final
 class SlowestClients:
-    """Clients that are one quadratic of least curvature: the factor of the error in a round, and the round's vectors."""
+    """Clients that are one quadratic of least curvature: the factor of errors in a round, and its vectors."""
 
     def __init__(self, of: StepRound):
         found = slow_clients(of.posed, of.spec, SLOWEST, None)
@@ -72,8 +72,6 @@ def multipliers(of: StepRound, slow: SlowestClients, pattern: str) -> Multiplier
 
 def proves(of: StepRound, slow: SlowestClients, entries: Mapping[Pair, Any], found: Multipliers, spread: bool) -> bool:
     """Whether V with these entries has the rate, exactly, at numbers."""
-    from fedconvex.proofs_checks.search.step_theorems.step_rounds import is_semidefinite
-
     if any(c < 0 for c in found.values()):
         return False
     costs = of.costs(entries, found, spread)

@@ -1,15 +1,15 @@
 """A round of gradient steps, step by step: what one step does, and what is left to pay from every step on.
 
 With y_i a client's point after i steps, g_i its gradient there (less that at the minimiser), and vectors that do not
-change within the round, a step is y_{i+1} = ry_i − s·g_i + p, and the next state is made of y_e and vectors that do not
+change within the round, a step is y_{i+1} = y_i − s·g_i + p, and the next state is made of y_e and vectors that do not
 change. Multipliers λ of inequalities between y_i, y_{i+1} and the minimiser then give costs to go
 
-    C_i(y_i, g_i) = max over g_{i+1} of C_{i+1}(ry_i − s·g_i + p, g_{i+1}) + Σ λ·(inequalities of step i),
+    C_i(y_i, g_i) = max over g_{i+1} of C_{i+1}(y_i − s·g_i + p, g_{i+1}) + Σ λ·(inequalities of step i),
 
 from V(next state) on backwards: V⁺ ≤ C_{e−1}(y_{e−1}, g_{e−1}) ≤ … ≤ C_0(y_0, g_0).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -37,7 +37,6 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import Specific
 
 PARTS = (MEAN, DEVIATION)
 FIRST = "first gradient"  # the name of g_0 where later steps use it, too
-# A step's inequalities, by the two points: that of the later one "up" from the earlier one, or the other way round.
 Multipliers = Mapping[tuple[str, int], Any]  # by the kind of inequality and the step
 
 
@@ -53,12 +52,11 @@ HERE, THERE = value("f"), value("f next")
 @final
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a local step does, y ↦ ratio·y − size·g + pull, and the round's last point in what is measured after it.
+    """What a local step does, y ↦ y − size·g + pull, and the round's last point in what is measured after it.
 
     `measured` has, for every coordinate of the state, the factor of y_e and the vector that is added.
     """
 
-    ratio: Any
     size: Any
     pull: Family
     start: Family
@@ -67,7 +65,7 @@ class Step:
     @cached_property
     def after(self) -> Family:
         """The point after the step."""
-        found: Family = POINT * self.ratio - SLOPE * self.size + self.pull
+        found: Family = POINT - SLOPE * self.size + self.pull
         return found
 
     def function(self, entries: Mapping[Pair, Any], spread: bool = False) -> Form:
@@ -77,8 +75,14 @@ class Step:
         known = {place: _only(self.after, place[0]) * c + u for place, (c, u) in self.measured.items()}
         forms = [(c if a == b else 2 * c, inner(known[a], known[b])) for (a, b), c in entries.items() if c]
         if spread:
-            whole = sum((c * self.measured[a][0] * self.measured[b][0] * (1 if a == b else 2)
-                         for (a, b), c in entries.items() if c and a[0] == b[0] == MEAN), ZERO)
+            whole = sum(
+                (
+                    c * self.measured[a][0] * self.measured[b][0] * (1 if a == b else 2)
+                    for (a, b), c in entries.items()
+                    if c and a[0] == b[0] == MEAN
+                ),
+                ZERO,
+            )
             forms.append((whole, square(_only(self.after, DEVIATION))))
         return combination(*forms)
 
@@ -102,6 +106,19 @@ class StepRound:
         return cls(spec, posed(spec))
 
     @property
+    def size(self) -> Any:
+        """The stepsize."""
+        solver = self.spec.solver
+        if not isinstance(solver, GradientDescent):
+            raise NotFound("clients do not take gradient steps")
+        return solver.stepsize
+
+    @property
+    def ratio(self) -> Any:
+        """q = 1 − sℓ, by which a step contracts the slowest clients' errors."""
+        return 1 - self.size * to_fmpq(self.spec.clients.lowest)
+
+    @property
     def count(self) -> int:
         """The number of local steps."""
         return len(self.posed.board.evaluations) - 1
@@ -114,21 +131,19 @@ class StepRound:
             raise NotFound("the round is more than local gradient steps, each at a new point")
         points = [e.point for e in self.posed.board.evaluations[1:]]
         gradients = [e.gradient for e in self.posed.board.evaluations[1:]]
-        size, names = solver.stepsize, [f"g{i}" for i in range(1, count + 1)]
-        # y_{i+1} = ratio·y_i + …: the first gradient's factor changes by the ratio from the second step on
-        made = [(after - before + slope * size) for before, after, slope in zip(points, points[1:], gradients, strict=False)]
-        pulls = {u.key for u in map(self._local, made)}
-        if len(pulls) != 1:
+        size, last_name = solver.stepsize, f"g{count}"
+        pulls = [
+            after - before + slope * size for before, after, slope in zip(points, points[1:], gradients, strict=False)
+        ]
+        if len({u.key for u in pulls}) != 1:
             raise NotFound("local steps differ from one another")
-        pull = self._local(made[0])
-        last: Family = points[-1] - gradients[-1] * size + pull_of(made[0])
+        last: Family = points[-1] - gradients[-1] * size + pulls[0]
         measured = {}
         for place, u in self.posed.after.items():
             part = place[0]
-            factor = u.parts.get((part, names[-1]), ZERO) / -size
+            factor = u.parts.get((part, last_name), ZERO) / -size
             measured[place] = (factor, self._local(u - _only(last, part) * factor))
-        found = Step(ONE, size, pull, self._local(points[0]), measured)
-        return found
+        return Step(size, self._local(pulls[0]), self._local(points[0]), measured)
 
     def _local(self, u: Family) -> Family:
         """The vector in what does not change within the round; the first gradient gets a name of its own."""
@@ -179,11 +194,6 @@ def inequalities(step: Step, low: Any, high: Any) -> dict[str, Form]:
     return found
 
 
-def pull_of(u: Family) -> Family:
-    """The step's pull as it is."""
-    return u
-
-
 def _only(u: Family, part: str) -> Family:
     return Family({key: c for key, c in u.parts.items() if key[0] == part})
 
@@ -192,11 +202,11 @@ def renamed(form: Form, vectors: Mapping[str, Family], values: Mapping[str, str]
     """The form with other vectors, of the same part, in the place of basic ones, and other names of values."""
     # All at once: the vectors may contain what is replaced.
     marked = {f"{name} old": u for name, u in vectors.items()}
-    products = {}
+    products: dict[Any, Any] = {}
     for (a, b), c in form.products.items():
         pair = tuple(sorted((part, f"{name} old" if name in vectors else name) for part, name in (a, b)))
-        products[pair] = products.get(pair, ZERO) + c  # type: ignore[index]
-    found = Form(products, {values.get(name, name): c for name, c in form.values.items()})  # type: ignore[arg-type]
+        products[pair] = products.get(pair, ZERO) + c
+    found = Form(products, {values.get(name, name): c for name, c in form.values.items()})
     for name, u in marked.items():
         for part in PARTS:
             found = found.put((part, name), _only(u, part))
@@ -209,8 +219,7 @@ def without(form: Form, name: str) -> Form | None:
         taken = completed(form, (part, name))
         if taken is None:
             return None
-        weight, u, form = taken
-        del weight, u
+        form = taken[2]
     return form
 
 
@@ -232,5 +241,3 @@ def is_semidefinite(form: Form) -> bool:
         return False
     found = squares(form)
     return found is not None and all(weight >= 0 for weight, _ in found)
-
-

@@ -1,7 +1,7 @@
 """`discover` for every number of local steps at once: which way a proof is tried, and the theorem that comes of it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -24,7 +24,8 @@ from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
     proves,
 )
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import StepRound
-from fedconvex.proofs_checks.search.step_theorems.step_theorems import Room, StepTheorem, Symbols
+from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
+from fedconvex.proofs_checks.search.step_theorems.step_theorems import Room, StepTheorem
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.theorems.points import ATTEMPTS
@@ -71,7 +72,9 @@ class StepSearch:
         seed: of the choice of points.
     """
 
-    def __init__(self, arguments: Arguments, symbols: tuple[Any, ...], steps: str, relations: tuple[Any, ...], seed: int):
+    def __init__(
+        self, arguments: Arguments, symbols: tuple[Any, ...], steps: str, relations: tuple[Any, ...], seed: int
+    ):
         self.arguments, self.steps, self.relations, self.seed = arguments, steps, relations, seed
         self.symbols = symbols
         self.others = tuple(x for x in symbols if str(x) != steps)
@@ -79,15 +82,14 @@ class StepSearch:
 
     def run(self) -> None:
         """Completes `found`. Raises NotFound, or Refused by the kernel."""
-        counted = sorted(((self._proved_at(way, relaxed), place, way, relaxed)
-                          for place, (way, relaxed) in enumerate(self._ways())), key=lambda one: (-len(one[0]), one[1]))  # fmt: skip
+        tried = [(self._proved_at(way, relaxed), way, relaxed) for way, relaxed in self._ways()]
         self.found.count = len(self.samples)
         problem: Exception = NotFound(
             f"at none of {self.found.count} points the inequalities of single steps prove the rate of the slowest "
             "quadratics"
         )
         refused = 0
-        for proved, _, way, relaxed in counted:
+        for proved, way, relaxed in sorted(tried, key=lambda one: -len(one[0])):
             if not proved or refused == MOST_REFUSED:
                 break
             try:
@@ -117,13 +119,14 @@ class StepSearch:
     @cached_property
     def _may_relax(self) -> bool:
         """Whether stepsizes are at most 1/L at all points, and smaller at some."""
-        sizes = [one.spec.solver.stepsize * to_fmpq(one.spec.clients.highest) for _, one in self.samples]
+        sizes = [one.size * to_fmpq(one.spec.clients.highest) for _, one in self.samples]
         return all(x <= 1 for x in sizes) and any(x < 1 for x in sizes)
 
     @cached_property
     def samples(self) -> list[tuple[Point, StepRound]]:
         """Points of the domain with rounds there, with few steps."""
-        random, found = Random(self.seed), []
+        random = Random(self.seed)
+        found: list[tuple[Point, StepRound]] = []
         for e in COUNTS:
             region = Region(self.others, [r.subs(self._count, e) for r in self.relations])
             own = 0
@@ -133,7 +136,7 @@ class StepSearch:
                     continue
                 point = {str(x): value for x, value in zip(self.others, values, strict=True)}
                 one = self._round(point, e)
-                if one.spec.clients.lowest >= one.spec.clients.highest or self._ratio(one) <= 0:
+                if one.spec.clients.lowest >= one.spec.clients.highest or one.ratio <= 0:
                     continue
                 found.append((point, one))
                 own += 1
@@ -163,15 +166,9 @@ class StepSearch:
         if not isinstance(one.spec.solver, GradientDescent) or one.spec.solver.steps != e:
             raise NotFound(f"{self.steps} is not the number of local gradient steps")
         if relaxed:
-            low, most = one.spec.clients.lowest, 1 / one.spec.solver.stepsize
+            low, most = one.spec.clients.lowest, 1 / one.size
             one = StepRound.at(arguments | {"clients": SmoothStronglyConvex(low, most)})
         return one
-
-    @staticmethod
-    def _ratio(one: StepRound) -> Any:
-        """q = 1 − sℓ, by what a step contracts the slowest clients' errors."""
-        size = one.spec.solver.stepsize
-        return 1 - size * to_fmpq(one.spec.clients.lowest)
 
     def _proved_at(self, way: Way, relaxed: bool) -> list[tuple[Point, int]]:
         """The points, with their numbers of steps, at which the way is a proof."""
@@ -196,15 +193,17 @@ class StepSearch:
         parameters = Parameters({x: example[str(x)] for x in self.others})
 
         def at_numbers(e: int) -> StepRound:
-            return self._round(_generic(example), e, relaxed)
+            return self._round(example, e, relaxed)
 
         def at_functions(e: int) -> StepRound:
             return self._round(parameters.numbers, e, relaxed)
 
-        few = at_functions(2)
-        forms = StepForms.found(at_numbers, at_functions, self._ratio(at_numbers(2)), self._ratio(few), way)
+        few, more = at_functions(2), at_functions(3)
+        if _of_steps(few) != _of_steps(more):
+            raise NotFound(f"something else than the number of local steps depends on {self.steps}")
+        forms = StepForms.found(at_numbers, at_functions, at_numbers(2).ratio, few.ratio, way)
         values = {**example, self.steps: Fraction(steps)}
-        symbols = Symbols(values, self.steps, self._ratio(few))
+        symbols = Symbols(values, self.steps, few.ratio)
         of = self._round(parameters.numbers, 2)
         bounds = few.spec.clients.lowest, few.spec.clients.highest
         made = StepTheorem(symbols, forms, of, way, bounds, self.places)
@@ -231,6 +230,7 @@ class StepSearch:
         found, symbols = self.found, made.symbols
         found.rate, found.proved = symbols.shown(made.rate), proved
         names = made.of.posed.names
+        found.multipliers = made.shown_multipliers
         found.function = {written({x: Fraction(1)}, names): symbols.shown(c) for x, c in made.entries.items()}
 
     def _simple(
@@ -244,7 +244,9 @@ class StepSearch:
         for limit in LIMITS:
             relation = sympy.Le(symbols.shown(small), sympy.Rational(limit.numerator, limit.denominator))
             condition = (number(limit), ">=", symbols.term(small))
-            near = [(p, e) for (p, e), q in zip(self.places, made.ratios, strict=True) if e * e * (1 - q) <= to_fmpq(limit)]
+            near = [
+                (p, e) for (p, e), q in zip(self.places, made.ratios, strict=True) if e * e * (1 - q) <= to_fmpq(limit)
+            ]
             inside = replace(made, points=near)
             if not near or any(inside.lowest(room.weight) < 0 for room in needed):
                 continue
@@ -254,5 +256,8 @@ class StepSearch:
         return None
 
 
-def _generic(point: Point) -> dict[str, Fraction]:
-    return dict(point)
+def _of_steps(one: StepRound) -> list[Any]:
+    """What may not depend on the number of steps: the method's other parameters, the class, and the stepsize."""
+    spec, method = one.spec, one.spec.method
+    own = [getattr(method, f.name) for f in fields(method) if f.name != "local_steps"]  # type: ignore[arg-type]
+    return [type(method), *own, spec.clients.lowest, spec.clients.highest, one.size]

@@ -10,9 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-import sympy
-
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import (
     Number,
@@ -32,12 +30,12 @@ from fedconvex.claims.terms import (
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import (
-    STEP,
     AlongSteps,
     BernoulliPower,
     Combine,
     Derivation,
     Earlier,
+    Fact,
     Line,
     Nonnegative,
     Product,
@@ -49,7 +47,6 @@ from fedconvex.proofs_checks.search.rate_theorems.equations import squares
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
-from fedconvex.proofs_checks.search.step_theorems.step_multipliers import PATTERNS
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     FIRST,
     NEXT,
@@ -57,10 +54,11 @@ from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     Step,
     StepRound,
     completed,
-    inequalities,
     every,
+    inequalities,
     renamed,
 )
+from fedconvex.proofs_checks.search.step_theorems.step_symbols import BEFORE, PART, WHOLE, Symbols
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
@@ -69,54 +67,15 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ZERO,
     Family,
     Form,
-    Key,
     combination,
+)
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     inner as product,
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric, at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
-WHOLE, PART, BEFORE = "power_of_all_steps", "power_of_steps_before", "steps_before"  # q^e, q^i and i
 NAME = "all but the last step"
-
-
-@final
-class Symbols:
-    """Functions of the parameters, of e, i, q^e and q^i, each of which is a symbol of its own; and what they are as terms.
-
-    Args:
-        sample: values of the parameters, e among them.
-        count: the name of e.
-        ratio: q, as a function of the other parameters.
-    """
-
-    def __init__(self, sample: Mapping[str, Fraction], count: str, ratio: Parametric):
-        self.count = count
-        values = {sympy.Symbol(name, positive=True): x for name, x in sample.items()}
-        e, q = int(sample[count]), to_fraction(ratio.sampled)
-        more = {BEFORE: Fraction(0), WHOLE: q**e, PART: Fraction(1)}
-        self.parameters = Parameters(values | {sympy.Symbol(name, positive=True): x for name, x in more.items()})
-        known = self.parameters.numbers
-        self.e, self.i, self.whole, self.part = (known[name] for name in (count, BEFORE, WHOLE, PART))
-        self.q = self.function(ratio)
-        e_term, i_term, q_term = parameter(count), parameter(STEP), self.q.term
-        self._terms = ((parameter(WHOLE), q_term**e_term), (parameter(PART), q_term**i_term), (parameter(BEFORE), i_term))
-
-    def function(self, x: Any) -> Parametric:
-        """The same function of the parameters among functions of all symbols."""
-        return self.parameters.number(x.value.as_expr() if isinstance(x, Parametric) and x.of is not self.parameters else x)
-
-    def term(self, x: Any) -> Number:
-        """The function in the claim language."""
-        found: Number = self.function(x).term
-        for symbol, meaning in self._terms:
-            found = found.put(symbol, meaning)
-        return found
-
-    def shown(self, x: Any) -> Any:
-        """The function as a SymPy expression."""
-        e = sympy.Symbol(self.count, positive=True)
-        return self.function(x).expression.subs(sympy.Symbol(WHOLE, positive=True), self.q.value.as_expr() ** e)
 
 
 @final
@@ -129,16 +88,16 @@ class StepTheorem:
         forms: closed forms.
         of: a round of two steps with functions of the parameters as numbers.
         way: of the proof.
-        conditions: of the domain, as the kernel reads them.
-        example: parameters in the domain, e among them.
+        bounds: of the curvature, in the inequalities that the proof uses.
+        points: of the domain, with e: what fails there is not tried.
     """
 
     symbols: Symbols
     forms: StepForms
     of: StepRound
     way: Way
-    bounds: tuple[Any, Any]  # of the curvature that the proof uses
-    points: Sequence[tuple[Mapping[str, Any], int]] = ()  # of the domain, with e: what fails there is not tried
+    bounds: tuple[Any, Any]
+    points: Sequence[tuple[Mapping[str, Any], int]] = ()
 
     # ---- functions
 
@@ -153,7 +112,7 @@ class StepTheorem:
 
     @cached_property
     def step(self) -> Step:
-        return Step(ONE, self.symbols.function(self.of.step.size), self.vector("pull"), self.vector("start"), {})
+        return Step(self.symbols.function(self.of.size), self.vector("pull"), self.vector("start"), {})
 
     @cached_property
     def entries(self) -> dict[Any, Any]:
@@ -165,7 +124,8 @@ class StepTheorem:
 
     def moving(self, step: Any, part: Any) -> Form:
         """The cost to go of the step i, without the squares that have no closed form."""
-        products, values = {}, {}
+        products: dict[Any, Any] = {}
+        values: dict[str, Any] = {}
         for name in self.forms.forms:
             if name[0] == "cost" and (c := self.at(name, step, part)):
                 (values if isinstance(name[1], str) else products)[name[1]] = c
@@ -178,7 +138,9 @@ class StepTheorem:
 
     def changed(self, step: Any, part: Any) -> tuple[list[tuple[Any, Family]], Form]:
         """C_i − C_{i+1} − Σ λ·(inequalities), without those squares: as squares with the next gradient, and a rest."""
-        later = renamed(self.moving(step + 1, part * self.symbols.q), {"y": self.step.after, "g": NEXT}, {"f": "f next"})
+        later = renamed(
+            self.moving(step + 1, part * self.symbols.q), {"y": self.step.after, "g": NEXT}, {"f": "f next"}
+        )
         used = [(-c, self.inequalities[kind]) for kind, c in self.multipliers(step, part).items()]
         rest = combination((ONE, self.moving(step, part)), (-ONE, later), *used)
         if rest.values:
@@ -201,6 +163,18 @@ class StepTheorem:
         """Those of each step, by kind."""
         return {name[1]: self.at(name, step, part) for name in self.forms.forms if name[0] == "each"}
 
+    @property
+    def shown_multipliers(self) -> dict[str, Any]:
+        """All of them as SymPy expressions in e and i, by inequalities between y_i, y_{i+1} and the minimiser."""
+        s, found = self.symbols, {}
+        points = {"here": "y_i", "next": "y_{i+1}", "rest": "x*"}
+        for (sort, what), _ in self.forms.forms.items():
+            if sort in ("each", "last"):
+                name = " from ".join(points[p] for p in what.split(" from "))
+                place = (s.i, s.part) if sort == "each" else (ZERO, ONE)
+                found[name if sort == "each" else f"{name}, last step"] = s.shown(self.at((sort, what), *place))
+        return found
+
     @cached_property
     def payments(self) -> dict[Any, Any]:
         """What the potential pays in every step for a square that has no closed form."""
@@ -208,7 +182,7 @@ class StepTheorem:
         places = ((s.function(0), s.function(1)), (s.e - 2, s.whole / s.q**2))
         for pair in self.forms.open:
             found[pair] = max((-self.changed(*place)[1].products.get(pair, ZERO) for place in places),
-                              key=lambda c: _value(s.function(c)))  # fmt: skip
+                              key=lambda c: s.function(c).sampled)  # fmt: skip
         return found
 
     def potential(self, step: Any, part: Any) -> Form:
@@ -245,7 +219,7 @@ class StepTheorem:
         found = number(0)
         seen = set[Any]()
         for (a, b), c in form.products.items():
-            other = (DEVIATION if a[0] == MEAN else MEAN)
+            other = DEVIATION if a[0] == MEAN else MEAN
             twin = ((other, a[1]), (other, b[1]))
             if (a, b) in seen:
                 continue
@@ -319,10 +293,12 @@ class StepTheorem:
             raise NotFound("what the first step leaves of V takes both signs")
         return found
 
-    def lemma(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence["Room"] = ()) -> Lemma:
+    def lemma(
+        self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence["Room"] = ()
+    ) -> Lemma:
         """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
         s, last = self.symbols, before_last_step
-        before, after = (self._function(time) for time in (0, 1))
+        before, after = (self.names.function(self.entries, time) for time in (0, 1))
         claim = at_most(after, s.term(self.rate) * before)
         parts = cited(NAME)
         for kind, c in self.multipliers(*self.last).items():
@@ -342,12 +318,6 @@ class StepTheorem:
             parts += squared(answers - mean(answers))
         proof = Derivation((*lines, self.along_steps, concluding(claim, parts)), self.names.invariants)
         return Lemma(self.setting(conditions, example), claim, proof)
-
-    def _function(self, time: int) -> Number:
-        found = self.names.function({pair: c for pair, c in self.entries.items()}, time)
-        for name in (WHOLE, PART, BEFORE):
-            assert parameter(name) not in (found,)
-        return found
 
     def setting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> ClaimSetting:
         """All that is assumed, with e as a parameter that counts."""
@@ -428,7 +398,7 @@ class StepTheorem:
         With these bounds low and high, x is x(low) + slope·(q^e − low) + … or x(high) − slope·(high − q^e) + …
         """
         s = self.symbols
-        known = _in_powers(s, x)
+        known = s.in_powers(x)
         if known is None:
             return ()
         c, b, a = known
@@ -442,7 +412,7 @@ class StepTheorem:
         chord, name = b + a * (low + high), f"room {place}"
         below, above = f"{name}: power from below", f"{name}: power from above"
         one, other = Earlier(below), Earlier(above)
-        ways = (
+        ways: tuple[tuple[Any, tuple[Any, Fact], tuple[Any, Fact]], ...] = (
             (value_at(low), (b + 2 * a * low, one), (a, Product(below, below))),
             (value_at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
             (value_at(low), (chord, one), (-a, Product(below, above))),
@@ -474,7 +444,7 @@ class StepTheorem:
 @final
 @dataclass(frozen=True, eq=False)
 class Room:
-    """A weight that must be ≥ 0, by its place, the vector whose square it multiplies, and lines that show it, if any."""
+    """A weight that must be ≥ 0, by its place, the vector whose square it multiplies, and lines that show it."""
 
     place: int
     weight: Any
@@ -512,22 +482,3 @@ def _squares(form: Form) -> list[tuple[Any, Family]] | None:
         if weight:
             found.append((-weight, u))
     return found
-
-
-def _in_powers(s: Symbols, x: Any) -> list[Any] | None:
-    """The coefficients of 1, q^e and q^{2e}; None where it is no such polynomial."""
-    value, place = s.function(x).value, [str(g) for g in s.parameters.sample].index(WHOLE)
-    if any(m[place] for m in value.denom.to_dict()) or any(m[place] > 2 for m in value.numer.to_dict()):
-        return None
-    ring, found = value.field.ring, []
-    for n in range(3):
-        own = {(*m[:place], 0, *m[place + 1 :]): c for m, c in value.numer.to_dict().items() if m[place] == n}
-        found.append(Parametric(value.field.new(ring.from_dict(own), ring.one) / value.field.new(value.denom, ring.one), s.parameters))
-    return found
-
-
-def _value(x: Parametric) -> Any:
-    return x.sampled
-
-
-Keys = tuple[Key, Key]
