@@ -128,11 +128,10 @@ class StepSearch:
         random = Random(self.seed)
         found: list[tuple[Point, StepRound]] = []
         for e in COUNTS:
-            region = Region(self.others, [r.subs(self._count, e) for r in self.relations])
-            own = 0
-            for _ in range(ATTEMPTS):
+            region, own = self._region(e), 0
+            for _ in range(ATTEMPTS if region is not None else 0):
                 values = [Fraction(random.choice(SIZES), random.choice(SIZES)) for _ in self.others]
-                if values not in region:
+                if region is None or values not in region:
                     continue
                 point = {str(x): value for x, value in zip(self.others, values, strict=True)}
                 one = self._round(point, e)
@@ -151,14 +150,15 @@ class StepSearch:
         """Points of the domain with many numbers of steps: what is wrong there is not tried."""
         found = []
         for e in CHECKED:
-            region = Region(self.others, [r.subs(self._count, e) for r in self.relations])
-            known = [p for p, _ in self.samples if [p[str(x)] for x in self.others] in region]
+            region = self._region(e)
+            known = [p for p, _ in self.samples if region is not None and [p[str(x)] for x in self.others] in region]
             found += [(p, e) for p in known[:: len(known) // EACH + 1]]
         return found
 
-    @property
-    def _count(self) -> Any:
-        return sympy.Symbol(self.steps, positive=True)
+    def _region(self, e: int) -> Region | None:
+        """The domain of the other parameters with so many steps; None where it is empty."""
+        where = [r.subs(sympy.Symbol(self.steps, positive=True), e) for r in self.relations]
+        return None if sympy.false in where else Region(self.others, [r for r in where if r != sympy.true])
 
     def _round(self, values: Mapping[str, Any], e: int, relaxed: bool = False) -> StepRound:
         arguments = dict(self.arguments(**{**values, self.steps: e}))
@@ -218,7 +218,7 @@ class StepSearch:
             domain, where = (*domain, condition), [*where, relation]
         else:
             domain += tuple((symbols.term(room.condition), ">=", number(0)) for room in needed)
-            where += [sympy.Ge(symbols.shown(room.condition), 0) for room in needed]
+            where += [sympy.Ge(symbols.shown_in_powers(room.condition), 0) for room in needed]
         all_of_it = made.contracting(domain, values)
         if len(all_of_it) > len(domain):
             where.append(sympy.Gt(symbols.q.value.as_expr(), 0))

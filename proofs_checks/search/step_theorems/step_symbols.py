@@ -60,6 +60,13 @@ class Symbols:
         meaning = {WHOLE: q**e, PART: q**i, BEFORE: i}
         return self.function(x).expression.subs({sympy.Symbol(n, positive=True): y for n, y in meaning.items()})
 
+    def shown_in_powers(self, x: Any) -> Any:
+        """The same, ordered by powers of q^e where it is a polynomial in it."""
+        if (known := self.in_powers(x)) is None:
+            return self.shown(x)
+        e, q = sympy.Symbol(self.count, positive=True), self.q.value.as_expr()
+        return sympy.Add(*(self.shown(c) * q ** (n * e) for n, c in enumerate(known)))
+
     def in_powers(self, x: Any) -> list[Any] | None:
         """The coefficients of 1, q^e and q^{2e}; None where it is no such polynomial."""
         value, place = self.function(x).value, [str(g) for g in self.parameters.sample].index(WHOLE)
