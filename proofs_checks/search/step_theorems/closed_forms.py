@@ -30,7 +30,7 @@ POWERS = ((0, 0), (1, -1), (2, -2)), tuple((alpha, beta) for alpha in range(3) f
 
 @final
 @dataclass(frozen=True)
-class ClosedForm:
+class SumOfPowers:
     """Coefficients by exponents; those of 0 are left out."""
 
     terms: Mapping[Exponents, Any]
@@ -42,26 +42,26 @@ class ClosedForm:
             total = total + c * _power(whole, alpha) * _power(part, beta) * _power(count, a) * _power(step, b)
         return total
 
-    def with_coefficients(self, values: Mapping[Place, Any], q: Any) -> "ClosedForm | None":
+    def with_coefficients(self, values: Mapping[Place, Any], q: Any) -> "SumOfPowers | None":
         """The same exponents with coefficients that give these values; None where no coefficients do."""
         found = _solved(list(self.terms), values, q)
-        return None if found is None else ClosedForm({x: c for x, c in found.items() if c})
+        return None if found is None else SumOfPowers({x: c for x, c in found.items() if c})
 
     @property
     def size(self) -> int:
         return len(self.terms)
 
 
-def closed_form(values: Mapping[Place, Any], q: Any) -> ClosedForm | None:
+def closed_form(values: Mapping[Place, Any], q: Any) -> SumOfPowers | None:
     """The closed form with these values, at numbers; None where none of the forms fits with values to spare."""
     if not any(values.values()):
-        return ClosedForm({})
+        return SumOfPowers({})
     for exponents in _bases(values):
         if len(exponents) + SPARE > len(values):
             continue
         found = _solved(exponents, values, q)
         if found is not None:
-            return ClosedForm({x: c for x, c in found.items() if c})
+            return SumOfPowers({x: c for x, c in found.items() if c})
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any, final
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
-from fedconvex.proofs_checks.search.step_theorems.closed_forms import ClosedForm, Place, closed_form
+from fedconvex.proofs_checks.search.step_theorems.closed_forms import Place, SumOfPowers, closed_form
 from fedconvex.proofs_checks.search.step_theorems.step_multipliers import PATTERNS, SlowestClients, multipliers
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import StepRound
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Key
@@ -124,7 +124,7 @@ def collected(rounds: Iterable[Analysed], way: Way) -> dict[Name, dict[Place, An
 class StepForms:
     """Closed forms by what they are of; `open`: the squares that do not change in a round, and have none."""
 
-    forms: Mapping[Name, ClosedForm]
+    forms: Mapping[Name, SumOfPowers]
     open: tuple[Any, ...]
 
     @classmethod

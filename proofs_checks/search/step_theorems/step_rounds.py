@@ -16,10 +16,10 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, Place, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, Place, PosedRound, pose_round
 from fedconvex.proofs_checks.search.rate_theorems.equations import squares
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
-from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import posed, specification
+from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import CLIENTS, specification
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     MEAN,
@@ -51,7 +51,7 @@ HERE, THERE = value("f"), value("f next")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Step:
+class LocalStep:
     """What a local step does, y ↦ y − size·g + pull, and the round's last point in what is measured after it.
 
     `measured` has, for every coordinate of the state, the factor of y_e and the vector that is added.
@@ -103,7 +103,7 @@ class StepRound:
     def at(cls, arguments: Mapping[str, Any]) -> "StepRound":
         """The round with these arguments of `lyapunov`."""
         spec = specification(arguments)
-        return cls(spec, posed(spec))
+        return cls(spec, pose_round(spec.method, spec.solver, spec.clients, CLIENTS, "neighbours"))
 
     @property
     def size(self) -> Any:
@@ -124,7 +124,7 @@ class StepRound:
         return len(self.posed.board.evaluations) - 1
 
     @cached_property
-    def step(self) -> Step:
+    def step(self) -> LocalStep:
         """The step, which is the same each time."""
         solver, count = self.spec.solver, self.count
         if not isinstance(solver, GradientDescent) or solver.steps != count:
@@ -143,7 +143,7 @@ class StepRound:
             part = place[0]
             factor = u.parts.get((part, last_name), ZERO) / -size
             measured[place] = (factor, self._local(u - _only(last, part) * factor))
-        return Step(size, self._local(pulls[0]), self._local(points[0]), measured)
+        return LocalStep(size, self._local(pulls[0]), self._local(points[0]), measured)
 
     def _local(self, u: Family) -> Family:
         """The vector in what does not change within the round; the first gradient gets a name of its own."""
@@ -178,7 +178,7 @@ class StepRound:
         return renamed(form, {"y": self.step.start, "g": every(FIRST)}, {})
 
 
-def inequalities(step: Step, low: Any, high: Any) -> dict[str, Form]:
+def inequalities(step: LocalStep, low: Any, high: Any) -> dict[str, Form]:
     """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² ≥ 0, "b from a"."""
     low, high = to_fmpq(low), to_fmpq(high)
     points = {"here": (POINT, SLOPE, HERE), "next": (step.after, NEXT, THERE), "rest": (Family(), Family(), Form())}

@@ -51,7 +51,7 @@ from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     FIRST,
     NEXT,
     PARTS,
-    Step,
+    LocalStep,
     StepRound,
     completed,
     every,
@@ -111,8 +111,8 @@ class StepTheorem:
         return Family({name[1]: self.at(name) for name in self.forms.forms if name[0] == what})
 
     @cached_property
-    def step(self) -> Step:
-        return Step(self.symbols.function(self.of.size), self.vector("pull"), self.vector("start"), {})
+    def step(self) -> LocalStep:
+        return LocalStep(self.symbols.function(self.of.size), self.vector("pull"), self.vector("start"), {})
 
     @cached_property
     def entries(self) -> dict[Any, Any]:
@@ -168,7 +168,7 @@ class StepTheorem:
         """All of them as SymPy expressions in e and i, by inequalities between y_i, y_{i+1} and the minimiser."""
         s, found = self.symbols, {}
         points = {"here": "y_i", "next": "y_{i+1}", "rest": "x*"}
-        for (sort, what), _ in self.forms.forms.items():
+        for sort, what in self.forms.forms:
             if sort in ("each", "last"):
                 name = " from ".join(points[p] for p in what.split(" from "))
                 place = (s.i, s.part) if sort == "each" else (ZERO, ONE)
@@ -198,7 +198,7 @@ class StepTheorem:
     def names(self) -> RateTerms:
         return RateTerms(self.of.spec, self.of.posed)
 
-    def term(self, u: Family, of: "Point") -> Vector:
+    def term(self, u: Family, of: "PointTerms") -> Vector:
         """A vector of a step in terms."""
         found: list[Vector] = []
         for name in dict.fromkeys(name for _, name in u.parts):
@@ -214,7 +214,7 @@ class StepTheorem:
             found += [self.symbols.term(c) * v for c, v in terms if c]
         return sum(found[1:], start=found[0]) if found else 0 * minimiser
 
-    def number(self, form: Form, of: "Point") -> Number:
+    def number(self, form: Form, of: "PointTerms") -> Number:
         """A form of a step in terms."""
         found = number(0)
         seen = set[Any]()
@@ -234,8 +234,8 @@ class StepTheorem:
         return found
 
     @cached_property
-    def start(self) -> "Point":
-        return Point.at(self.names.points[1])
+    def start(self) -> "PointTerms":
+        return PointTerms.at(self.names.points[1])
 
     def between(self, kind: str, here: Vector) -> Parts:
         """An inequality of a step in facts."""
@@ -244,7 +244,7 @@ class StepTheorem:
                 for place in kind.split(" from "))  # fmt: skip
         return interpolation(b, a, low, high)
 
-    def squared(self, found: Iterable[tuple[Any, Family]], of: "Point") -> Parts:
+    def squared(self, found: Iterable[tuple[Any, Family]], of: "PointTerms") -> Parts:
         """Weighted squares; even powers of factors of the weight go into the vector, so that its sign is visible."""
         total = Parts()
         for weight, u in found:
@@ -265,7 +265,7 @@ class StepTheorem:
     def along_steps(self) -> AlongSteps:
         """No step makes the potential larger."""
         s, u = self.symbols, family("u")
-        of = Point.at(u)
+        of = PointTerms.at(u)
         facts = Parts()
         for kind, c in self.multipliers(s.i, s.part).items():
             facts += self.between(kind, u) * s.term(c)
@@ -455,7 +455,7 @@ class Room:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Point:
+class PointTerms:
     """A point of every client with its gradient and value, all less those at the minimiser."""
 
     at_point: Vector
@@ -463,7 +463,7 @@ class Point:
     values: Mapping[str, Number]
 
     @classmethod
-    def at(cls, u: Vector) -> "Point":
+    def at(cls, u: Vector) -> "PointTerms":
         after = local_step(u)
         vectors = {"y": u - minimiser, "g": gradient(u) - gradient(minimiser),
                    "g next": gradient(after) - gradient(minimiser)}  # fmt: skip

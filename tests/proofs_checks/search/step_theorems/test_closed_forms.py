@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from fedconvex.proofs_checks.search.step_theorems.closed_forms import ClosedForm, closed_form
+from fedconvex.proofs_checks.search.step_theorems.closed_forms import SumOfPowers, closed_form
 
 q = fmpq(3, 7)
 PLACES = [(e, i) for e in range(2, 12) for i in range(e)]
@@ -17,7 +17,7 @@ def total(n: int) -> Any:
     return sum((q**j for j in range(n)), fmpq(0))
 
 
-def value(form: ClosedForm, e: int, i: int) -> Any:
+def value(form: SumOfPowers, e: int, i: int) -> Any:
     return form.at(fmpq(e), fmpq(i), q**e, q**i)
 
 
@@ -56,7 +56,7 @@ def test_few_values_show_nothing() -> None:
 
 
 def test_coefficients_follow_from_few_values_and_contradictions_are_seen() -> None:
-    shape = ClosedForm({(1, -1, 0, 0): fmpq(1), (0, 0, 1, 0): fmpq(1)})
+    shape = SumOfPowers({(1, -1, 0, 0): fmpq(1), (0, 0, 1, 0): fmpq(1)})
     values = {(e, i): 7 * q ** (e - i) - fmpq(e, 3) for e in (2, 3) for i in range(e)}
     exact = shape.with_coefficients(values, q)
     assert exact is not None
