@@ -16,6 +16,7 @@ from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import specification
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
 from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
     PATTERNS,
@@ -28,6 +29,7 @@ from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
 from fedconvex.proofs_checks.search.step_theorems.step_theorems import Room, StepTheorem
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.proofs_checks.worst_cases.theorems.points import ATTEMPTS
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Region
 
@@ -40,6 +42,7 @@ WEIGHTS = tuple((to_fmpq(c), power) for power in (2, 1, 0) for c in (1, 2, 4))
 LIMITS = tuple(Fraction(c) for c in ("4", "3", "2", "3/2", "4/3", "1", "3/4", "1/2", "1/3", "1/4", "1/8"))
 EACH = 12  # points, at most, with each of these numbers
 MOST_REFUSED = 2  # proofs, after which the search ends
+SEEN = (*range(1, 16), 32, 64)  # local steps, between which only their number may differ
 CHECKED = (1, 2, 3, 5, 10, 30)  # local steps at which a simple condition is tried out
 
 
@@ -198,9 +201,8 @@ class StepSearch:
         def at_functions(e: int) -> StepRound:
             return self._round(parameters.numbers, e, relaxed)
 
-        few, more = at_functions(2), at_functions(3)
-        if _of_steps(few) != _of_steps(more):
-            raise NotFound(f"something else than the number of local steps depends on {self.steps}")
+        few = at_functions(2)
+        self._require_one_method(parameters, example)
         forms = StepForms.found(at_numbers, at_functions, at_numbers(2).ratio, few.ratio, way)
         values = {**example, self.steps: Fraction(steps)}
         symbols = Symbols(values, self.steps, few.ratio)
@@ -208,9 +210,13 @@ class StepSearch:
         bounds = few.spec.clients.lowest, few.spec.clients.highest
         made = StepTheorem(symbols, forms, of, way, bounds, self.places)
         self._show(made, len(proved))
-        domain = symbols.parameters.conditions(self.relations)
+        # Comparisons in the arguments' code were decided at the example: where they turn out so, the theorem holds.
+        shown = symbols.parameters.domain(self.relations)
+        compared = [r for r in parameters.comparisons if not _is_shown(symbols.parameters, r, shown)]
+        given = (*self.relations, *compared)
+        domain = symbols.parameters.conditions(given)
         rooms = made.rooms(made.contracting(domain, values), values)
-        where = list(self.relations)
+        where = list(given)
         needed = [room for room in rooms if room.condition is not None]
         simple = self._simple(made, domain, values, needed) if needed else None
         if simple is not None:
@@ -225,6 +231,13 @@ class StepSearch:
         proof = made.lemma(all_of_it, values, rooms)
         proof.theorem()
         self.found.where, self.found.proof = tuple(where), proof
+
+    def _require_one_method(self, parameters: Parameters, example: Point) -> None:
+        """Raises NotFound where something else depends on the number of steps, as far as many of them show."""
+        for values, counts in ((parameters.numbers, (2, 3)), (example, SEEN)):
+            specs = [_of_steps(specification(self.arguments(**{**values, self.steps: n}))) for n in counts]
+            if any(one != specs[0] for one in specs):
+                raise NotFound(f"something else than the number of local steps depends on {self.steps}")
 
     def _show(self, made: StepTheorem, proved: int) -> None:
         found, symbols = self.found, made.symbols
@@ -256,8 +269,16 @@ class StepSearch:
         return None
 
 
-def _of_steps(one: StepRound) -> list[Any]:
+def _of_steps(spec: Specification) -> list[Any]:
     """What may not depend on the number of steps: the method's other parameters, the class, and the stepsize."""
-    spec, method = one.spec, one.spec.method
+    method, solver = spec.method, spec.solver
     own = [getattr(method, f.name) for f in fields(method) if f.name != "local_steps"]  # type: ignore[arg-type]
-    return [type(method), *own, spec.clients.lowest, spec.clients.highest, one.size]
+    size = solver.stepsize if isinstance(solver, GradientDescent) else None
+    return [type(method), *own, spec.clients.lowest, spec.clients.highest, size]
+
+
+def _is_shown(parameters: Parameters, relation: Any, field: Any) -> bool:
+    """Whether the relation is known to hold where those of the field do."""
+    (difference,) = parameters.functions([parameters.number(relation.gts - relation.lts)])
+    strict = isinstance(relation, sympy.Gt | sympy.Lt)
+    return bool((field.is_positive if strict else field.is_nonnegative)(difference.of(field)))

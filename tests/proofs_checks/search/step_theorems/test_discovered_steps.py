@@ -39,6 +39,20 @@ def of_fedlin(s: Any, mu: Any, L: Any, e: Any) -> dict[str, Any]:
     return of_scaffold_with_any_stepsize(s, mu, L, e) | {"method": fc.FedLin(stepsize=s, local_steps=e)}
 
 
+def single(count: int) -> Any:
+    def arguments(x: Any) -> dict[str, Any]:
+        return of_scaffold(1, x, count)
+
+    return arguments
+
+
+def below(limit: F) -> Any:
+    def where(x: Any) -> tuple[Any, ...]:
+        return (x <= sympy.Rational(limit.numerator, limit.denominator),)
+
+    return where
+
+
 @pytest.fixture(scope="module")
 def found() -> Discovered:
     return discover(of_scaffold, lambda s, mu, e: (s * mu < 1,), local_steps="e")
@@ -103,7 +117,8 @@ def test_lyapunov_certifies_the_same_rate_at_numbers(found: Discovered, count: i
 @pytest.mark.slow
 def test_searches_for_single_numbers_find_the_same_theorem(found: Discovered) -> None:
     for count in (1, 2, 3):
-        one = discover(lambda x, n=count: of_scaffold(1, x, n), lambda x, n=count: (4 * n**2 * x <= 3, x < 1))
+        limit = F(3, 4 * count**2)
+        one = discover(single(count), below(min(limit, F(9, 10))))
         assert one.verdict is Verdict.PROVED
         assert one.at(x=F(1, 20)) == found.at(s=1, mu=F(1, 20), e=count)
 
@@ -190,6 +205,21 @@ def test_the_exact_condition_where_the_number_of_steps_is_spoken_of() -> None:
 
 
 @pytest.mark.slow
+def test_what_the_arguments_compare_becomes_a_condition() -> None:
+    """Two methods, of which the theorem is about one, and says where."""
+
+    def two(s: Any, mu: Any, e: Any) -> dict[str, Any]:
+        step = s if s * mu < F(1, 8) else s / 2
+        return of_scaffold(s, mu, e) | {"method": fc.Scaffold(stepsize=step, local_steps=e)}
+
+    found = discover(two, lambda s, mu, e: (s * mu < 1,), local_steps="e")
+    assert found.verdict is Verdict.PROVED
+    assert found.at(s=1, mu=F(1, 7), e=2) == (1 - F(1, 14)) ** 4
+    with pytest.raises(InvalidInput, match="outside"):  # the other method's part of the domain
+        found.at(s=1, mu=F(1, 9), e=2)
+
+
+@pytest.mark.slow
 def test_scaffold_with_any_smaller_stepsize() -> None:
     """By the inequalities of the larger class with L = 1/s."""
     where = lambda s, mu, L, e: (s * L <= 1, mu < L, 4 * e**2 * s * mu <= 3)  # noqa: E731
@@ -226,7 +256,11 @@ def test_what_is_not_proved_says_so() -> None:
     def fixed(s: Any, mu: Any, e: Any) -> dict[str, Any]:
         return of_scaffold(s, mu, 2)
 
-    for arguments, says in ((half, "no closed form"), (smaller, "depends on e"), (fixed, "not the number")):
+    def later(s: Any, mu: Any, e: Any) -> dict[str, Any]:
+        return of_scaffold(s if e < 9 else s / 2, mu, e)
+
+    cases = ((half, "no closed form"), (smaller, "depends on e"), (fixed, "not the number"), (later, "depends on e"))
+    for arguments, says in cases:
         found = discover(arguments, lambda s, mu, e: (s * mu < 1,), local_steps="e")
         assert found.verdict is Verdict.UNKNOWN
         assert says in found.says
