@@ -39,7 +39,9 @@ COUNTS = (2, 3, 5)  # local steps at which ways are compared
 POINTS = 16  # of the domain, for each of them
 SIZES = (1, 2, 3, 5, 8, 20, 50, 125, 400, 1000)  # of numerators and denominators, so that points spread over scales
 WEIGHTS = tuple((to_fmpq(c), power) for power in (2, 1, 0) for c in (1, 2, 4))
-LIMITS = tuple(Fraction(c) for c in ("4", "3", "2", "3/2", "4/3", "1", "3/4", "1/2", "1/3", "1/4", "1/8"))
+LIMITS = tuple(
+    map(Fraction, ("4", "3", "2", "3/2", "4/3", "1", "9/10", "5/6", "3/4", "2/3", "1/2", "1/3", "1/4", "1/8"))
+)
 EACH = 12  # points, at most, with each of these numbers
 MOST_REFUSED = 2  # proofs, after which the search ends
 SEEN = (*range(1, 16), 32, 64)  # local steps, between which only their number may differ
