@@ -75,15 +75,8 @@ class LocalStep:
         known = {place: _only(self.after, place[0]) * c + u for place, (c, u) in self.measured.items()}
         forms = [(c if a == b else 2 * c, inner(known[a], known[b])) for (a, b), c in entries.items() if c]
         if spread:
-            whole = sum(
-                (
-                    c * self.measured[a][0] * self.measured[b][0] * (1 if a == b else 2)
-                    for (a, b), c in entries.items()
-                    if c and a[0] == b[0] == MEAN
-                ),
-                ZERO,
-            )
-            forms.append((whole, square(_only(self.after, DEVIATION))))
+            apart = square(_only(self.after, DEVIATION))  # the mean's own coordinate, whose entry is 1
+            forms += [(c**2, apart) for place, (c, _) in self.measured.items() if place[0] == MEAN]
         return combination(*forms)
 
 

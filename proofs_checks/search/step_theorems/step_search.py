@@ -42,6 +42,7 @@ WEIGHTS = tuple((to_fmpq(c), power) for power in (2, 1, 0) for c in (1, 2, 4))
 LIMITS = tuple(
     map(Fraction, ("4", "3", "2", "3/2", "4/3", "1", "9/10", "5/6", "3/4", "2/3", "1/2", "1/3", "1/4", "1/8"))
 )
+SLOW = to_fmpq(Fraction(1, 50))  # 1 − q
 EACH = 12  # points, at most, with each of these numbers
 MOST_REFUSED = 2  # proofs, after which the search ends
 SEEN = (*range(1, 16), 32, 64)  # local steps, between which only their number may differ
@@ -194,7 +195,8 @@ class StepSearch:
 
     def _prove(self, way: Way, relaxed: bool, proved: list[tuple[Point, int]]) -> None:
         """Raises NotFound, or Refused."""
-        example, steps = proved[0]
+        # Few steps and slow ones: what is true there, a simple condition does not exclude.
+        example, steps = min(proved, key=lambda one: (one[1], 1 - self._round(*one).ratio > SLOW))
         parameters = Parameters({x: example[str(x)] for x in self.others})
 
         def at_numbers(e: int) -> StepRound:

@@ -69,9 +69,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Form,
     combination,
 )
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
-    inner as product,
-)
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner as product
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
@@ -315,7 +313,8 @@ class StepTheorem:
             lines += [*room.lines, Combine(number(0), inner(u, u), (), ((number(1), u),), name=spread)]
             parts += by(Product(f"room {place}", spread))
         if self.way.spread:
-            parts += squared(answers - mean(answers))
+            factor = next(c for place, (c, _) in self.of.step.measured.items() if place[0] == MEAN)
+            parts += squared(answers - mean(answers)) * s.term(factor**2)
         proof = Derivation((*lines, self.along_steps, concluding(claim, parts)), self.names.invariants)
         return Lemma(self.setting(conditions, example), claim, proof)
 
