@@ -159,7 +159,7 @@ def _field(setting: ClaimSetting, terms: tuple[Any, ...], own: set[str], sums: t
 
 
 # Methods whose formulas use the number of local steps in their local solver alone, and its stepsize times that number.
-ANY_STEPS = ("FedGD", "Scaffold")
+ANY_STEPS = ("FedGD", "FedLin", "Scaffold")
 
 
 def any_steps(setting: ClaimSetting) -> str:

@@ -23,7 +23,7 @@ def discovered_rate(
 
     def searches(where: tuple[Any, ...], entries: Mapping[Any, Any]) -> RateSearch:
         points = random_points(symbols, where, Random(seed))
-        return RateSearch(lambda **values: _checked(arguments(**values)), where, points, samples, entries)
+        return RateSearch(lambda **values: checked(arguments(**values)), where, points, samples, entries)
 
     search = searches(relations, {})
     found, verdict, why = search.found, Verdict.PROVED, "proved for all parameters"
@@ -43,7 +43,7 @@ def discovered_rate(
     )  # fmt: skip
 
 
-def _checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments, where the search knows them all."""
     if unknown := arguments.keys() - set(KNOWN):
         name = min(unknown)

@@ -1,7 +1,7 @@
 """What `discover` has found: a formula for a bound, where it holds, and its proof."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
 from fedconvex.safe_text import one_line
 from fedconvex.shown import COLUMNS, on_screen
+from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
 
 
@@ -28,7 +29,8 @@ class Discovered:
     `where` are the domain's relations: the given ones, and those that the proof needs besides. `multipliers` are by the
     inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
     elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
-    UNKNOWN where the kernel refuses it, or without one, and `says` why.
+    UNKNOWN where the kernel refuses it, or without one, and `says` why. `local_steps` is the parameter that is any
+    number of local steps, an integer >= 1; empty where there is none.
     """
 
     parameters: tuple[Any, ...]
@@ -41,6 +43,7 @@ class Discovered:
     proof: Lemma | None = None
     sharp: bool = False
     function: Mapping[str, Any] = field(default_factory=dict)
+    local_steps: str = ""
 
     def at(self, **values: Any) -> Fraction:
         """The bound at a point, exactly. Raises InvalidInput outside of the domain, or without a proof."""
@@ -49,10 +52,24 @@ class Discovered:
         names = list(map(str, self.parameters))
         if values.keys() != set(names):
             raise InvalidInput("values", sorted(values), "are not the parameters", f"give {', '.join(names)}")
+        if self.local_steps:
+            return self._at_steps(values)
         point = [to_fmpq(values[name], name) for name in names]
         if point not in self._region:
             raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
         return max(to_fraction(at(function, point)) for function in self._functions)
+
+    def _at_steps(self, values: Mapping[str, Any]) -> Fraction:
+        """The bound for one number of local steps."""
+        count = integer_at_least(values[self.local_steps], 1, self.local_steps)
+        symbol = next(x for x in self.parameters if str(x) == self.local_steps)
+        where = tuple(r.subs(symbol, count) for r in self.where)
+        if sympy.false in where:
+            raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
+        others = tuple(x for x in self.parameters if x != symbol)
+        where, bound = tuple(r for r in where if r != sympy.true), self.bound.subs(symbol, count)
+        at_count = replace(self, parameters=others, where=where, bound=bound, local_steps="")
+        return at_count.at(**{name: x for name, x in values.items() if name != self.local_steps})
 
     @cached_property
     def _region(self) -> Region:
@@ -71,6 +88,7 @@ class Discovered:
         relation = ">=" if self.metric == "descent" else "<="
         left, right = ("V(next state)", "V(state)") if self.metric == "lyapunov" else (self.metric, "N")
         where = ", ".join(map(str, self.where)) or "all parameters are positive"
+        where = f"{where}, for every integer {self.local_steps} >= 1" if self.local_steps else where
         lines = [f"{left} {relation} {self.bound} · {right}", f"where {where}"]
         if self.function:
             parts = (name if c == 1 else f"{name} · ({c})" for name, c in self.function.items())
@@ -83,6 +101,7 @@ class Discovered:
     def _repr_markdown_(self) -> str:
         relation = r"\ge" if self.metric == "descent" else r"\le"
         holds = ", ".join(f"${sympy.latex(r)}$" for r in self.where) or "all parameters are positive"
+        holds = rf"{holds}, for every integer ${self.local_steps} \ge 1$" if self.local_steps else holds
         name = self.metric.replace("_", " ")
         if self.metric == "lyapunov":
             return rf"$V(\text{{next state}}) \le {sympy.latex(self.bound)} \cdot V$ where {holds}: {self.says}"

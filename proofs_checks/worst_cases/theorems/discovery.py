@@ -48,7 +48,9 @@ STARTS = 4  # points that start a sweep, in case the first is a special one
 BATCH = 10  # new worst cases after which the fit is tried again
 
 
-def discover(arguments: Arguments, where: Where | None = None, samples: int = 400, seed: int = 0) -> Discovered:
+def discover(
+    arguments: Arguments, where: Where | None = None, samples: int = 400, seed: int = 0, local_steps: str | None = None
+) -> Discovered:
     """The worst case or the linear rate of a method as a formula in its parameters, with a proof for all of them.
 
     Use it to find or improve a theorem about few rounds with one to three parameters; it takes seconds to minutes, and
@@ -63,6 +65,11 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
     formula of the right unit that all samples allow. Where the kernel proves none, the formula for the rate is a
     conjecture, and `says` how many points it was checked at.
 
+    With `local_steps`, the name of a parameter, the theorem is for every number of local steps at once: the rate, V and
+    the multipliers are closed forms in it, with powers whose exponent it is, and the proof is an induction over the
+    steps, whose potential is found as well. This is for methods whose clients take gradient steps on F_k plus a linear
+    term that is fixed in the round (`Scaffold`, `FedLin`), and for rates that clients of least curvature attain.
+
     Args:
         arguments: from parameters to the arguments of `worst_case`, for example
             `lambda mu, B: dict(method=fc.FedProx(mu=mu), clients=SmoothConvex(1), metric="descent", dissimilarity=B)`.
@@ -72,6 +79,7 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
             relations that the proof needs besides are added.
         samples: the largest number of points at which a worst case is computed, >= 10.
         seed: of the random choice of points.
+        local_steps: with `metric="lyapunov"` the parameter that is the number of local steps, any integer >= 1.
 
     Raises:
         InvalidInput: no parameters, an empty domain, fewer than ten samples, or arguments that `worst_case`, or
@@ -85,6 +93,10 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
         raise InvalidInput("arguments", arguments, "has no parameters", "give a function of some, or call worst_case")
     integer_at_least(samples, BATCH, "samples")
     relations = checked_relations(_relations(where, symbols))
+    if local_steps is not None:
+        from fedconvex.proofs_checks.search.step_theorems.discovered_steps import discovered_for_all_steps
+
+        return discovered_for_all_steps(arguments, tuple(symbols.values()), local_steps, relations, seed)
     drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
     points = list(islice(drawn, 1))  # drawn so far; a second start uses the points of the first again
     if arguments(**named(points[0])).get("metric") == "lyapunov":

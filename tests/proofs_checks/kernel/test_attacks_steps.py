@@ -48,7 +48,7 @@ SETTING = with_example(ClaimSetting(
     signs={"s": "positive", "e": "positive"}, counts=frozenset({"e"}), conditions=((number(Fraction(1, 2)), ">=", s),),
 ))  # fmt: skip
 ALONE = replace(SETTING, single_client=True)
-SCAFFOLD = replace(SETTING, method="Scaffold")
+SCAFFOLD, FEDLIN = replace(SETTING, method="Scaffold"), replace(SETTING, method="FedLin")
 CONTROLS = (("shared c", mean(memory("c", 0))),)
 
 
@@ -110,7 +110,8 @@ def contracting(of_step: Parts | None = None, start: Vector = w, claim: Claim = 
 
 @pytest.mark.parametrize("power", [2 * e + 1, 2 * e + 2, 2 * e + 7])
 def test_one_client_contracts_and_no_faster(power: Number) -> None:
-    assert theorem(ALONE, CONTRACTS, contracting())
+    for method in ("FedGD", "FedLin"):
+        assert theorem(replace(ALONE, method=method), CONTRACTS, contracting())
     faster = replace(CONTRACTS, right=q**power * square(w - minimiser))
     refused(ALONE, faster, contracting(claim=faster), "not the claim")
     refused(ALONE, faster, contracting(), "the last line is not the claim")
@@ -119,7 +120,7 @@ def test_one_client_contracts_and_no_faster(power: Number) -> None:
 
 def test_several_clients_drift() -> None:
     reason = "not the inequality of one step"
-    for setting in (SETTING, SCAFFOLD):
+    for setting in (SETTING, SCAFFOLD, FEDLIN):
         refused(setting, CONTRACTS, contracting(), reason)
         assert is_false(setting, CONTRACTS)
     refused(ALONE, CONTRACTS, contracting(nearer(family("v"))), reason)

@@ -1,0 +1,483 @@
+"""The theorem for every number of local steps, from closed forms: its claim, setting and proof by induction over steps.
+
+The potential of a step is its cost to go. Squares that do not change in a round may have no closed form as sums over
+the steps: then the potential pays the largest of what one step takes, in every step.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.claims.claim import ClaimSetting, at_most
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    answers,
+    before_last_step,
+    family,
+    gradient,
+    inner,
+    local_step,
+    mean,
+    minimiser,
+    number,
+    parameter,
+    value,
+)
+from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.kernel.proofs import (
+    AlongSteps,
+    BernoulliPower,
+    Combine,
+    Derivation,
+    Earlier,
+    Fact,
+    Line,
+    Nonnegative,
+    Product,
+    facts,
+)
+from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
+from fedconvex.proofs_checks.library.lemmas import Lemma, cited
+from fedconvex.proofs_checks.search.rate_theorems.equations import squares
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
+from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
+from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
+    FIRST,
+    NEXT,
+    PARTS,
+    LocalStep,
+    StepRound,
+    completed,
+    every,
+    inequalities,
+    renamed,
+)
+from fedconvex.proofs_checks.search.step_theorems.step_symbols import BEFORE, PART, WHOLE, Symbols
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Form,
+    combination,
+)
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner as product
+from fedconvex.proofs_checks.worst_cases.questions.question import pose
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
+
+NAME = "all but the last step"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StepTheorem:
+    """From closed forms to a theorem.
+
+    Args:
+        symbols: of the functions.
+        forms: closed forms.
+        of: a round of two steps with functions of the parameters as numbers.
+        way: of the proof.
+        bounds: of the curvature, in the inequalities that the proof uses.
+        points: of the domain, with e: what fails there is not tried.
+    """
+
+    symbols: Symbols
+    forms: StepForms
+    of: StepRound
+    way: Way
+    bounds: tuple[Any, Any]
+    points: Sequence[tuple[Mapping[str, Any], int]] = ()
+
+    # ---- functions
+
+    def at(self, name: Any, step: Any = ZERO, part: Any = ONE) -> Any:
+        """The closed form's value in the step i, with q^i."""
+        known, s = self.forms.forms[name], self.symbols
+        terms = {x: s.function(c) for x, c in known.terms.items()}
+        return replace(known, terms=terms).at(s.e, step, s.whole, part)
+
+    def vector(self, what: str) -> Family:
+        return Family({name[1]: self.at(name) for name in self.forms.forms if name[0] == what})
+
+    @cached_property
+    def step(self) -> LocalStep:
+        return LocalStep(self.symbols.function(self.of.size), self.vector("pull"), self.vector("start"), {})
+
+    @cached_property
+    def entries(self) -> dict[Any, Any]:
+        return {name[1]: self.at(name) for name in self.forms.forms if name[0] == "entry"}
+
+    @cached_property
+    def rate(self) -> Any:
+        return self.at(("root", "")) ** 2
+
+    def moving(self, step: Any, part: Any) -> Form:
+        """The cost to go of the step i, without the squares that have no closed form."""
+        products: dict[Any, Any] = {}
+        values: dict[str, Any] = {}
+        for name in self.forms.forms:
+            if name[0] == "cost" and (c := self.at(name, step, part)):
+                (values if isinstance(name[1], str) else products)[name[1]] = c
+        return Form(products, values)
+
+    @property
+    def last(self) -> tuple[Any, Any]:
+        """i = e − 1, and q^i."""
+        return self.symbols.e - 1, self.symbols.whole / self.symbols.q
+
+    def changed(self, step: Any, part: Any) -> tuple[list[tuple[Any, Family]], Form]:
+        """C_i − C_{i+1} − Σ λ·(inequalities), without those squares: as squares with the next gradient, and a rest."""
+        later = renamed(
+            self.moving(step + 1, part * self.symbols.q), {"y": self.step.after, "g": NEXT}, {"f": "f next"}
+        )
+        used = [(-c, self.inequalities[kind]) for kind, c in self.multipliers(step, part).items()]
+        rest = combination((ONE, self.moving(step, part)), (-ONE, later), *used)
+        if rest.values:
+            raise NotFound("function values do not cancel in a step")
+        found = []
+        for place in PARTS:
+            taken = completed(rest, (place, "g next"))
+            if taken is None:
+                raise NotFound("what is left of a step is no square")
+            weight, u, rest = taken
+            if weight:
+                found.append((-weight, u))
+        return found, rest
+
+    @cached_property
+    def inequalities(self) -> dict[str, Form]:
+        return inequalities(self.step, *map(self.symbols.function, self.bounds))
+
+    def multipliers(self, step: Any, part: Any) -> dict[str, Any]:
+        """Those of each step, by kind."""
+        return {name[1]: self.at(name, step, part) for name in self.forms.forms if name[0] == "each"}
+
+    @property
+    def shown_multipliers(self) -> dict[str, Any]:
+        """All of them as SymPy expressions in e and i, by inequalities between y_i, y_{i+1} and the minimiser."""
+        s, found = self.symbols, {}
+        points = {"here": "y_i", "next": "y_{i+1}", "rest": "x*"}
+        for sort, what in self.forms.forms:
+            if sort in ("each", "last"):
+                name = " from ".join(points[p] for p in what.split(" from "))
+                place = (s.i, s.part) if sort == "each" else (ZERO, ONE)
+                found[name if sort == "each" else f"{name}, last step"] = s.shown(self.at((sort, what), *place))
+        return found
+
+    @cached_property
+    def payments(self) -> dict[Any, Any]:
+        """What the potential pays in every step for a square that has no closed form."""
+        s, found = self.symbols, {}
+        places = ((s.function(0), s.function(1)), (s.e - 2, s.whole / s.q**2))
+        for pair in self.forms.open:
+            found[pair] = max((-self.changed(*place)[1].products.get(pair, ZERO) for place in places),
+                              key=lambda c: s.function(c).sampled)  # fmt: skip
+        return found
+
+    def potential(self, step: Any, part: Any) -> Form:
+        """The cost to go of the step i, or a bound of it."""
+        more = {}
+        for pair, c in self.payments.items():
+            more[pair] = self.at(("last cost", pair)) + (self.symbols.e - 1 - step) * c
+        return self.moving(step, part) + Form(more)
+
+    # ---- terms
+
+    @cached_property
+    def names(self) -> RateTerms:
+        return RateTerms(self.of.spec, self.of.posed)
+
+    def term(self, u: Family, of: "PointTerms") -> Vector:
+        """A vector of a step in terms."""
+        found: list[Vector] = []
+        for name in dict.fromkeys(name for _, name in u.parts):
+            own = [u.parts.get((part, name), ZERO) for part in PARTS]
+            known = of.vectors.get(name)
+            if known is None and name == FIRST:
+                known = self.start.vectors["g"]
+            if known is not None:
+                parts = [mean(known), known - mean(known)]
+                terms = [(own[0], known)] if own[0] == own[1] else list(zip(own, parts, strict=True))
+            else:
+                terms = [(c, self.names.unknown[part, name]) for c, part in zip(own, PARTS, strict=True) if c]
+            found += [self.symbols.term(c) * v for c, v in terms if c]
+        return sum(found[1:], start=found[0]) if found else 0 * minimiser
+
+    def number(self, form: Form, of: "PointTerms") -> Number:
+        """A form of a step in terms."""
+        found = number(0)
+        seen = set[Any]()
+        for (a, b), c in form.products.items():
+            other = DEVIATION if a[0] == MEAN else MEAN
+            twin = ((other, a[1]), (other, b[1]))
+            if (a, b) in seen:
+                continue
+            if form.products.get(twin) == c:
+                seen.add(twin)
+                u, v = every(a[1]), every(b[1])
+            else:
+                u, v = Family({a: ONE}), Family({b: ONE})
+            found = found + self.symbols.term(c) * inner(self.term(u, of), self.term(v, of))
+        for name, c in form.values.items():
+            found = found + self.symbols.term(c) * of.values[name]
+        return found
+
+    @cached_property
+    def start(self) -> "PointTerms":
+        return PointTerms.at(self.names.points[1])
+
+    def between(self, kind: str, here: Vector) -> Parts:
+        """An inequality of a step in facts."""
+        low, high = map(self.symbols.term, self.bounds)
+        b, a = (here if place == "here" else minimiser if place == "rest" else local_step(here)
+                for place in kind.split(" from "))  # fmt: skip
+        return interpolation(b, a, low, high)
+
+    def squared(self, found: Iterable[tuple[Any, Family]], of: "PointTerms") -> Parts:
+        """Weighted squares; even powers of factors of the weight go into the vector, so that its sign is visible."""
+        total = Parts()
+        for weight, u in found:
+            rest, inside = self._without_squares(weight)
+            total += squared(self.term(u * inside, of)) * self.symbols.term(rest)
+        return total
+
+    def _without_squares(self, weight: Any) -> tuple[Any, Any]:
+        s = self.symbols
+        inside = s.function(1)
+        for factor, power in s.parameters.function(s.function(weight)).factors:
+            if abs(power) >= 2 and len(factor.above) > 1:
+                base = s.function(s.parameters.expression([factor]))
+                inside = inside * base ** (power // 2 if power > 0 else -(-power // 2))
+        return s.function(weight) / inside**2, inside
+
+    @cached_property
+    def along_steps(self) -> AlongSteps:
+        """No step makes the potential larger."""
+        s, u = self.symbols, family("u")
+        of = PointTerms.at(u)
+        facts = Parts()
+        for kind, c in self.multipliers(s.i, s.part).items():
+            facts += self.between(kind, u) * s.term(c)
+        found, rest = self.changed(s.i, s.part)
+        rest = rest + Form({pair: s.function(c) for pair, c in self.payments.items()})
+        more = squares(rest)
+        if more is None:
+            raise NotFound("what is left of a step takes both signs")
+        facts += self.squared([*found, *more], of)
+        potential = self.number(self.potential(s.i, s.part), of)
+        return AlongSteps(potential, "u", self.start.at_point, facts.facts, facts.squares, name=NAME)
+
+    @cached_property
+    def left_at_the_start(self) -> list[tuple[Any, Family]]:
+        """rate·V − C_0 at the first point, as squares."""
+        first = self.symbols.function(0), self.symbols.function(1)
+        before = combination(*(
+            (c if a == b else 2 * c, product(self.of.posed.before[a], self.of.posed.before[b]))
+            for (a, b), c in self.entries.items()
+        ))  # fmt: skip
+        cost = renamed(self.potential(*first), {"y": self.step.start, "g": every(FIRST)}, {})
+        rest = before * self.rate - cost
+        found = None if rest.values else _squares(rest)
+        if found is None:
+            raise NotFound("what the first step leaves of V takes both signs")
+        return found
+
+    def lemma(
+        self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence["Room"] = ()
+    ) -> Lemma:
+        """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
+        s, last = self.symbols, before_last_step
+        before, after = (self.names.function(self.entries, time) for time in (0, 1))
+        claim = at_most(after, s.term(self.rate) * before)
+        parts = cited(NAME)
+        for kind, c in self.multipliers(*self.last).items():
+            if "next" not in kind:
+                parts += self.between(kind, last) * s.term(c)
+        for name in self.forms.forms:
+            if name[0] == "last":
+                parts += self.between(name[1], last) * s.term(self.at(name))
+        shown = {room.place: room for room in rooms if room.lines}
+        parts += self.squared([x for k, x in enumerate(self.left_at_the_start) if k not in shown], self.start)
+        lines: list[Line] = []
+        for place, room in shown.items():
+            spread, u = f"square {place}", self.term(room.vector, self.start)
+            lines += [*room.lines, Combine(number(0), inner(u, u), (), ((number(1), u),), name=spread)]
+            parts += by(Product(f"room {place}", spread))
+        if self.way.spread:
+            factor = next(c for place, (c, _) in self.of.step.measured.items() if place[0] == MEAN)
+            parts += squared(answers - mean(answers)) * s.term(factor**2)
+        proof = Derivation((*lines, self.along_steps, concluding(claim, parts)), self.names.invariants)
+        return Lemma(self.setting(conditions, example), claim, proof)
+
+    def setting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> ClaimSetting:
+        """All that is assumed, with e as a parameter that counts."""
+        question = pose(replace(self.of.spec, metric="distance"))
+        known = QuestionTerms(question).setting(conditions, example)
+        count = {"local_steps": parameter(self.symbols.count)}
+        return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
+                       method_parameters={**known.method_parameters, **count})  # fmt: skip
+
+    def contracting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> tuple[Any, ...]:
+        """The conditions, and q > 0 where that does not follow from them."""
+        board = SettingParameters(self.setting(conditions, example))
+        known = board.field.is_positive(board.value(self.symbols.q.term))
+        return conditions if known else (*conditions, (self.symbols.q.term, ">", number(0)))
+
+    def lowest(self, x: Any) -> Any:
+        """The least value at the points."""
+        return min(self.values(x), default=0)
+
+    def values(self, x: Any) -> list[Any]:
+        """The values at the points."""
+        s, found = self.symbols, []
+        for at_point in self._places:
+            try:
+                found.append(at(s.function(x).value, at_point))
+            except ZeroDivisionError:
+                continue
+        return found
+
+    @cached_property
+    def ratios(self) -> list[Any]:
+        """q at the points."""
+        return self.values(self.symbols.q)
+
+    @cached_property
+    def _places(self) -> list[list[Any]]:
+        names = [str(x) for x in self.symbols.parameters.sample]
+        places = []
+        for point, e in self.points:
+            known = {name: to_fmpq(x) for name, x in point.items()} | {self.symbols.count: to_fmpq(e), WHOLE: ZERO,
+                     PART: ONE, BEFORE: ZERO}  # fmt: skip
+            known[WHOLE] = at(self.symbols.q.value, [known[name] for name in names]) ** e
+            places.append([known[name] for name in names])
+        return places
+
+    def rooms(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list["Room"]:
+        """The weights of squares at the start whose signs the conditions do not show at once, with lines that do."""
+        setting = self.setting(conditions, example)
+        board = SettingParameters(setting, [self.symbols.term(self.rate)])
+        found = []
+        for place, (weight, u) in enumerate(self.left_at_the_start):
+            rest, inside = self._without_squares(weight)
+            if not self._is_shown(board, rest):
+                lines = self._by_bernoulli(board, rest, place)
+                found.append(Room(place, rest, u * inside, lines, None if lines else self._decisive(board, rest)))
+        return found
+
+    def _decisive(self, board: SettingParameters, x: Any) -> Any:
+        """The product of the factors whose sign is open, which has the sign of x."""
+        s, found = self.symbols, self.symbols.function(1)
+        factors = s.parameters.function(s.function(x)).factors
+        rest = s.function(x)
+        for factor, power in factors:
+            base = s.function(s.parameters.expression([factor]))
+            rest = rest / base**power
+            for sign in (1, -1):
+                if self._is_shown(board, base * sign, strictly=True):
+                    found = found * sign ** abs(power)
+                    break
+            else:
+                found = found * base ** (power % 2)
+        return found if rest.sampled > 0 else -found
+
+    def _by_bernoulli(self, board: SettingParameters, x: Any, place: int) -> tuple[Line, ...]:
+        """Lines that show x ≥ 0, a quadratic in q^e, from 0 ≤ q^e − 1 + e(1 − q) ≤ e(e − 1)(1 − q)²/2; none where
+        they do not.
+
+        With these bounds low and high, x is x(low) + slope·(q^e − low) + … or x(high) − slope·(high − q^e) + …
+        """
+        s = self.symbols
+        known = s.in_powers(x)
+        if known is None:
+            return ()
+        c, b, a = known
+        low = 1 - s.e * (1 - s.q)
+        width = s.e * (s.e - 1) * (1 - s.q) ** 2 / 2
+        high = low + width
+
+        def value_at(y: Any) -> Any:
+            return c + b * y + a * y * y
+
+        chord, name = b + a * (low + high), f"room {place}"
+        below, above = f"{name}: power from below", f"{name}: power from above"
+        one, other = Earlier(below), Earlier(above)
+        ways: tuple[tuple[Any, tuple[Any, Fact], tuple[Any, Fact]], ...] = (
+            (value_at(low), (b + 2 * a * low, one), (a, Product(below, below))),
+            (value_at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
+            (value_at(low), (chord, one), (-a, Product(below, above))),
+            (value_at(high), (-chord, other), (-a, Product(below, above))),
+        )
+        for rest, *uses in ways:
+            if all(self._is_shown(board, y) for y in (rest, *(y for y, _ in uses))):
+                power, q = s.term(s.whole), s.q.term
+                return (
+                    Combine(number(0), power - s.term(low), facts((1, BernoulliPower(q, 1))), name=below),
+                    Combine(number(0), s.term(high) - power, facts((1, BernoulliPower(q, 2))), name=above),
+                    Combine(number(0), s.term(x), facts(*((s.term(y), fact) for y, fact in uses),
+                                                        (1, Nonnegative(s.term(rest)))), name=name),
+                )  # fmt: skip
+        return ()
+
+    def _is_shown(self, board: SettingParameters, x: Any, strictly: bool = False) -> bool:
+        """Whether the kernel sees that the function is ≥ 0, or > 0; not, where that takes too large polynomials."""
+        least = self.lowest(x)
+        if least < 0 or (strictly and self._places and not least):
+            return False
+        try:
+            of = board.value(self.symbols.term(x))
+            return board.field.is_positive(of) if strictly else board.field.is_nonnegative(of)
+        except Refused:
+            return False
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Room:
+    """A weight that must be ≥ 0, by its place, the vector whose square it multiplies, and lines that show it."""
+
+    place: int
+    weight: Any
+    vector: Family
+    lines: tuple[Line, ...]
+    condition: Any  # a function that must be ≥ 0; None where the lines show the sign
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PointTerms:
+    """A point of every client with its gradient and value, all less those at the minimiser."""
+
+    at_point: Vector
+    vectors: Mapping[str, Vector]
+    values: Mapping[str, Number]
+
+    @classmethod
+    def at(cls, u: Vector) -> "PointTerms":
+        after = local_step(u)
+        vectors = {"y": u - minimiser, "g": gradient(u) - gradient(minimiser),
+                   "g next": gradient(after) - gradient(minimiser)}  # fmt: skip
+        own = value(u) - value(minimiser) - inner(gradient(minimiser), u - minimiser)
+        return cls(u, vectors, {"f": own})
+
+
+def _squares(form: Form) -> list[tuple[Any, Family]] | None:
+    """As squares, the first gradient's first, so that the state's show the condition on it."""
+    found: list[tuple[Any, Family]] = []
+    for key in sorted({key for pair in form.products for key in pair}, key=lambda key: (key[1] != FIRST, key)):
+        taken = completed(form, key)
+        if taken is None:
+            return None
+        weight, u, form = taken
+        if weight:
+            found.append((-weight, u))
+    return found
