@@ -1,5 +1,6 @@
 """Floating point on NumPy arrays and torch tensors, with the same calls, batched over the client axis."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
@@ -103,8 +104,13 @@ def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
     return floats
 
 
-@cache
 def _blas_threads() -> Any:
+    """The BLAS libraries that are loaded, of which SciPy has its own."""
+    return _controller("scipy.linalg" in sys.modules)
+
+
+@cache
+def _controller(with_scipy: bool) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -177,11 +183,14 @@ class TorchArithmetic(DenseArithmetic):
 
     @contextmanager
     def context(self) -> Iterator[None]:
-        """One thread, as on NumPy."""
+        """One thread, as on NumPy; also in SciPy's BLAS, which computes some products of networks."""
+        import scipy.linalg  # noqa: F401 - only libraries that are loaded can be limited
+
         threads = self.xp.get_num_threads()
         self.xp.set_num_threads(1)
         try:
-            yield
+            with _blas_threads().limit(limits=1):
+                yield
         finally:
             self.xp.set_num_threads(threads)
 
