@@ -47,23 +47,26 @@ def hyperbolic_tangent(x):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def forward(gates: np.ndarray, before: np.ndarray, cells: np.ndarray, bent: np.ndarray, states: np.ndarray) -> None:
-    """gates (B, 4U), of input, forgetting, candidate and output, become their activations; the rest is (B, U).
+def forward(
+    gates: np.ndarray, bias: np.ndarray, before: np.ndarray, cells: np.ndarray, bent: np.ndarray, states: np.ndarray
+) -> None:
+    """gates (B, 4U) ← activations(gates + bias (4U)), of input, forgetting, candidate, output; the rest is (B, U).
 
     cells ← forget·before + enter·candidate, bent ← tanh(cells), states ← output·bent.
     """
     samples, units = cells.shape
+    of_candidate, of_output = bias[2 * units : 3 * units], bias[3 * units :]
     for i in range(samples):
         row, old, new, curve, state = gates[i], before[i], cells[i], bent[i], states[i]
         enter, forget, candidate, output = (
             row[:units], row[units : 2 * units], row[2 * units : 3 * units], row[3 * units :],
         )  # fmt: skip
         for j in range(2 * units):
-            row[j] = sigmoid(row[j])
+            row[j] = sigmoid(row[j] + bias[j])
         for j in range(units):
-            candidate[j] = hyperbolic_tangent(candidate[j])
+            candidate[j] = hyperbolic_tangent(candidate[j] + of_candidate[j])
         for j in range(units):
-            output[j] = sigmoid(output[j])
+            output[j] = sigmoid(output[j] + of_output[j])
         for j in range(units):
             cell = forget[j] * old[j] + enter[j] * candidate[j]
             new[j] = cell

@@ -116,17 +116,16 @@ class _Layer:
         turned, turned_too = (weight.mT.contiguous() for weight in (self.of_inputs, self.of_states))
         calls: list[Call] = [
             partial(torch.add, *self.biases, out=bias),
-            partial(self.gates.copy_, bias[:, None]),
             partial(turned.copy_, self.of_inputs.mT),
             partial(turned_too.copy_, self.of_states.mT),
-            *added_product_calls(self.gates, self.inputs, turned, 1.0, 1.0),
+            *product_calls(self.inputs, turned, self.gates),
         ]
         for begin in self.positions:
             gates, state, cell = (self.at(part, begin) for part in (self.gates, self.states, self.cells))
             if begin:
                 calls += added_product_calls(gates, state, turned_too, 1.0, 1.0)
             after = (self.at(part, begin) for part in (self.cells[:, self.samples :], self.bent, self.outputs))
-            calls.append(partial(compiled_lstm.forward, *_arrays(gates, cell, *after)))
+            calls.append(partial(compiled_lstm.forward, *_arrays(gates, bias, cell, *after)))
         return calls
 
     def backward(self, above: Tensor, below: Tensor | None) -> list[Call]:
@@ -152,5 +151,5 @@ class _Layer:
 
 
 def _arrays(*parts: Tensor) -> list[object]:
-    """The matrices (1, B, …) for compiled loops."""
+    """What is in tensors (1, …), for compiled loops."""
     return [part[0].numpy() for part in parts]

@@ -53,28 +53,34 @@ class RecurrentNetwork(Network):
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
 
-        def step(batch: Batch) -> None:
-            planned = is_plannable(self.module, theta, batch)
-            gradients = self._as_planned(theta, batch) if planned else self.gradients(theta, batch)
-            if isinstance(keep, Tensor) or keep != 1:
-                changing.mul_(keep)
-            changing.sub_(gradients, alpha=stepsize)
+        def move(rows: slice, gradients: Tensor) -> None:
+            own = changing[rows]
+            if isinstance(keep, Tensor):
+                own.mul_(keep[rows])
+            elif keep != 1:
+                own.mul_(keep)
+            own.sub_(gradients, alpha=stepsize)
             if push is not None:
-                changing.add_(push)
+                own.add_(push[rows])
+
+        def step(batch: Batch) -> None:
+            if not is_plannable(self.module, theta, batch):
+                move(slice(None), self.gradients(theta, batch))
+                return
+            plan = self._plan(batch)
+            for k in range(len(theta)):
+                move(slice(k, k + 1), plan.of(theta[k], batch.inputs[k], batch.targets[k], batch.shares[k]))
 
         return step
 
-    def _as_planned(self, theta: Tensor, batch: Batch) -> Tensor:
-        """The gradients, client after client, by the plan for batches of this size."""
+    def _plan(self, batch: Batch) -> PlannedGradient:
+        """The plan for batches of this size."""
         size = batch.inputs.shape[1:]
         if size not in self._plans:
             if len(self._plans) == PLANS:
                 del self._plans[next(iter(self._plans))]
             self._plans[size] = PlannedGradient(self.module, self.loss, self.layout, batch)
-        plan, found = self._plans[size], torch.empty_like(theta)
-        for k in range(len(theta)):
-            found[k] = plan.of(theta[k], batch.inputs[k], batch.targets[k], batch.shares[k])
-        return found
+        return self._plans[size]
 
     def _by_kernel(self, parameters: Views, batch: Batch, into: Views) -> None:
         """The same, client after client, by the kernel of `nn.LSTM`: oneDNN has one for float32 alone."""

@@ -20,10 +20,11 @@ def cells(gates: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.concatenate([enter, forget, candidate, output], 1), new, np.tanh(new), output * np.tanh(new)
 
 
-def computed(gates: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, ...]:
+def computed(gates: np.ndarray, before: np.ndarray, bias: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+    bias = np.zeros(gates.shape[1], np.float32) if bias is None else bias
     active = gates.astype(np.float32)
     results = tuple(np.empty_like(before, np.float32) for _ in range(3))
-    compiled_lstm.forward(active, before.astype(np.float32), *results)
+    compiled_lstm.forward(active, bias, before.astype(np.float32), *results)
     return active, *results
 
 
@@ -32,8 +33,9 @@ def test_forward(size: float) -> None:
     rng = np.random.default_rng(0)
     gates = (size * rng.normal(size=(ROWS, 4 * UNITS))).astype(np.float32)
     before = rng.normal(size=(ROWS, UNITS)).astype(np.float32)
-    (active, *found), (expected, *others) = computed(gates, before), cells(gates, before)
-    np.testing.assert_allclose(active, expected, rtol=1e-6, atol=1e-37)  # relatively, near 0, too
+    bias = (size * rng.normal(size=4 * UNITS)).astype(np.float32)
+    (active, *found), (expected, *others) = computed(gates, before, bias), cells(gates + bias, before)
+    np.testing.assert_allclose(active, expected, rtol=1e-6, atol=1e-37)  # relatively: near 0, too
     for one, other in zip(found, others, strict=True):  # sums, which may cancel
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
