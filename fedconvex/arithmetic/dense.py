@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar, final
 
@@ -13,6 +13,7 @@ from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.optional import is_installed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -186,10 +187,11 @@ class TorchArithmetic(DenseArithmetic):
         """One thread, as on NumPy; also in SciPy's BLAS, which computes some products of networks."""
         import scipy.linalg  # noqa: F401 - only libraries that are loaded can be limited
 
+        limited = _blas_threads().limit(limits=1) if is_installed("threadpoolctl") else nullcontext()
         threads = self.xp.get_num_threads()
         self.xp.set_num_threads(1)
         try:
-            with _blas_threads().limit(limits=1):
+            with limited:
                 yield
         finally:
             self.xp.set_num_threads(threads)

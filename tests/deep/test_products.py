@@ -1,14 +1,19 @@
 """Products of many clients' matrices by torch and by BLAS are the same, in place and without copies."""
 
-import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from deep_makers import CLASSES, FEATURES, random, samples, vector
 from torch import Tensor
 
+import fedconvex as fc
+from fedconvex.arithmetic import dense
 from fedconvex.arithmetic.dense import TorchArithmetic
+from fedconvex.deep import models, run
 from fedconvex.deep.networks import products
 from fedconvex.deep.networks.products import added_product_calls, product_calls
 
@@ -120,10 +125,47 @@ def test_the_rule(processor: str, blas: str, torch_has: str, expected: bool, mon
     assert products.blas_is_faster.__wrapped__() is expected
 
 
-def test_within_a_run_blas_has_one_thread() -> None:
+@pytest.fixture
+def blas_threads() -> Iterator[Any]:
+    """A function that gives the BLAS libraries' numbers of threads, which are two outside of runs."""
     from threadpoolctl import ThreadpoolController
 
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        yield lambda: {found["num_threads"] for found in ThreadpoolController().select(user_api="blas").info()}
+
+
+def test_a_run_by_blas_is_the_run_by_torch_and_resumes_bit_for_bit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, blas_threads: Any
+) -> None:
+    """In one thread, to rounding; a plain loop is what runs are compared with elsewhere."""
+    monkeypatch.setattr(products, "LEAST", 1)
+    monkeypatch.setattr(products, "blas_is_faster", lambda: True)
+    threads: list[set[int]] = []
+
+    def once(rounds: int = 4, checkpoint: Path | None = None) -> np.ndarray:
+        model = random(models.fully_connected([FEATURES, 20, 15, CLASSES]))
+        solver = fc.SGD(epochs=2, batch_size=5, stepsize=0.1, momentum=0.5)
+        clients = samples()
+        found = run(
+            fc.FedProx(mu=0.1), model, clients, rounds=rounds, local_solver=solver, checkpoint=checkpoint,
+            watch=lambda record, model: threads.append(blas_threads()),
+        )  # fmt: skip
+        return vector(found.model)
+
+    by_blas = once()
+    once(2, tmp_path / "run")
+    assert (once(4, tmp_path / "run") == by_blas).all()
+    assert threads
+    assert all(found == {1} for found in threads)
+    assert blas_threads() == {2}
+    monkeypatch.setattr(products, "blas_is_faster", lambda: False)
+    by_torch, start = once(), vector(random(models.fully_connected([FEATURES, 20, 15, CLASSES])))
+    assert np.linalg.norm(by_blas - by_torch) <= 1e-12 * np.linalg.norm(by_torch - start)
+    assert (by_blas != by_torch).any()  # or BLAS computed nothing
+
+
+def test_torch_alone_needs_no_library_that_limits_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "is_installed", lambda name: name != "threadpoolctl")
+    monkeypatch.setattr(dense, "_blas_threads", None)
     with TorchArithmetic().context():
-        libraries = ThreadpoolController().select(user_api="blas").info()
-    assert "scipy.linalg" in sys.modules
-    assert {library["num_threads"] for library in libraries} == {1}
+        assert torch.get_num_threads() == 1
