@@ -3,7 +3,7 @@
 FedAvg, float32: a convolutional network with max-pooling, an LSTM on characters, and a transformer's encoder layer of
 two sizes: of the smaller one all clients of a round advance together, of the larger one each alone, as in the loop. The
 smallest of the ratios counts, each of one pair of runs that follow each other. The last row says how many times faster
-than torch's LSTM anything can be that computes the same matrix products with torch.
+than torch's LSTM anything can be that computes its matrix products one by one, as the runner does.
 
 python benchmarks/deep_networks.py
 """
@@ -19,9 +19,11 @@ from torch import Tensor, nn
 
 import fedconvex as fc
 from fedconvex import participation
+from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.deep import models
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.losses import loss_of
+from fedconvex.deep.networks.products import product_calls
 from fedconvex.deep.tasks import task_of
 from fedconvex.runs.rounds import rounds_of
 
@@ -112,26 +114,26 @@ def of_products(samples: int = 20, length: int = 80, width: int = 100) -> dict[s
     """Seconds of a gradient of a two-layer LSTM by its kernel, and of the matrix products in it alone, in pairs."""
     lstm = nn.LSTM(8, width, 2, batch_first=True)
     inputs, every = torch.randn(samples, length, 8), samples * length
-    state, gates = torch.randn(samples, width), torch.randn(samples, 4 * width)
-    states, all_gates = torch.randn(every, width), torch.randn(every, 4 * width)
-    forward, backward = torch.randn(width, 4 * width), torch.randn(4 * width, width)
-    to_gates, to_state, of_weights = torch.empty_like(gates), torch.empty_like(state), torch.empty_like(backward)
-    to_all_gates, to_states = torch.empty_like(all_gates), torch.empty_like(states)
-
-    def products() -> None:
-        for _ in range(2 * length):  # one after another in each layer: a step needs the state of the one before
-            torch.mm(state, forward, out=to_gates)
-            torch.mm(gates, backward, out=to_state)
-        torch.mm(states, forward, out=to_all_gates)  # the inputs of the second layer; those of the first are 8 wide
-        torch.mm(all_gates, backward, out=to_states)
-        for _ in range(3):
-            torch.mm(all_gates.t(), states, out=of_weights)
+    state, gates = torch.randn(1, samples, width), torch.randn(1, samples, 4 * width)
+    states, all_gates = torch.randn(1, every, width), torch.randn(1, every, 4 * width)
+    forward, backward = torch.randn(1, width, 4 * width), torch.randn(1, 4 * width, width)
+    # one after another in each layer: a step needs the state of the one before
+    one_step = [
+        *product_calls(state, forward, torch.empty_like(gates)),
+        *product_calls(gates, backward, torch.empty_like(state)),
+    ]
+    calls = 2 * length * one_step
+    # the inputs of the second layer; those of the first are 8 wide
+    calls += product_calls(states, forward, torch.empty_like(all_gates))
+    calls += product_calls(all_gates, backward, torch.empty_like(states))
+    calls += 3 * product_calls(all_gates.mT, states, torch.empty_like(backward))
 
     def kernel() -> None:
         lstm.zero_grad()
         lstm(inputs)[0][:, -1].sum().backward()
 
-    return interleaved({"kernel": kernel, "products": products}, 4 * REPETITIONS)
+    with TorchArithmetic().context():
+        return interleaved({"kernel": kernel, "products": lambda: [call() for call in calls]}, 4 * REPETITIONS)
 
 
 def main() -> None:

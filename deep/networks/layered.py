@@ -1,7 +1,7 @@
 """Fully connected networks, differentiated by hand, with batched matrix products into which the SGD step is fused.
 
 A step needs the gradient only once, so it is never stored: the matrix product of a layer's errors and inputs, which is
-the gradient of its weights, is added to the weights directly (`baddbmm`).
+the gradient of its weights, is added to the weights directly.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,6 +23,7 @@ from fedconvex.deep.networks.elementwise import (
     derivative_calls,
 )
 from fedconvex.deep.networks.layout import Layout
+from fedconvex.deep.networks.products import added_product_calls, product_calls
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class LayeredNetwork(Network):
         into, shared = self.layout.views(result), theta.shape[0] != batch.shares.shape[0]
 
         def gradient_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
-            calls: list[Call] = [partial(torch.bmm, errors.mT, inputs, out=into[layer.weight])]
+            calls = product_calls(errors.mT, inputs, into[layer.weight])
             return calls if layer.bias is None else [*calls, partial(torch.sum, errors, 1, out=into[layer.bias])]
 
         for call in self._backpropagation(self._parts(theta), batch, shared, gradient_calls):
@@ -69,13 +70,13 @@ class LayeredNetwork(Network):
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
         parts, changed = self._parts(theta), {part.layer: part for part in self._parts(changing)}
-        # baddbmm scales the weights by one number (beta); factors that differ between clients are multiplied before.
+        # The product scales the weights by one number, beta; factors that differ between clients are multiplied before.
         beta, factor = (1.0, keep[..., None]) if isinstance(keep, Tensor) else (keep, keep)
 
         def update_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
             weight, bias = changed[layer].weight, changed[layer].bias
             calls: list[Call] = [partial(weight.mul_, factor)] if isinstance(factor, Tensor) else []
-            calls.append(partial(weight.baddbmm_, errors.mT, inputs, beta=beta, alpha=-stepsize))
+            calls += added_product_calls(weight, errors.mT, inputs, beta, -stepsize)
             if bias is not None:
                 calls += [partial(bias.mul_, factor)] if isinstance(factor, Tensor) or factor != 1 else []
                 calls += bias_update_calls(bias, errors, -stepsize)
@@ -110,7 +111,7 @@ class LayeredNetwork(Network):
         calls: list[Call] = []
         for part in parts:
             values = inputs[-1].new_empty(*inputs[-1].shape[:2], part.weight.shape[1])
-            calls.append(partial(torch.bmm, inputs[-1], part.transposed, out=values))
+            calls += product_calls(inputs[-1], part.transposed, values)
             calls += activation_calls(values, part.bias, part.layer.activation)
             inputs.append(values)
         outputs = _by_client(inputs.pop(), batch)
@@ -121,7 +122,7 @@ class LayeredNetwork(Network):
             below = None if i == 0 else torch.empty_like(inputs[i])
             if below is not None:
                 above = _pooled(errors) if shared else errors
-                calls.append(partial(torch.bmm, above, parts[i].weight, out=below))
+                calls += product_calls(above, parts[i].weight, below)
                 calls += derivative_calls(below, inputs[i], parts[i - 1].layer.activation)
             calls += use(parts[i].layer, errors, _by_client(inputs[i], batch))
             errors = errors if below is None else _by_client(below, batch)

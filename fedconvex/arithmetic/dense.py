@@ -1,7 +1,8 @@
 """Floating point on NumPy arrays and torch tensors, with the same calls, batched over the client axis."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar, final
 
@@ -12,6 +13,7 @@ from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.optional import is_installed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -103,8 +105,13 @@ def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
     return floats
 
 
-@cache
 def _blas_threads() -> Any:
+    """The BLAS libraries that are loaded, of which SciPy has its own."""
+    return _controller("scipy.linalg" in sys.modules)
+
+
+@cache
+def _controller(with_scipy: bool) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -177,11 +184,15 @@ class TorchArithmetic(DenseArithmetic):
 
     @contextmanager
     def context(self) -> Iterator[None]:
-        """One thread, as on NumPy."""
+        """One thread, as on NumPy; also in SciPy's BLAS, which computes some products of networks."""
+        import scipy.linalg  # noqa: F401 - only libraries that are loaded can be limited
+
+        limited = _blas_threads().limit(limits=1) if is_installed("threadpoolctl") else nullcontext()
         threads = self.xp.get_num_threads()
         self.xp.set_num_threads(1)
         try:
-            yield
+            with limited:
+                yield
         finally:
             self.xp.set_num_threads(threads)
 

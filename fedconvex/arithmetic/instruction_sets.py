@@ -31,7 +31,7 @@ def instruction_sets(device: Any = None) -> dict[str, str]:
         NAME: processor(),
         "architecture": platform.machine(),
         "numpy": " ".join([*simd["baseline"], *simd.get("found", [])]),
-        "BLAS": _blas(),
+        "BLAS": blas(),
         "numba": _numba(),
     }
     if device is not None:
@@ -106,7 +106,8 @@ def _shown(name: str) -> str:
     return short_text("".join(c if c.isprintable() else "?" for c in name))
 
 
-def _blas() -> str:
+def blas() -> str:
+    """The libraries that NumPy and SciPy multiply matrices with, and the instruction sets of each."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:  # machines that only train networks may lack it

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_not_replaced, require_writable, saved
 
 if TYPE_CHECKING:
@@ -150,7 +149,6 @@ def audit(
     ] = False,
 ) -> None:
     """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
-    collect_rarely()
     from rich.text import Text
 
     from fedconvex.audit.measure import audit as audit_problem

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.data_options import problem_from, with_data_options
 
 DIAGNOSE_HELP = """Why is a run stuck? From the losses of any framework's run, one for each round.
@@ -44,7 +43,6 @@ def diagnose(
     **options: Any,
 ) -> None:
     """Runs `fedconvex.diagnose` on the losses and prints its result."""
-    collect_rarely()
     from fedconvex.audit.methods import read_parameters
     from fedconvex.audit.run_series import read_losses
     from fedconvex.audit.stuck_runs import diagnose as diagnosed

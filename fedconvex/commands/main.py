@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fedconvex.commands import errors
+from fedconvex.commands.collection import collect_little
 from fedconvex.commands.fast_help import CommandLine
 from fedconvex.commands.terminal import say
 
@@ -151,11 +152,15 @@ def command_line(words: list[str]) -> typer.Typer:
         cls=CommandLine,
     )
     app.callback()(options)
-    first = next((word for word in words if not word.startswith("-")), None)
+    first = _command_in(words)
     for name, add in COMMANDS.items():
         if first == name or first not in COMMANDS:
             add(app)
     return app
+
+
+def _command_in(words: list[str]) -> str | None:
+    return next((word for word in words if not word.startswith("-")), None)
 
 
 def __getattr__(name: str) -> Any:
@@ -169,5 +174,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal or file in another encoding gets \u03b3 for γ
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    collect_little(_command_in(sys.argv[1:]))
     warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
     errors.main(command_line(sys.argv[1:]))

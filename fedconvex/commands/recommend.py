@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.data_options import problem_from, with_data_options
 
 LIMITS = "Limits of the federation"
@@ -38,7 +37,6 @@ def recommend(
     **options: Any,
 ) -> None:
     """Runs `fedconvex.recommend` and prints its result."""
-    collect_rarely()
     from fedconvex.audit.recommendation import recommend as recommended
     from fedconvex.commands.terminal import say
     from fedconvex.participation import Uniform

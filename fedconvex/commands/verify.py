@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedconvex.commands.collection import collect_rarely
 from fedconvex.commands.output_files import require_files, require_writable
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
@@ -94,7 +93,6 @@ def verify(
     ] = False,
 ) -> None:
     """Runs the proofs, prints one statement on a screen or many in a table, and writes what the options name."""
-    collect_rarely()
     if sentences:
         from fedconvex.commands.verify_sentences import print_sentences
 

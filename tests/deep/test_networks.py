@@ -11,7 +11,7 @@ from torch.func import functional_call
 
 from fedconvex.deep import calls
 from fedconvex.deep.losses import LOSSES, TorchCrossEntropy, TorchLoss, loss_of
-from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, network_of
+from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, network_of, products
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
 
@@ -68,11 +68,14 @@ def one_after_the_other(module: nn.Module, loss: str, theta: torch.Tensor, batch
 
 @pytest.fixture
 def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, TorchLoss], Network]:
-    """The module as a network: by hand, in machine code or in torch's own calls, or by autograd."""
+    """The module as a network: by hand, in machine code, torch's own calls or BLAS's products, or by autograd."""
 
     def make(by: str, module: nn.Module, loss: TorchLoss) -> Network:
         if by == "hand, torch alone":
             monkeypatch.setattr(calls, "_compiled", lambda: None)
+        if by == "hand, products by BLAS":
+            monkeypatch.setattr(products, "blas_is_faster", lambda: True)
+            monkeypatch.setattr(products, "LEAST", 1)
         network = network_of(Wrapped(module) if by == "autograd" else module, loss, (FEATURES,))
         assert isinstance(network, FunctionalNetwork if by == "autograd" else LayeredNetwork)
         return network
@@ -80,7 +83,7 @@ def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, Tor
     return make
 
 
-WAYS = ["hand", "hand, torch alone", "autograd"]
+WAYS = ["hand", "hand, torch alone", "hand, products by BLAS", "autograd"]
 
 
 @pytest.mark.sample(19)

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from fedconvex.deep import models
 from fedconvex.deep.losses import UserLoss, loss_of
-from fedconvex.deep.networks import RecurrentNetwork, network_of
+from fedconvex.deep.networks import RecurrentNetwork, network_of, planned_lstm, products, recurrent
 from fedconvex.deep.networks.base import Batch
 from fedconvex.deep.networks.functional import FunctionalNetwork
 from fedconvex.deep.networks.recurrent import is_recurrent
@@ -99,6 +99,82 @@ def test_steps(keep: Any, elsewhere: bool) -> None:
         step(sequences(3, 2))
         moved.append(velocity if elsewhere else theta)
     torch.testing.assert_close(*moved, rtol=1e-12, atol=1e-13)
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """Steps in float32 are planned; the sizes of batches that were planned."""
+    sizes: list[tuple[int, ...]] = []
+
+    class Counted(planned_lstm.PlannedGradient):
+        def __init__(self, module: Any, loss: Any, layout: Any, batch: Batch) -> None:
+            super().__init__(module, loss, layout, batch)
+            sizes.append(tuple(batch.inputs.shape[1:]))
+
+    monkeypatch.setattr(recurrent, "PlannedGradient", Counted)
+    monkeypatch.setattr(planned_lstm, "blas_is_faster", lambda: True)
+    monkeypatch.setattr(products, "blas_is_faster", lambda: True)
+    return sizes
+
+
+def stepped(network: Any, start: torch.Tensor, batches: list[Batch], keep: Any, elsewhere: bool) -> torch.Tensor:
+    """Where steps on the batches lead, in the numbers' type of `start`."""
+    theta, velocity, push = start.clone(), torch.ones_like(start), torch.full_like(start, 0.01)
+    step = network.step_function(theta, 0.1, keep, push, velocity if elsewhere else None)
+    for batch in batches:
+        step(Batch(batch.inputs, batch.targets, batch.shares.to(start.dtype)))
+    return velocity if elsewhere else theta
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("kind", ["character", "sentiment"])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("keep", [1.0, torch.tensor([[0.8], [0.9], [1.0]])], ids=repr)
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("least", [1, 2**40], ids=["BLAS", "torch"])
+def test_planned_steps(
+    kind: str, layers: int, keep: Any, elsewhere: bool, least: int, planned: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32, against autograd in float64: what one batch left behind does not reach the next."""
+    monkeypatch.setattr(products, "LEAST", least)
+    module = model(kind, layers)
+    start = points(both(module)[0], module, 3)
+    batches = [sequences(3, length) for length in (LENGTH, 2, LENGTH, 1, LENGTH)]
+    batches[2].inputs.copy_(batches[2].inputs.flip(-1).contiguous())
+    doubled_keep = keep.double() if isinstance(keep, torch.Tensor) else keep
+    expected = stepped(FunctionalNetwork(module, LOSS), start, batches, doubled_keep, elsewhere)
+    found = stepped(both(model(kind, layers).float())[0], start.float(), batches, keep, elsewhere)
+    assert planned == [(4, LENGTH), (4, 2), (4, 1), (4, LENGTH)]  # of which two are kept
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5)
+    shorter = stepped(both(model(kind, layers).float())[0], start.float(), batches[:4], keep, elsewhere)
+    assert not torch.allclose(found, shorter, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_no_number_reaches_a_planned_step_of_its_client_alone(planned: list[Any]) -> None:
+    module = model().float()
+    network, batch = both(module)[0], sequences()
+    theta = network.layout.flat(module).repeat(3, 1)
+    network.layout.views(theta)["vectors"][1, int(batch.inputs[1, 0, 0]), 0] = torch.nan
+    network.step_function(theta, 0.1, 1.0, None)(Batch(batch.inputs, batch.targets, batch.shares.float()))
+    assert planned
+    assert network.layout.views(theta)["lstm.weight_hh_l1"][1].isnan().all()
+    assert theta[[0, 2]].isfinite().all()
+
+
+def test_large_batches_other_types_and_gradients_are_not_planned(
+    planned: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, batch = both(model())[0], sequences()
+    theta = network.layout.flat(network.module).repeat(3, 1)
+    single = Batch(batch.inputs, batch.targets, batch.shares.float())
+    network.step_function(theta, 0.1, 1.0, None)(batch)
+    network.gradients(theta.float(), single)
+    monkeypatch.setattr(planned_lstm, "MOST", 8 * 2 * 6 * 4 * LENGTH - 1)
+    network.step_function(theta.float(), 0.1, 1.0, None)(single)
+    assert planned == []
+    monkeypatch.setattr(planned_lstm, "MOST", 8 * 2 * 6 * 4 * LENGTH)
+    network.step_function(theta.float(), 0.1, 1.0, None)(single)
+    assert planned == [(4, LENGTH)]
 
 
 def test_it_may_be_differentiated_twice() -> None:

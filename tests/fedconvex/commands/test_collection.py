@@ -1,0 +1,63 @@
+"""The garbage collector in a process that is one command."""
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from fedconvex.commands import collection
+from fedconvex.commands.main import COMMANDS
+
+PROGRAM = """
+import atexit, gc, sys, weakref
+class Cycle:
+    pass
+cycle = Cycle()
+cycle.itself = cycle
+weakref.finalize(cycle, print, "finalised")
+before = gc.get_threshold()
+atexit.register(lambda: print(gc.get_freeze_count() > 10_000, gc.get_threshold() == before))  # after the command's own
+if sys.argv.pop(1) == "command":
+    from fedconvex.commands.main import main
+    main()
+"""
+
+
+@pytest.fixture
+def threshold() -> Iterator[tuple[int, int, int]]:
+    """The thresholds as they were, which are restored."""
+    before = gc.get_threshold()
+    yield before
+    gc.set_threshold(*before)
+
+
+def printed(*words: str) -> list[str]:
+    """The lines of the program with these words."""
+    command = [sys.executable, "-c", PROGRAM, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@pytest.mark.beyond_core
+def test_a_command_ends_without_a_look_at_all_objects_and_still_finalises() -> None:
+    version, *last = printed("command", "--version")
+    assert version.startswith("fedconvex ")
+    assert sorted(last) == ["True True", "finalised"]
+
+
+@pytest.mark.beyond_core
+def test_another_process_is_left_alone() -> None:
+    assert sorted(printed("none")) == ["False True", "finalised"]
+
+
+def test_networks_are_collected_as_often_as_ever(
+    threshold: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection.atexit, "register", lambda function: None)
+    for name in {*COMMANDS, None} - {*collection.RARELY}:
+        collection.collect_little(name)
+        assert gc.get_threshold() == threshold
+    assert set(COMMANDS) >= {*collection.RARELY}
+    collection.collect_little("audit")
+    assert gc.get_threshold() > threshold
