@@ -37,6 +37,7 @@ LIBRARY = (
     "Functions",
     "Normal",
     "Steps",
+    "Forms",
     "Draws",
     "Random",
     "Idle",
@@ -60,6 +61,7 @@ RARELY_NEEDED = {
     "DrawnPoints": "split_drawn",
     "DrawnLengths": "apply (triangle|mean_length)|a_length_in_draws",
     "Idle": "idle_square",
+    "Forms": "apply form_nonneg",
     "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)",
 }
 README = """# Theorems checked by Rocq

@@ -12,6 +12,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.rocq.along_steps import LemmasAlongSteps, has_potential
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
+from fedconvex.proofs_checks.rocq.cited_claims import InCase, pinned
+from fedconvex.proofs_checks.rocq.completed_squares import with_forms
 from fedconvex.proofs_checks.rocq.objective import (
     class_of_objective,
     clients_infima,
@@ -43,6 +45,7 @@ class Fact:
     proof: str
     exact: bool = False
     bounds: tuple[Number, ...] = ()
+    signs: tuple[Number, ...] = ()  # formulas whose signs are shown before, as those of multipliers are
 
 
 @final
@@ -90,6 +93,8 @@ class TheoremSteps:
                 made = Step(name, self.term(left), self.term(right), relation)
                 made.facts = [(self._multiplier(m), self._fact(f)) for m, f in facts]
                 made.squares = [(self._multiplier(c), self._without_nested(self.round.vector(u))) for c, u in squares]
+                made.squares, forms = with_forms(made.squares, self.board.parameters)
+                made.facts += [(number(1), Fact(x.difference, "apply form_nonneg", signs=x.signs)) for x in forms]
             case proofs.Root(left, right, of, called):
                 made = Step(name, self.term(left), self.term(right), "<=", root_of=self.names[of])
             case _:
@@ -181,21 +186,28 @@ class TheoremSteps:
         name = identifier.replace(".", "_")
         if identifier not in self.cited:
             other = theorem_of_statement(identifier)
-            if (
-                other.claim.of_run
-                or other.one != self.theorem.one
-                or not other.parameters.keys() <= self.theorem.parameters.keys()
-            ):
+            known = self.theorem.parameters.keys() | self.in_case(other).ones
+            if other.claim.of_run or other.one != self.theorem.one or not other.parameters.keys() <= known:
                 raise Missing(f"a citation of {identifier}")
             self.cited[identifier] = other
         other = self.cited[identifier]
-        left, right = self.term(other.claim.left), self.term(other.claim.right)
+        left, right = map(self.in_case(other).decided, self.cited_sides(other))
         if type(left) is Vector:
             raise Missing("a cited equation of vectors")
         for variable in other.round.variables:
             self.round.same_as(other.round, variable)
         exact = other.claim.relation == "="
         return Fact(right - left, f"exact ({'no_' if exact else ''}difference _ _ {name}_here)", exact)
+
+    def in_case(self, other: TheoremText) -> InCase:
+        """How terms of a cited theorem read here."""
+        ones = pinned(other.setting, self.theorem.setting) - self.theorem.parameters.keys()
+        return InCase(self.board.parameters, ones)
+
+    def cited_sides(self, other: TheoremText) -> tuple[Any, Any]:
+        """Both sides of a cited theorem's claim, as it has them."""
+        said = self.in_case(other).said
+        return self.term(said(other.claim.left)), self.term(said(other.claim.right))
 
     def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
         of_clients, of_objective = self.theorem.setting.curvature[end], self.theorem.setting.objective[end]
