@@ -33,6 +33,9 @@ class ParameterSigns:
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         self.signs: dict[str, str] = {}
+        self.quotients: dict[
+            str, str
+        ] = {}  # that divide, beside roots of formulas; by the name of what says they are not 0
         self.asked: list[str] = []  # what lemmas about roots ask of the conditions, as it is shown here
         self._begun = True  # `lines` are still written
         terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
@@ -68,6 +71,8 @@ class ParameterSigns:
             text = self.writer.number(above)
             if "-" in text and f"{text} <> 0" not in self.divisor_texts:
                 self.divisor_texts[f"{text} <> 0"] = ""
+                if self.roots.of_formulas and any(p.head == "/" for p in parts(above)):
+                    self.quotients[f"divisor_{place}_{which}"] = text
                 self.lines.append(
                     f"assert (divisor_{place}_{which} : {text} <> 0) "
                     f"by (apply (factor_of divisor_{place}); intro zero; rewrite zero; unfold Rdiv; ring)."
@@ -87,6 +92,8 @@ class ParameterSigns:
         if "-" not in self.writer.number(formula):
             return f"({self.roots.rewrite}sign)"
         if not self.roots.names and self._seen(formula) in ("positive", "positive" if strictly else "nonnegative"):
+            return "sign"
+        if self.roots.of_formulas and self._is_inverse(formula):
             return "sign"
         name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
         given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
@@ -111,6 +118,14 @@ class ParameterSigns:
                 return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
 
+    def _is_inverse(self, formula: Number) -> bool:
+        """Whether it is 1/d for a divisor d with divisions in it that is known to be positive."""
+        match formula.head, formula.args:
+            case "/", (one, below) if one == number(1) and has_nested_divisions(formula):
+                text = self.writer.number(below)
+                return self.divisor_texts.get(text) == f"0 < {text}"
+        return False
+
     def _seen(self, formula: Number) -> str:
         """The sign that the tactic `seen` sees, from those of the letters and of earlier divisors; "" for none."""
         if formula.head == "named":
@@ -121,8 +136,11 @@ class ParameterSigns:
             case "constant", (c,):
                 return "positive" if c > 0 else "nonnegative" if c == 0 else ""
             case "parameter", (name,):
-                return {"positive": "positive", "nonnegative": "nonnegative"}.get(self.board.field.signs[name], "")
+                sign = self.board.field.signs.get(name, self.theorem.setting.signs.get(name, ""))
+                return {"positive": "positive", "nonnegative": "nonnegative"}.get(sign, "")
             case "^", (x, Number("constant", (n,))) if n >= 0:
+                return self._seen(x)
+            case "root", (x,):
                 return self._seen(x)
             case ("+" | "*" | "/") as head, (x, y):
                 signs = {self._seen(x), self._seen(y)}
@@ -160,10 +178,12 @@ class ParameterSigns:
         if not self.roots.names:
             raise Missing("the sign of a formula without roots")
         field, names = self.board.field, {"σ": "sg"} if self.theorem.draws == "uniform" else {}
+        seen = self._seen(formula)  # the roots of formulas are positive: no lemma is needed then
         for symbol in field.signs:
             if symbol.startswith("√"):
                 inside = symbol.removeprefix("√")
-                of = number(int(inside)) if inside.isdigit() else parameter(inside)
+                of_formula = inside.startswith("[") and not seen
+                of = number(int(inside)) if inside.isdigit() else parameter(symbol if of_formula else inside)
                 known = self.roots.names.get(Number("root", (of,)))
             else:
                 known = self.theorem.parameters.get(symbol)

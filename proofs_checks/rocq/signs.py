@@ -59,6 +59,10 @@ def rooted_sign_lemma(
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
     of_positive = {x for x in names if x.startswith("√") and field.is_positive(field.symbol(x))}
+    divide = {x for x, n in zip(field.signs, value.below.degrees(), strict=False) if n}
+    of_positive |= {
+        x for x in names if x in divide and any(strict and d == field.symbol(x) for d, strict in field.known)
+    }
     signs = {x: "positive" if x in of_positive else sign for x, sign in field.signs.items()}
     given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
     asked = []
@@ -283,7 +287,7 @@ def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
 
 def _root_name(of: Number, names: Mapping[str, str]) -> str:
     (inside,) = of.args
-    symbol = f"√{inside.args[0]}"
+    symbol = f"√{str(inside.args[0]).removeprefix('√')}"
     if symbol not in names:
         raise Missing("the sign of a formula with roots")
     return names[symbol]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value, with_parts
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
@@ -21,7 +21,7 @@ from fedconvex.proofs_checks.rocq.objective import (
     objective_between,
     objective_quadratic,
 )
-from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
@@ -107,10 +107,20 @@ class TheoremSteps:
         made = self.round.number(of)
         if is_of_parameters(made) and has_nested_divisions(made):
             with suppress(Missing):
-                plain = divided(self.board.parameters.value(made))
+                plain = self._with_roots_of(made, divided(self.board.parameters.value(made)))
                 self.nested[plain] = made
                 return plain
         return made
+
+    def _with_roots_of(self, made: Number, plain: Number) -> Number:
+        """The formula with the roots as they are written in `made`, and not as symbols of the kernel's."""
+        roots = {number_of(self.board.parameters.value(p)): p for p in parts(made) if p.head == "root"}
+
+        def written(of: Any) -> Any:
+            return roots[of] if type(of) is Number and of in roots else with_parts(of, written)
+
+        result: Number = written(plain)
+        return result
 
     def _without_nested(self, of: Vector) -> Vector:
         """The vector with coefficients that have no divisions inside divisors."""
