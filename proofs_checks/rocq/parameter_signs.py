@@ -15,6 +15,8 @@ from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
+LONG = 8  # summands of a divisor
+
 
 @final
 class ParameterSigns:
@@ -33,14 +35,18 @@ class ParameterSigns:
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         self.signs: dict[str, str] = {}
-        self.quotients: dict[
-            str, str
-        ] = {}  # that divide, beside roots of formulas; by the name of what says they are not 0
+        self.quotients: dict[str, str] = {}  # that divide beside roots of formulas, by what says that they are not 0
+        self._with_chosen: dict[str, Number] = {}  # what divides, and may have a chosen parameter in it
         self.asked: list[str] = []  # what lemmas about roots ask of the conditions, as it is shown here
         self._begun = True  # `lines` are still written
         terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
         for place, below in enumerate(divisors(terms), 1):
             self.divisor(str(place), below)
+        with_chosen = {name: of for name, of in self._with_chosen.items() if "-" in self.writer.number(of)}
+        # Identities put chosen parameters in. Of shorter formulas `nonzero` finds what `field` then asks for.
+        if self.roots.quotients and max(map(_summands, with_chosen.values()), default=0) >= LONG:
+            for name, of in with_chosen.items():
+                self._put_chosen_in(name, of)
         for multiplier in multipliers:
             text = self.writer.number(multiplier)
             if text not in self.signs and is_of_parameters(multiplier):
@@ -64,6 +70,16 @@ class ParameterSigns:
             self.lines.append(f"pose proof divisor_{place} as {copy}. rewrite {rewritten} in {copy}.")
         if has_nested_divisions(1 / below):
             self._divisors_inside(place, below)
+        else:
+            self._with_chosen[f"divisor_{place}_is"] = below
+
+    def _put_chosen_in(self, name: str, of: Number) -> None:
+        """What divides, with the chosen parameter put in: cleared of its fractions it is another polynomial."""
+        field = self.board.field
+        if any(p.head == "parameter" and p.args[0] in field.chosen for p in parts(of)):
+            for which, factor in enumerate(unclear_factors(self.board.parameters.value(of).above, field), 1):
+                self.divisor(f"{name}_{which}", number_of(Scalar(factor, field.one, field)), True)
+            self.lines += self.roots.put_chosen_in(name, of)
 
     def _divisors_inside(self, place: str, below: Number) -> None:
         """What a quotient that divides has above is not 0: a divisor as well, once the fractions are cleared."""
@@ -86,6 +102,8 @@ class ParameterSigns:
                     for factor in unclear_factors(own.value(above).above, own.field):
                         self.divisor(f"{place}_{which}_unchosen", number_of(Scalar(factor, own.field.one, own.field)))
                 self.lines += self.roots.put_chosen_in(f"divisor_{place}_{which}_is", above)
+            else:
+                self._with_chosen[f"divisor_{place}_{which}_is"] = above
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
@@ -205,6 +223,11 @@ class ParameterSigns:
                     self.asked.append(text)
                     self.lines.append(f"assert (asked_{len(self.asked)} : {text}) by {by}.")
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+
+def _summands(of: Number) -> int:
+    """The number of summands."""
+    return sum(map(_summands, of.args)) if of.head in ("+", "-") else 1
 
 
 def _above(of: Number) -> Iterator[Number]:
