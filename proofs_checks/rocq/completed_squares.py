@@ -18,7 +18,7 @@ LONG = 10  # terms of a divisor, with which `field` takes seconds
 
 @final
 @dataclass(frozen=True)
-class Form:
+class TwoSquares:
     """a‖u‖² + 2b⟨u, v⟩ + d‖v‖²."""
 
     u: Vector
@@ -43,14 +43,16 @@ class Form:
 Squares = list[tuple[Number, Vector]]
 
 
-def with_forms(squares: Squares, parameters: SettingParameters) -> tuple[Squares, list[Form]]:
+def with_forms(squares: Squares, parameters: SettingParameters) -> tuple[Squares, list[TwoSquares]]:
     """The other squares, and a form for every two that have a long divisor. Raises Missing."""
     left, forms = list(squares), []
     for first, second, t, u in _pairs(squares, parameters):
+        if second not in left:  # a part of another form
+            continue
         a, v, e = first[0], second[1], second[0]
         b = parameters.value(a) * parameters.value(t)
         d = b * parameters.value(t) + parameters.value(e)
-        forms.append(Form(u, v, a, divided(b), divided(d)))
+        forms.append(TwoSquares(u, v, a, divided(b), divided(d)))
         left.remove(first)
         left.remove(second)
     return left, forms

@@ -111,6 +111,9 @@ def test_two_squares_are_the_form_that_they_came_from() -> None:
             assert [value(x) for x in (form.a, form.b, form.d)] == [value(x) for x in (a, b, d)]
             assert value(form.signs[2]) == value(a * d - b**2)
             assert form.difference == form.a * inner(u, u) + number(2) * form.b * inner(u, v) + form.d * inner(v, v)
+    twice = [(long, u + b / long * v), (long, u - b / long * v), (long, u + 2 * b / long * v), (d - b**2 / long, v)]
+    left, forms = with_forms(twice, parameters)  # one square of v is a part of one form
+    assert (left, len(forms)) == (twice[1:3], 1)
     # another vector v, or none
     assert with_forms([(long, u + b / long * v), (mu, u)], parameters)[1] == []
 
