@@ -1,5 +1,6 @@
 """The proof of a theorem by cases: each case is a theorem of its own, and the last one decides between them."""
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, final
 
@@ -189,10 +190,17 @@ class RunCases(CaseScript):
             if self.theorem.round.same_as(theorem.round, variable) != variable:
                 raise Missing("two names of a vector in cases")
         for of in theorem.used.values():
+            if case.pinned and of.text in self._used_with_ones(of.name, case):
+                continue
             known = self.used.setdefault(of.text, of)
             if known.name != of.name:
                 raise Missing("two names of a hypothesis in cases")
         return text
+
+    def _used_with_ones(self, name: str, case: Case) -> list[str]:
+        """What hypotheses of this name, in the cases before, are where the case's integers are 1."""
+        ones = "|".join(self.theorem.master.parameters[p] for p in case.pinned)
+        return [re.sub(rf"\b({ones})\b", "1", h.text) for h in self.used.values() if h.name == name]
 
     def statement(self) -> str:
         return self.display.statement(self.used.values())

@@ -15,6 +15,8 @@ from fedconvex.proofs_checks.rocq.substitutions import substitutions
 from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
+LONG = 8  # summands of a divisor
+
 
 @final
 class ParameterSigns:
@@ -33,11 +35,18 @@ class ParameterSigns:
         self.lemmas: list[str] = []
         self.divisor_texts: dict[str, str] = {}
         self.signs: dict[str, str] = {}
+        self.quotients: dict[str, str] = {}  # that divide beside roots of formulas, by what says that they are not 0
+        self._with_chosen: dict[str, Number] = {}  # what divides, and may have a chosen parameter in it
         self.asked: list[str] = []  # what lemmas about roots ask of the conditions, as it is shown here
         self._begun = True  # `lines` are still written
         terms: dict[Any, None] = dict.fromkeys([*numbers, *vectors])
         for place, below in enumerate(divisors(terms), 1):
             self.divisor(str(place), below)
+        with_chosen = {name: of for name, of in self._with_chosen.items() if "-" in self.writer.number(of)}
+        # Identities put chosen parameters in. Of shorter formulas `nonzero` finds what `field` then asks for.
+        if self.roots.quotients and max(map(_summands, with_chosen.values()), default=0) >= LONG:
+            for name, of in with_chosen.items():
+                self._put_chosen_in(name, of)
         for multiplier in multipliers:
             text = self.writer.number(multiplier)
             if text not in self.signs and is_of_parameters(multiplier):
@@ -61,6 +70,16 @@ class ParameterSigns:
             self.lines.append(f"pose proof divisor_{place} as {copy}. rewrite {rewritten} in {copy}.")
         if has_nested_divisions(1 / below):
             self._divisors_inside(place, below)
+        else:
+            self._with_chosen[f"divisor_{place}_is"] = below
+
+    def _put_chosen_in(self, name: str, of: Number) -> None:
+        """What divides, with the chosen parameter put in: cleared of its fractions it is another polynomial."""
+        field = self.board.field
+        if any(p.head == "parameter" and p.args[0] in field.chosen for p in parts(of)):
+            for which, factor in enumerate(unclear_factors(self.board.parameters.value(of).above, field), 1):
+                self.divisor(f"{name}_{which}", number_of(Scalar(factor, field.one, field)), True)
+            self.lines += self.roots.put_chosen_in(name, of)
 
     def _divisors_inside(self, place: str, below: Number) -> None:
         """What a quotient that divides has above is not 0: a divisor as well, once the fractions are cleared."""
@@ -68,6 +87,8 @@ class ParameterSigns:
             text = self.writer.number(above)
             if "-" in text and f"{text} <> 0" not in self.divisor_texts:
                 self.divisor_texts[f"{text} <> 0"] = ""
+                if self.roots.of_formulas and any(p.head == "/" for p in parts(above)):
+                    self.quotients[f"divisor_{place}_{which}"] = text
                 self.lines.append(
                     f"assert (divisor_{place}_{which} : {text} <> 0) "
                     f"by (apply (factor_of divisor_{place}); intro zero; rewrite zero; unfold Rdiv; ring)."
@@ -81,12 +102,16 @@ class ParameterSigns:
                     for factor in unclear_factors(own.value(above).above, own.field):
                         self.divisor(f"{place}_{which}_unchosen", number_of(Scalar(factor, own.field.one, own.field)))
                 self.lines += self.roots.put_chosen_in(f"divisor_{place}_{which}_is", above)
+            else:
+                self._with_chosen[f"divisor_{place}_{which}_is"] = above
 
     def sign(self, formula: Number, strictly: bool = False) -> str:
         """The tactic that shows a sign, with a lemma of its own where the formula has differences."""
         if "-" not in self.writer.number(formula):
             return f"({self.roots.rewrite}sign)"
         if not self.roots.names and self._seen(formula) in ("positive", "positive" if strictly else "nonnegative"):
+            return "sign"
+        if self.roots.of_formulas and self._is_inverse(formula):
             return "sign"
         name = f"{self.theorem.name}_sign_{len(self.lemmas) + 1}"
         given = [h.text for h in self.theorem.hypotheses if "INR" not in h.text]
@@ -111,6 +136,14 @@ class ParameterSigns:
                 return f"({self.roots.rewrite}sign)"
         return f"(apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
 
+    def _is_inverse(self, formula: Number) -> bool:
+        """Whether it is 1/d for a divisor d with divisions in it that is known to be positive."""
+        match formula.head, formula.args:
+            case "/", (one, below) if one == number(1) and has_nested_divisions(formula):
+                text = self.writer.number(below)
+                return self.divisor_texts.get(text) == f"0 < {text}"
+        return False
+
     def _seen(self, formula: Number) -> str:
         """The sign that the tactic `seen` sees, from those of the letters and of earlier divisors; "" for none."""
         if formula.head == "named":
@@ -121,8 +154,11 @@ class ParameterSigns:
             case "constant", (c,):
                 return "positive" if c > 0 else "nonnegative" if c == 0 else ""
             case "parameter", (name,):
-                return {"positive": "positive", "nonnegative": "nonnegative"}.get(self.board.field.signs[name], "")
+                sign = self.board.field.signs.get(name, self.theorem.setting.signs.get(name, ""))
+                return {"positive": "positive", "nonnegative": "nonnegative"}.get(sign, "")
             case "^", (x, Number("constant", (n,))) if n >= 0:
+                return self._seen(x)
+            case "root", (x,):
                 return self._seen(x)
             case ("+" | "*" | "/") as head, (x, y):
                 signs = {self._seen(x), self._seen(y)}
@@ -160,10 +196,12 @@ class ParameterSigns:
         if not self.roots.names:
             raise Missing("the sign of a formula without roots")
         field, names = self.board.field, {"σ": "sg"} if self.theorem.draws == "uniform" else {}
+        seen = self._seen(formula)  # the roots of formulas are positive: no lemma is needed then
         for symbol in field.signs:
             if symbol.startswith("√"):
                 inside = symbol.removeprefix("√")
-                of = number(int(inside)) if inside.isdigit() else parameter(inside)
+                of_formula = inside.startswith("[") and not seen
+                of = number(int(inside)) if inside.isdigit() else parameter(symbol if of_formula else inside)
                 known = self.roots.names.get(Number("root", (of,)))
             else:
                 known = self.theorem.parameters.get(symbol)
@@ -185,6 +223,11 @@ class ParameterSigns:
                     self.asked.append(text)
                     self.lines.append(f"assert (asked_{len(self.asked)} : {text}) by {by}.")
         return f"({self.roots.rewrite}{replaced}; apply ({name} {' '.join(dict.fromkeys(names.values()))}); {by})"
+
+
+def _summands(of: Number) -> int:
+    """The number of summands."""
+    return sum(map(_summands, of.args)) if of.head in ("+", "-") else 1
 
 
 def _above(of: Number) -> Iterator[Number]:

@@ -76,6 +76,11 @@ class Roots:
         return Writer({}, self.writer.of_parameter, self.writer.draws, self._name).factor(of)
 
     @property
+    def of_formulas(self) -> bool:
+        """Whether there are roots of formulas, beside those of parameters and of numbers."""
+        return any(str(root.args[0].args[0]).startswith("√[") for root in self.names)
+
+    @property
     def identity(self) -> str:
         """The tactic that proves an equation of formulas."""
         return self._identity("ring", "field") if self.names or self.squares else "identity"

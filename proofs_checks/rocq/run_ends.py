@@ -80,7 +80,10 @@ def conclude_run(script: "RunScript") -> None:
     summands = [f"{script.writer.factor(m)} * ({script.text(of)})" for m, _, of in script.summands]
     summands += [text for text, _ in leftovers]
     script.say(f"apply (by_identity _ _ ({' + '.join(summands)})).")
-    script.say(f"- {script.unfold}; {script.identity}.")
+    if script.known.quotients:
+        script.say(f"- {script.unfold}. {_with_names(script.known.quotients)}")
+    else:
+        script.say(f"- {script.unfold}; {script.identity}.")
     steps = []
     entries = [(script.known.signs[script.writer.number(m)], name, False) for m, name, _ in script.summands]
     entries += [("", name, True) for _, name in leftovers]
@@ -109,6 +112,21 @@ def conclude_run(script: "RunScript") -> None:
         return line.replace("IDENTITY", identity)
 
     script.finish = finished
+
+
+def _with_names(quotients: Mapping[str, str]) -> str:
+    """The tactics for an identity with quotients that divide: by names, until nothing divides by them any more.
+
+    `field` would ask whether their numerators are 0, in which roots of formulas hide the sign.
+    """
+    tactics, back = [], []
+    for place, (known, text) in enumerate(quotients.items(), 1):
+        name = f"quotient_{place}"
+        tactics.append(f"destruct (a_name ({text})) as ({name} & {name}_is).")
+        tactics.append(f"rewrite {name}_is in {known}. rewrite ?{name}_is.")
+        back.append(f"rewrite <- ?{name}_is; ")
+    tactics.append(f"field_simplify_eq; [{''.join(back)}IDENTITY | nonzero].")
+    return " ".join(tactics)
 
 
 def leftovers_of(script: "RunScript", last: Sum) -> list[tuple[str, str]]:

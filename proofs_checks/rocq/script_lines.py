@@ -76,6 +76,9 @@ def _identity(script: "Script", whole: str) -> str:
 def _tactic(script: "Script", fact: Fact) -> str:
     if fact.proof == ROOTED:
         return f"exact {script.signs[script.writer.number(fact.difference)]}"
+    if fact.signs:
+        shown = (f"exact {script.signs[script.writer.number(x)]}" for x in fact.signs)
+        return f"{fact.proof}; [{' | '.join(shown)}]"
     if fact.bounds:
         # `order` last: it searches among all that is known
         shown = (f"first [apply no_less; {script.known.sign(bound)} | order]" for bound in fact.bounds)

@@ -8,6 +8,7 @@ from typing import final
 
 from fedconvex.claims.terms import Number, Vector, gradient, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
+from fedconvex.proofs_checks.rocq.cited_claims import InCase
 from fedconvex.proofs_checks.rocq.drawn_lengths import name_drawn_lengths
 from fedconvex.proofs_checks.rocq.lengths import Length
 from fedconvex.proofs_checks.rocq.objective import objective_lemmas
@@ -107,16 +108,18 @@ class Script:
         """The cited theorems, at the vectors of this round."""
         for identifier, other in self.cited.items():
             name = identifier.replace(".", "_")
-            left, right = self.read.term(other.claim.left), self.read.term(other.claim.right)
-            draws = list(self.theorem.draw_names)
-            arguments = ["V", *self.theorem.sets, "f", *(self.theorem.parameters[p] for p in other.parameters), *draws]
+            left, right = self.read.cited_sides(other)
+            case, draws = self.read.in_case(other), list(self.theorem.draw_names)
+            given = ["1" if p in case.ones else self.theorem.parameters[p] for p in other.parameters]
+            arguments = ["V", *self.theorem.sets, "f", *given, *draws]
             arguments += [self.round.same_as(other.round, variable) for variable in sorted(other.round.variables)]
             arguments += self.theorem.path_names if other.round.path is not None else []
             relation = "=" if other.claim.relation == "=" else "<="
             claim = f"{self.writer.number(left)} {relation} {self.writer.number(right)}"
             for place, line in enumerate(self._conditions_of(other), 1):
                 self.say(f"assert ({name}_{place} : {line}.")
-            self.say(f"assert ({name}_here : {claim}).")
+            decided = f"{self.writer.number(case.decided(left))} {relation} {self.writer.number(case.decided(right))}"
+            self.say(f"assert ({name}_here : {decided}).")
             weaker = (
                 "intros; eapply curvature_weaker_least; [eauto | order]",
                 "intros; eapply curvature_weaker_most; [eauto | order]",
@@ -125,12 +128,27 @@ class Script:
             if other.setting.curvature != self.theorem.setting.curvature:  # `lra` would search in vain for them
                 ways = ["assumption", *weaker, "lra", "sign"]
             by = f"first [{' | '.join(ways)}{self._fixed_here()}]"
-            self.say(f"{{ apply ({name} {' '.join(arguments)}); {by}. }}")
+            proof = f"apply ({name} {' '.join(arguments)}); {by}."
+            if case.maxima:
+                proof = f"assert (claimed : {claim}). {{ {proof} }} {self._put_maxima(case)} exact claimed."
+            self.say(f"{{ {proof} }}")
+
+    def _put_maxima(self, case: InCase) -> str:
+        """The tactics that put the larger number in the place of every maximum of a cited claim."""
+        tactics = []
+        for of, first in case.maxima.items():
+            x, y = of.args
+            larger, difference, lemma = (x, x - y, "larger_first") if first else (y, y - x, "larger_second")
+            shown = f"first [lra | {self.known.sign(difference)}]"
+            tactics.append(f"replace ({self.writer.number(of)}) with ({self.writer.number(larger)}) in claimed")
+            tactics[-1] += f" by (symmetry; apply {lemma}; {shown})."
+        return " ".join(tactics)
 
     def _conditions_of(self, other: TheoremText) -> Iterator[str]:
         """What a cited theorem asks of the parameters and this one does not say, with a tactic that shows it."""
         mine = {(left, right) for left, _, right in self.theorem.setting.conditions}
-        for left, relation, right in other.setting.conditions:
+        said = self.read.in_case(other).said
+        for left, relation, right in map(said, other.setting.conditions):
             if (left, right) in mine or relation == "=":
                 continue
             strictly = relation == ">"
@@ -195,7 +213,7 @@ class Script:
             of_root = list(factors_of(step.right)) if step.root_of else []
             needed = [*(m for m, f in step.facts if not f.exact), *(c for c, _ in step.squares)]
             of_lengths = (x for m in needed if not is_of_parameters(m) for x in signs_in(m))
-            multipliers += [*needed, *of_lengths, *of_root]
+            multipliers += [*needed, *of_lengths, *of_root, *(x for _, fact in step.facts for x in fact.signs)]
         known = ParameterSigns(self.theorem, self.numbers, list(self.vectors()), multipliers)
         self.out += [f"  {line}" for line in known.lines]
         self.roots, self.lemmas, self.signs, self.known = known.roots, known.lemmas, known.signs, known

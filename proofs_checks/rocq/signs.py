@@ -10,7 +10,7 @@ from typing import Any
 
 from fedconvex.claims.terms import Number, parts
 from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, Substitutions, has_sign
-from fedconvex.proofs_checks.rocq.substitutions import Used, put_in, substitutions
+from fedconvex.proofs_checks.rocq.substitutions import Used, is_positive, put_in, substitutions
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer, number_of
 
 LONGEST = 400  # terms of a polynomial that is written out
@@ -59,6 +59,10 @@ def rooted_sign_lemma(
         raise Missing("the sign of a formula with roots")
     relations = {"positive": "<", "nonnegative": "<="}
     of_positive = {x for x in names if x.startswith("√") and field.is_positive(field.symbol(x))}
+    divide = {x for x, n in zip(field.signs, value.below.degrees(), strict=False) if n}
+    of_positive |= {
+        x for x in names if x in divide and any(strict and d == field.symbol(x) for d, strict in field.known)
+    }
     signs = {x: "positive" if x in of_positive else sign for x, sign in field.signs.items()}
     given = [f"0 {relations[sign]} {names[x]}" for x, sign in signs.items() if x in names and sign in relations]
     asked = []
@@ -107,7 +111,7 @@ def _of_quotient(
     name: str, field: Field, formula: Number, value: Scalar, strictly: bool, names: Mapping[str, str], given: list[str]
 ) -> str:
     """The lemma, from the signs of numerator and denominator: with slacks in them, divisors would hide their signs."""
-    sign = 1 if field.is_positive(Scalar(value.below, field.one, field)) else -1
+    sign = 1 if is_positive(field, Scalar(value.below, field.one, field)) else -1
     above, below = (Scalar(p * sign, field.one, field) for p in (value.above, value.below))
     texts = [number_of(above), number_of(below)]
     of_parts = [
@@ -146,7 +150,7 @@ def _product_of_sums(of: Scalar, names: Mapping[str, str]) -> list[str]:
     field, product, texts = of.field, of.field.one, []
     for factor, power in of.above.factor()[1]:
         if len(factor) > 1:
-            signed = factor if field.is_positive(Scalar(factor, field.one, field)) else -factor
+            signed = factor if is_positive(field, Scalar(factor, field.one, field)) else -factor
             product = product * signed ** int(power)
             texts += [f"({_text(signed, field, names)})"] * int(power)
     if len(texts) < 2:
@@ -248,8 +252,8 @@ def _factors(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
     constant, factors = polynomial.factor()
     texts = []
     for factor, power in factors:
-        negative = not field.is_positive(Scalar(factor, field.one, field)) and (
-            factor.leading_coefficient() < 0 or field.is_positive(Scalar(-factor, field.one, field))
+        negative = not is_positive(field, Scalar(factor, field.one, field)) and (
+            factor.leading_coefficient() < 0 or is_positive(field, Scalar(-factor, field.one, field))
         )
         constant = -constant if negative and int(power) % 2 else constant
         text = _text(-factor if negative else factor, field, names)
@@ -262,7 +266,7 @@ def unclear_factors(polynomial: Any, field: Field) -> list[Any]:
     """The factors of a polynomial that show no sign; their multiples by -1 where these are positive."""
     found = []
     for factor, _ in polynomial.factor()[1]:
-        signed = factor if field.is_positive(Scalar(factor, field.one, field)) else -factor
+        signed = factor if is_positive(field, Scalar(factor, field.one, field)) else -factor
         if len({c > 0 for c in signed.coeffs()}) > 1:
             found.append(signed)
     return found
@@ -283,7 +287,7 @@ def _text(polynomial: Any, field: Field, names: Mapping[str, str]) -> str:
 
 def _root_name(of: Number, names: Mapping[str, str]) -> str:
     (inside,) = of.args
-    symbol = f"√{inside.args[0]}"
+    symbol = f"√{str(inside.args[0]).removeprefix('√')}"
     if symbol not in names:
         raise Missing("the sign of a formula with roots")
     return names[symbol]

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, mean, norm, number, parts, value, with_parts
 from fedconvex.proofs_checks.claims import derivation_of
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.rocq.along_steps import LemmasAlongSteps, has_potential
 from fedconvex.proofs_checks.rocq.cases import Case, cases_in, same_invariants, split
+from fedconvex.proofs_checks.rocq.cited_claims import InCase, pinned
+from fedconvex.proofs_checks.rocq.completed_squares import with_forms
 from fedconvex.proofs_checks.rocq.objective import (
     class_of_objective,
     clients_infima,
@@ -19,7 +21,7 @@ from fedconvex.proofs_checks.rocq.objective import (
     objective_between,
     objective_quadratic,
 )
-from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions
+from fedconvex.proofs_checks.rocq.terms import Missing, divided, has_nested_divisions, number_of
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM, TheoremText
 from fedconvex.proofs_checks.verification import load
 from fedconvex.theory import statement
@@ -43,6 +45,7 @@ class Fact:
     proof: str
     exact: bool = False
     bounds: tuple[Number, ...] = ()
+    signs: tuple[Number, ...] = ()  # formulas whose signs are shown before, as those of multipliers are
 
 
 @final
@@ -90,6 +93,8 @@ class TheoremSteps:
                 made = Step(name, self.term(left), self.term(right), relation)
                 made.facts = [(self._multiplier(m), self._fact(f)) for m, f in facts]
                 made.squares = [(self._multiplier(c), self._without_nested(self.round.vector(u))) for c, u in squares]
+                made.squares, forms = with_forms(made.squares, self.board.parameters)
+                made.facts += [(number(1), Fact(x.difference, "apply form_nonneg", signs=x.signs)) for x in forms]
             case proofs.Root(left, right, of, called):
                 made = Step(name, self.term(left), self.term(right), "<=", root_of=self.names[of])
             case _:
@@ -102,10 +107,20 @@ class TheoremSteps:
         made = self.round.number(of)
         if is_of_parameters(made) and has_nested_divisions(made):
             with suppress(Missing):
-                plain = divided(self.board.parameters.value(made))
+                plain = self._with_roots_of(made, divided(self.board.parameters.value(made)))
                 self.nested[plain] = made
                 return plain
         return made
+
+    def _with_roots_of(self, made: Number, plain: Number) -> Number:
+        """The formula with the roots as they are written in `made`, and not as symbols of the kernel's."""
+        roots = {number_of(self.board.parameters.value(p)): p for p in parts(made) if p.head == "root"}
+
+        def written(of: Any) -> Any:
+            return roots[of] if type(of) is Number and of in roots else with_parts(of, written)
+
+        result: Number = written(plain)
+        return result
 
     def _without_nested(self, of: Vector) -> Vector:
         """The vector with coefficients that have no divisions inside divisors."""
@@ -181,21 +196,28 @@ class TheoremSteps:
         name = identifier.replace(".", "_")
         if identifier not in self.cited:
             other = theorem_of_statement(identifier)
-            if (
-                other.claim.of_run
-                or other.one != self.theorem.one
-                or not other.parameters.keys() <= self.theorem.parameters.keys()
-            ):
+            known = self.theorem.parameters.keys() | self.in_case(other).ones
+            if other.claim.of_run or other.one != self.theorem.one or not other.parameters.keys() <= known:
                 raise Missing(f"a citation of {identifier}")
             self.cited[identifier] = other
         other = self.cited[identifier]
-        left, right = self.term(other.claim.left), self.term(other.claim.right)
+        left, right = map(self.in_case(other).decided, self.cited_sides(other))
         if type(left) is Vector:
             raise Missing("a cited equation of vectors")
         for variable in other.round.variables:
             self.round.same_as(other.round, variable)
         exact = other.claim.relation == "="
         return Fact(right - left, f"exact ({'no_' if exact else ''}difference _ _ {name}_here)", exact)
+
+    def in_case(self, other: TheoremText) -> InCase:
+        """How terms of a cited theorem read here."""
+        ones = pinned(other.setting, self.theorem.setting) - self.theorem.parameters.keys()
+        return InCase(self.board.parameters, ones)
+
+    def cited_sides(self, other: TheoremText) -> tuple[Any, Any]:
+        """Both sides of a cited theorem's claim, as it has them."""
+        said = self.in_case(other).said
+        return self.term(said(other.claim.left)), self.term(said(other.claim.right))
 
     def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
         of_clients, of_objective = self.theorem.setting.curvature[end], self.theorem.setting.objective[end]

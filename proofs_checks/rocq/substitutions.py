@@ -1,12 +1,14 @@
 """Substitutions after which a formula's sign is seen: the kernel's own, chosen among their orders."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice, permutations
 from typing import Any
 
 from fedconvex.proofs_checks.kernel.scalars import (
     MOST_ORDERS,
     Field,
+    Refused,
     Scalar,
     Substitutions,
     has_sign,
@@ -25,19 +27,34 @@ def substitutions(field: Field, value: Scalar, strictly: bool = False) -> tuple[
     return _substitutions(field, value, False) if found is None else found
 
 
+def is_positive(field: Field, value: Scalar) -> bool:
+    """Whether the value is shown to be > 0, where the kernel gives up in an order of too many terms, too."""
+    try:
+        return field.is_positive(value)
+    except Refused:
+        return _substitutions(field, value, True) is not None
+
+
 def _substitutions(field: Field, value: Scalar, positive: bool) -> tuple[list[Used], Scalar] | None:
     for order in _orders(field):
-        made = Substitutions(field)
-        used: list[Used] = []
-        if (left := _left(field, made, value, positive)) is not None:
-            return used, left
-        for difference, strictly in order:
-            before = len(made.steps)
-            made._use(difference, strictly)
-            if len(made.steps) > before:
-                used.append(((difference, strictly), made.steps[-1]))
-                if (left := _left(field, made, value, positive)) is not None:
-                    return used, left
+        with suppress(Refused):  # too many terms in this order
+            if (found := _in_order(field, value, positive, order)) is not None:
+                return found
+    return None
+
+
+def _in_order(field: Field, value: Scalar, positive: bool, order: tuple[Any, ...]) -> tuple[list[Used], Scalar] | None:
+    made = Substitutions(field)
+    used: list[Used] = []
+    if (left := _left(field, made, value, positive)) is not None:
+        return used, left
+    for difference, strictly in order:
+        before = len(made.steps)
+        made._use(difference, strictly)
+        if len(made.steps) > before:
+            used.append(((difference, strictly), made.steps[-1]))
+            if (left := _left(field, made, value, positive)) is not None:
+                return used, left
     return None
 
 
