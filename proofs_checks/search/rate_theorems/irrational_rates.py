@@ -90,7 +90,7 @@ class Root:
         """The relations of a theorem about r, with the given ones as they were, without those that these imply."""
         known = self.relations(given)
         # A numerator has the sign of its denominator, where the quotient is a parameter.
-        own = [one for one in self._own[:2] if not self._follows(one, given)]
+        own = [one for one in checked_relations(self._own[:2]) if not self._follows(one, given)]
         return (*given, *own, *(one for one in where if one not in known))
 
     def _follows(self, relation: Any, given: tuple[Any, ...]) -> bool:
