@@ -34,7 +34,7 @@ def discovered_rate(
     except InvalidInput:
         raise
     except (NotFound, Refused, ValueError) as error:
-        if found.rate is None and found.irrational:
+        if found.rate is None and 2 * found.irrational > found.count:
             return irrational_rate(lambda **values: _checked(arguments(**values)), symbols, relations, samples, seed)
         verdict, why = Verdict.UNKNOWN, str(error) if found.rate is None else f"a conjecture: {error}"
     if found.rate is not None:

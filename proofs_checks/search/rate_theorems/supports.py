@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
+from fedconvex.proofs_checks.search.rate_theorems.equations import Unknown
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound
 from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised, of_valued_point
 
 
-def few_inequalities(rounds: Sequence[SampledRound], zero: Collection[Pair] = ()) -> list[str]:
+def few_inequalities(rounds: Sequence[SampledRound], zero: Collection[Unknown] = ()) -> list[str]:
     """The names of inequalities that prove the rates at all samples, none of which can be left out, where all do.
 
     Those between points far apart are left out first, those with the minimiser last. `zero` are entries of V.
@@ -29,9 +30,9 @@ def superfluous_entries(rounds: Sequence[SampledRound]) -> list[Pair]:
     return zero
 
 
-def suffice(rounds: Sequence[SampledRound], names: Sequence[str], zero: Collection[Pair] = ()) -> bool:
+def suffice(rounds: Sequence[SampledRound], names: Sequence[str], zero: Collection[Unknown] = ()) -> bool:
     """Whether some Lyapunov functions have the rates with these inequalities alone, as far as the solver tells."""
-    fixed = dict.fromkeys(zero, 0.0)
+    fixed: dict[Unknown, float] = dict.fromkeys(zero, 0.0)
     return all(one.program.solve(names, {**fixed, normalised(one.posed): 1.0}) is not None for one in rounds)
 
 
