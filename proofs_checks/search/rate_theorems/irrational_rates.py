@@ -47,7 +47,7 @@ GRID = 20  # bounds on the root are multiples of 1/GRID, where one is between
 
 @final
 @dataclass(frozen=True, eq=False)
-class Root:
+class SubstitutedRoot:
     """r, and the parameter whose place it takes."""
 
     of: RootOfQuadratic
@@ -146,7 +146,7 @@ def _exact(x: Any) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
-def root_of_quadratic(arguments: Arguments, points: Iterable[Point], most: int) -> Root:
+def root_of_quadratic(arguments: Arguments, points: Iterable[Point], most: int) -> SubstitutedRoot:
     """The root that is the rate, from exact quadratics at points. Raises NotFound."""
     seen: list[tuple[Point, Extremes, Any, Any]] = []
     count = 0
@@ -161,7 +161,7 @@ def root_of_quadratic(arguments: Arguments, points: Iterable[Point], most: int) 
     raise NotFound("no rational functions fit the rates, nor the quadratics of which they are roots")
 
 
-def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> Root | None:
+def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> SubstitutedRoot | None:
     pattern = Counter(one for _, one, _, _ in seen).most_common(1)[0][0]
     alike = [(point, t, d) for point, one, t, d in seen if one == pattern]
     symbols = tuple(alike[0][0])
@@ -180,7 +180,7 @@ def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> Root | 
         return None
     solved = {x: sympy.factor(sympy.solve(equation, x)[0]) for x in linear}
     replaced = min(linear, key=lambda x: sympy.count_ops(solved[x]))
-    return Root(RootOfQuadratic(r, symbols, t, d), replaced, solved[replaced], tuple(agreeing), count)
+    return SubstitutedRoot(RootOfQuadratic(r, symbols, t, d), replaced, solved[replaced], tuple(agreeing), count)
 
 
 def quadratic_at(arguments: Mapping[str, Any]) -> tuple[Extremes, Any, Any] | None:

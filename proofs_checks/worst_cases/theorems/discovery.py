@@ -53,8 +53,9 @@ def discover(arguments: Arguments, where: Where | None = None, samples: int = 40
 
     Use it to find or improve a theorem about few rounds with one to three parameters; it takes seconds to minutes, and
     more parameters need many more samples. Formulas must be rational functions: where you expect roots, make them the
-    parameters, √κ and not κ (but see linear rates). Where the worst case is a maximum of several functions, you get the one of the first
-    sample (of linear rates the most frequent one of some samples), and a domain where it holds.
+    parameters, √κ and not κ (of linear rates some roots are found). Where the worst case is a maximum of several
+    functions, you get the one of the first sample (of linear rates the most frequent one of some samples), and a domain
+    where it holds.
 
     With `metric="lyapunov"` it is about the rate of a method with memory, as `lyapunov` finds it at numbers: the rate,
     the coefficients of a Lyapunov function V of the whole state and the multipliers of the proof are formulas. The rate
