@@ -37,7 +37,7 @@ def every_draw(m, K):
 
 
 def value(function, state, curvatures):
-    """V at a state of clients a_k x²/2, where their gradients are those that they remember, and at the server's point."""
+    """V at a state of clients a_k x²/2, where their gradients are those that they remember, and where the server is."""
     posed, total = function.posed, 0
     factors = memories_at_rest(posed.coordinates)
     points = [
