@@ -173,7 +173,10 @@ def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> Substit
     agreeing = [point for (point, *values), at_point in zip(alike, numbers, strict=True)
                 if all(at(f, at_point) == x for f, x in zip(fits, values, strict=True))]  # fmt: skip
     t, d = map(factored, fits)
-    r = sympy.Symbol("r" if "r" not in map(str, symbols) else "root", positive=True)
+    names = {*map(str, symbols)}
+    r = sympy.Symbol(
+        next(name for name in ("r", *(f"r{i}" for i in range(len(names)))) if name not in names), positive=True
+    )
     equation = sympy.numer(sympy.together(r**2 - t * r + d))
     linear = [x for x in symbols if sympy.degree(equation, x) == 1]
     if not linear:

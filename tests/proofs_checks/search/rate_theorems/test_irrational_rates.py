@@ -170,6 +170,24 @@ def test_a_thousand_random_federations(dyn: Discovered) -> None:
     assert is_never_broken(dyn, 1000)
 
 
+@pytest.mark.slow
+def test_what_follows_for_the_larger_root_and_what_does_not() -> None:
+    """A relation that is left out of `where` must hold everywhere in the domain."""
+    given = (mu < L, a > 2 * L)
+    root = root_of_quadratic(one_step, random_points((a, mu, L), given, Random(0)), 100)
+    for true in (r < 1, r > F(1, 2), 2 * r - 1 > 0, r * (1 - r) > 0, mu * (2 * r - 1) > 0, 4 * r > F(1, 2)):
+        assert root._follows(true, given)
+    for false in (r > F(9, 10), r < F(9, 10), 1 - 2 * r > 0, r > 1, r * (r - 1) > 0, (1 - r) * (r - F(9, 10)) > 0):
+        assert not root._follows(false, given)
+    random = Random(1)
+    for _ in range(100):
+        most = F(random.randint(1, 50), random.randint(1, 50))
+        values = (2 * most + F(random.randint(1, 90), 9), most * F(random.randint(1, 99), 100), most)
+        at = root.of.at(values)
+        assert (at + -1).sign < 0 < (at + F(-1, 2)).sign
+        assert (at * at + at * -(1 - 2 * values[1] / values[0]) + -values[1] / values[0]).sign == 0  # r's equation
+
+
 def test_rational_rates_are_roots_of_no_quadratic() -> None:
     x = sympy.Symbol("x", positive=True)
     with pytest.raises(NotFound):
