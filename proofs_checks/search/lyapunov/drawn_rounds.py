@@ -56,7 +56,8 @@ def pose_drawn_round(
     """The round of K of m clients, with expected squares after it.
 
     `remembered`: whether V measures, too, the points at which the clients' gradients are those that they remember, and
-    the values there. Strong convexity makes them functions of the state: ∇F_k takes every value at one point.
+    the values there and at the server's point. Strong convexity makes them functions of the state: ∇F_k takes every
+    value at one point.
 
     Raises InvalidInput; see `coordinates_when_drawn`.
     """
@@ -86,11 +87,24 @@ def pose_drawn_round(
         stays = board.mean_value(earlier)
         values.append((stays, combination((share, board.mean_value(later)), (1 - share, stays))))
         names[VALUE, len(values) - 1] = f"F_k at {word}"
+    if remembered:
+        values.append(_expected_value(board, functions, state.server, after.server, draws))
+        names[VALUE, len(values) - 1] = "F(server)"
     board.minimiser = True
     squares = expected_squares(parts, old, new, memories, draws)
     return PosedRound(
         found, board, before, {}, names, tuple(board.inequalities(among)), tuple(values), expected=squares
     )
+
+
+def _expected_value(board: Board, functions: FunctionClass, before: Any, after: Any, draws: Draws) -> tuple[Form, Form]:
+    """F at the server's point, and what its expectation after the round is at most: smoothness bounds it at w⁺.
+
+    E F(w⁺) ≤ F(E w⁺) + (L/2)·E‖w⁺ − E w⁺‖².
+    """
+    here, there = board.at(before), board.at(expected(after))
+    spread = inner(noise(after), noise(after)) * to_fmpq(draws.scale)
+    return board.mean_value(here), combination((ONE, board.mean_value(there)), (to_fmpq(functions.highest) / 2, spread))
 
 
 def _recalled(found: Coordinates, board: Board, state: dict[str, Any]) -> Iterator[tuple[str, Any, Evaluation]]:

@@ -126,7 +126,8 @@ def _term(pair: Pair, c: Fraction, names: Mapping[Any, str]) -> str:
     (part, i), (_, j) = pair
     if part == VALUE:
         name = names[part, i]
-        return f"{c}·{name if name[0] == '(' else f'({name})'}"
+        value = name if name[0] == "(" else f"({name})"
+        return value if c == 1 else f"{c}·{value}"
     if i == j:
         body = f"‖{names[part, i]}‖²" if part == MEAN else f"mean‖{names[part, i]}{' − mean' * (part != EACH)}‖²"
         return body if c == 1 else f"{c}·{body}"

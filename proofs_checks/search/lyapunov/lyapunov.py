@@ -77,7 +77,8 @@ def lyapunov(
         participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
             as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
             server's point that they do not use is their mean of the last communication. Of sampled clients it measures,
-            too, where that proves more, the points at which their gradients are those that they remember.
+            too, where that proves more, the points at which their gradients are those that they remember, and the
+            objective at the server's point, whose expectation after the round smoothness bounds.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
         period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being

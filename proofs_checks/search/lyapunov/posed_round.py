@@ -82,17 +82,17 @@ class PosedRound:
 
 def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
-    twice: bool = False, composite: bool = False, period: int = 1,
+    twice: bool = False, composite: bool = False, period: int = 1, of: Coordinates | None = None,
 ) -> PosedRound:  # fmt: skip
     """The round of everyone from any reachable state; `twice`: with the next round, so that gradients are measured.
 
-    With a `period`, so many rounds in the place of one.
+    With a `period`, so many rounds in the place of one. `of`: coordinates of the state, where others are wanted.
 
     Where communication is skipped at random, squares and values after the round are expected ones.
 
     Raises InvalidInput; see `coordinates`.
     """
-    found = coordinates(method, solver, functions, clients, composite, period)
+    found = of or coordinates(method, solver, functions, clients, composite, period)
     board = Board(clients, functions, minimiser=False, composite=composite)
     groups = found.groups
     # the minimiser, where values are 0

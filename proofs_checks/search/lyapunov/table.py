@@ -68,8 +68,9 @@ local steps, FedProx) `lyapunov` raises an error; `fedconvex.fixed_point` comput
 * How often the two numbers meet: `benchmarks/results/lyapunov_questions.md` has 10,000 random questions. No proved rate
   is below an attained one. They are at most one part in 10,000 apart in more than nine of ten questions, but only in
   six of ten where K of m clients are sampled. There V measures the points at which the clients' gradients are those
-  that they remember, but nothing at the server's next point, which is random; what attains are clients of one curvature
-  or two groups. Where two stepsizes alternate it is seven of ten.
+  that they remember, and the objective at the server's point; what that is at the next one, which is random, is only
+  bounded by smoothness. What attains are clients of one curvature or two groups. Where two stepsizes alternate it is
+  seven of ten.
 * With Hessians that are δ-similar, `lyapunov(method, SimilarClients(mu, L, delta))` proves faster rates of methods that
   use it: DANE with μ = 2δ = L/10 at κ = 10 contracts by at most 0.25155, by 0.40496 without similarity.
 * With a convex term ψ, of which the server takes proximal steps, `lyapunov(method, clients, composite=True)` proves the

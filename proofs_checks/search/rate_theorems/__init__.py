@@ -5,6 +5,9 @@
       │
       │ sampled_rounds    rounds at rational points: the exact factors of the slowest quadratics, semidefinite programs
       │ rates             these factors as rational functions, confirmed at points that were left out
+      │ irrational_rates  where they are roots of quadratics: these, and the root in the place of a parameter
+      │ valued_rounds     where no quadratic V of the state has the rate: with the objective's value
+      │ eigenvectors      where V mixes coordinates: those in which the slowest quadratics' round is diagonal
       │ supports          few inequalities that prove the rate at all samples
       ▼
     The method's code with the parameters as symbols (`lyapunov.posed_round`)                      rates.py

@@ -6,6 +6,7 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.search.rate_theorems.irrational_rates import irrational_rate
 from fedconvex.proofs_checks.search.rate_theorems.rates import Arguments, NotFound, RateSearch
 from fedconvex.proofs_checks.search.rate_theorems.two_regimes import with_the_other_regime
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
@@ -33,6 +34,8 @@ def discovered_rate(
     except InvalidInput:
         raise
     except (NotFound, Refused, ValueError) as error:
+        if found.rate is None and 2 * found.irrational > found.count:
+            return irrational_rate(lambda **values: checked(arguments(**values)), symbols, relations, samples, seed)
         verdict, why = Verdict.UNKNOWN, str(error) if found.rate is None else f"a conjecture: {error}"
     if found.rate is not None:
         proved = f", and V proves it at {found.proved} of these" if found.proved else ""

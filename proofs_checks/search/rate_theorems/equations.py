@@ -12,6 +12,7 @@ from typing import Any, final
 
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised, without_values
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family, Form, Key, combination
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
 
@@ -37,8 +38,7 @@ class Equations:
     known: dict[Unknown, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        one, *_ = self.posed.pairs
-        self.known[one] = ONE  # V is only determined up to a factor
+        self.known[normalised(self.posed)] = ONE
 
     @property
     def unknowns(self) -> list[Unknown]:
@@ -78,11 +78,17 @@ class Equations:
         """What all unknowns are, with the form that is left as squares; None where it takes both signs."""
         rest = squares(self.rest({x: c for x, c in self.known.items() if c}))
         entries = {pair: self.known[pair] for pair in self.posed.pairs}
-        measured = squares(self.posed.form(entries))
-        if rest is None or measured is None or len(measured) < len(self.posed.before):
+        least = without_values(self.posed, entries)
+        measured = squares(least)
+        if rest is None or measured is None or len(measured) < len({*self._coordinates, *_keys(least)}):
             return None
         multipliers = {name: self.known[name] for name in self.support if self.known[name]}
         return Completed(entries, multipliers, rest, measured)
+
+    @property
+    def _coordinates(self) -> list[Key]:
+        """The basic vectors that are the state's coordinates."""
+        return [key for u in self.posed.before.values() for key in u.parts]
 
     def _conditions(self) -> list[Any]:
         """What must vanish: the coefficient of a value, by name; the form's product of a basic vector and a zero."""
@@ -154,7 +160,7 @@ def squares(form: Form) -> list[tuple[Any, Family]] | None:
 
     The vectors of last gradients go first, so that those of the state, which remain, show the condition on it.
     """
-    keys = sorted({key for pair in form.products for key in pair}, key=_turn)
+    keys = sorted(_keys(form), key=_turn)
     rest = dict(form.products)
     found: list[tuple[Any, Family]] = []
     for key in keys:
@@ -174,6 +180,10 @@ def squares(form: Form) -> list[tuple[Any, Family]] | None:
                     products[a, b] = products.get((a, b), ZERO) - change
         rest = {pair: c for pair, c in products.items() if c}
     return found
+
+
+def _keys(form: Form) -> set[Key]:
+    return {key for pair in form.products for key in pair}
 
 
 def _turn(key: Key) -> Any:

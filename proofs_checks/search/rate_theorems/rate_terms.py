@@ -18,6 +18,7 @@ from fedconvex.claims.terms import (
     server,
     shared,
     square,
+    value,
 )
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
@@ -27,6 +28,7 @@ from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, written
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Family
@@ -109,7 +111,10 @@ class RateTerms:
         """V before or after the round."""
         found: Number | None = None
         for (a, b), c in entries.items():
-            if c:
+            if c and (a, b) == MEASURED:
+                term = written(c) * (value(server(time)) - value(minimiser))
+                found = term if found is None else found + term
+            elif c:
                 u, v = (self.coordinate(*place, time) for place in (a, b))
                 term = written(c) * square(u) if a == b else 2 * written(c) * inner(u, v)
                 found = term if found is None else found + term

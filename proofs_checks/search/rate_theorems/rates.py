@@ -21,6 +21,7 @@ from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
+from fedconvex.proofs_checks.search.rate_theorems.eigenvectors import changed, eigenvectors, least_restrictive
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown, value_at
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
@@ -30,8 +31,9 @@ from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     specification,
 )
 from fedconvex.proofs_checks.search.rate_theorems.simple_formulas import between
-from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice
+from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice, superfluous_entries
 from fedconvex.proofs_checks.search.rate_theorems.units import Units, units_of
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, with_value
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
@@ -42,7 +44,7 @@ from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Para
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `lyapunov`
 BATCH = 10  # points after which the fit is tried again
-HOPELESS = 40  # points without any rational contraction, after which the search ends
+HOPELESS = 40  # points without any rational contraction, or with irrational ones, after which the search ends
 TRIED = 12  # points of which the most frequent pattern is taken
 SAMPLES = 10  # rounds that the inequalities and V must suit
 GUESSES = 12  # simple formulas that are tried for one unknown
@@ -61,12 +63,13 @@ class NotFound(Exception):
 class RateTheorem:
     """What was found, as far as the search came; formulas as SymPy expressions.
 
-    `count` points were drawn; at `agreeing` ones quadratics attain just the formula's rate; at `proved` ones V and the
-    multipliers prove it, exactly.
+    `count` points were drawn; at `irrational` ones the rate is the square of no rational number; at `agreeing` ones
+    quadratics attain just the formula's rate; at `proved` ones V and the multipliers prove it, exactly.
     """
 
     where: tuple[Any, ...]
     count: int = 0
+    irrational: int = 0
     agreeing: int = 0
     proved: int = 0
     rate: Any = None
@@ -96,14 +99,21 @@ class RateSearch:
         self.entries = entries or {}
         self.found = RateTheorem(where=relations)
         self.seen: list[tuple[Point, SampledRound]] = []
+        self.first_guesses: dict[Any, Any] = {}
 
     def run(self) -> None:
         """Completes `found`. Raises NotFound, or Refused by the kernel."""
+        if not (self.samples or self.entries) or MEASURED in self.entries:
+            self._measure_values()
+        if not self.entries and not self._has_diagonal_forms:
+            self._diagonalise()
         zeros = [zero for one in self._slow for zero in attained_vectors(self.round, one)]
         if not self.samples:
-            raise NotFound("no quadratic Lyapunov function of the state was found for this rate")
-        support = few_inequalities([one for _, one in self.samples])
+            raise NotFound("no Lyapunov function of the state, quadratic or with F(server), was found for this rate")
+        rounds = [one for _, one in self.samples]
         known: dict[Unknown, Any] = {pair: self.parameters.number(c) for pair, c in self.entries.items()}
+        known = known or dict.fromkeys(superfluous_entries(rounds), ZERO)
+        support = few_inequalities(rounds, [pair for pair, c in known.items() if not c])
         best = self._best(Equations(self.round, self.rate, zeros, support, known))
         self.found.entries = {pair: self._shown(c) for pair, c in best.entries.items()}
         self.found.function = {
@@ -120,6 +130,40 @@ class RateSearch:
         terms = RateTerms(self._specification, self.round)
         self.found.proof = terms.lemma(self.rate, best, domain)
         self.found.proof.theorem()
+
+    def _measure_values(self) -> None:
+        """From here on V has the objective's value, too, which it needs where no quadratic form has the rate."""
+        self._pose(with_value(self.round), [(point, one.valued) for point, one in self.seen])
+
+    @property
+    def _has_diagonal_forms(self) -> bool:
+        """Whether V can be without products of different coordinates at the samples."""
+        names = [name for name, _ in self.round.inequalities]
+        mixed = [pair for pair in self.round.pairs if pair[0] != pair[1]]
+        return not mixed or suffice([one for _, one in self.samples], names, mixed)
+
+    def _diagonalise(self) -> None:
+        """From here on V is about coordinates in which the slowest clients' round is diagonal, where there are such."""
+        first, *_ = self._slow
+        found = eigenvectors(self.parameters, self.round.coordinates, first.matrix, first.root)
+        if not found:
+            return
+        seen, valued = [], bool(self.round.values)
+        for point, one in self.seen:
+            at = _numbers(point)
+            bases = {part: [[value_at(c, at) for c in row] for row in basis] for part, basis in found.items()}
+            seen.append((point, one.in_coordinates(bases)))
+        self._pose(posed(self._specification, changed(self.round.coordinates, found)), seen)
+        if valued:
+            self._measure_values()
+        else:
+            self.first_guesses = least_restrictive(self.round, found)
+
+    def _pose(self, posed_round: PosedRound, seen: list[tuple[Point, SampledRound]]) -> None:
+        """Goes on with this round and these at the same points."""
+        self.round, self.seen = posed_round, seen
+        for name in ("samples", "_units"):
+            self.__dict__.pop(name, None)
 
     def _shown(self, x: Any) -> Any:
         return factored(self.parameters.number(x).value)
@@ -145,6 +189,7 @@ class RateSearch:
         for _, point in zip(track(range(self.most), "Rates"), self.points, strict=False):
             self.found.count += 1
             made = SampledRound.at(self.arguments(**named(point)))
+            self.found.irrational += made.is_irrational
             if made.pattern:
                 rounds.append((point, made))
             if made.pattern and len(rounds) >= TRIED and len(rounds) % BATCH == 0:
@@ -153,6 +198,8 @@ class RateSearch:
                 if (roots := self._fitted()) is not None:
                     return roots
             if not rounds and self.found.count >= HOPELESS:
+                break
+            if self.found.irrational >= HOPELESS > 2 * len(rounds):
                 break
         if not rounds:
             raise NotFound(f"at none of {self.found.count} points the slowest known clients are quadratics of extreme "
@@ -228,7 +275,7 @@ class RateSearch:
             found.append((sum(map(completed.proves_at, (*seen, *fresh))), completed))
             if found[-1][0] == len(seen) + len(fresh) and len(conditions) < COMPARED:
                 conditions[len(found) - 1] = len(self._needed(completed))
-                if conditions[len(found) - 1] == 0:
+                if conditions[len(found) - 1] == 0 or self.first_guesses:
                     break
         if not found:
             raise NotFound("V or its multipliers have no simple formulas that prove it")
@@ -242,13 +289,16 @@ class RateSearch:
         if not equations.settle():
             return
         if equations.open:
-            x = equations.open[0]
+            # Products of different coordinates last: they may have either sign, and often follow from the others.
+            x = min(equations.open, key=lambda x: not isinstance(x, str) and x[0] != x[1])
             for guess in islice(self._guesses(equations, x), GUESSES):
                 yield from self._completed(replace(equations, known={**equations.known, x: guess}))
         elif (found := equations.completed()) is not None:
             yield found
 
     def _guesses(self, equations: Equations, x: Unknown) -> Iterator[Any]:
+        if x in self.first_guesses:
+            yield self.first_guesses[x]
         bounds = []
         for point, one in self.samples:
             fixed = {y: float(value_at(c, _numbers(point))) for y, c in equations.known.items()}
@@ -281,8 +331,7 @@ class RateSearch:
         units = self._units
         if units is None:
             return lambda powers: True
-        # Inequalities are about function values, and V about squares of points.
-        own = -1 if isinstance(x, str) else units.of_entry(x, self.round)
+        own = units.of_multiplier(self.round) if isinstance(x, str) else units.of_entry(x, self.round)
         return lambda powers: sum(map(mul, powers, units.parameters)) == own
 
 

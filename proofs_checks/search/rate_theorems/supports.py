@@ -1,26 +1,39 @@
 """Which inequalities a proof uses: multipliers are unique only without superfluous ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
+from fedconvex.proofs_checks.search.rate_theorems.equations import Unknown
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised, of_valued_point
 
 
-def few_inequalities(rounds: Sequence[SampledRound]) -> list[str]:
+def few_inequalities(rounds: Sequence[SampledRound], zero: Collection[Unknown] = ()) -> list[str]:
     """The names of inequalities that prove the rates at all samples, none of which can be left out, where all do.
 
-    Those between points far apart are left out first, those with the minimiser last.
+    Those between points far apart are left out first, those with the minimiser last. `zero` are entries of V.
     """
     kept = [name for name, _ in rounds[0].posed.inequalities]
     for name in sorted(kept, key=_turn):
         fewer = [other for other in kept if other != name]
-        if suffice(rounds, fewer):
+        if suffice(rounds, fewer, zero):
             kept = fewer
     return kept
 
 
-def suffice(rounds: Sequence[SampledRound], names: Sequence[str]) -> bool:
+def superfluous_entries(rounds: Sequence[SampledRound]) -> list[Pair]:
+    """V's entries that may be 0, with all inequalities, of the point whose value V measures: that alone is positive."""
+    names, zero = [name for name, _ in rounds[0].posed.inequalities], list[Pair]()
+    for pair in of_valued_point(rounds[0].posed):
+        if suffice(rounds, names, [*zero, pair]):
+            zero.append(pair)
+    return zero
+
+
+def suffice(rounds: Sequence[SampledRound], names: Sequence[str], zero: Collection[Unknown] = ()) -> bool:
     """Whether some Lyapunov functions have the rates with these inequalities alone, as far as the solver tells."""
-    return all(one.program.solve(names, {one.posed.pairs[0]: 1.0}) is not None for one in rounds)
+    fixed: dict[Unknown, float] = dict.fromkeys(zero, 0.0)
+    return all(one.program.solve(names, {**fixed, normalised(one.posed): 1.0}) is not None for one in rounds)
 
 
 def _turn(name: str) -> tuple[bool, int, bool]:

@@ -13,6 +13,7 @@ from flint import fmpq
 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.equations import value_at
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, normalised
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Key
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 
@@ -29,8 +30,18 @@ class Units:
     coordinates: Mapping[Key, int]
 
     def of_entry(self, pair: Pair, posed: PosedRound) -> int:
-        """The power of the unit in V's entry, where V is the square of a point."""
-        return -sum(self.coordinates[key] for place in pair for key in posed.before[place].parts)
+        """The power of the unit in V's entry, where that by which V is measured is 1."""
+        return self._of_square(normalised(posed), posed) - self._of_square(pair, posed)
+
+    def of_multiplier(self, posed: PosedRound) -> int:
+        """That in a multiplier of an inequality, which is between function values."""
+        return self._of_square(normalised(posed), posed) - 1
+
+    def _of_square(self, pair: Pair, posed: PosedRound) -> int:
+        """That of what the entry multiplies: a function value, or a product of two coordinates."""
+        return (
+            1 if pair == MEASURED else sum(self.coordinates[key] for place in pair for key in posed.before[place].parts)
+        )
 
 
 def units_of(posed: PosedRound, parameters: Parameters) -> Units | None:

@@ -1,6 +1,6 @@
 """What `discover` has found: a formula for a bound, where it holds, and its proof."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,11 +11,46 @@ import sympy
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.worst_cases.theorems.quadratic_numbers import QuadraticNumber, evaluated
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
 from fedconvex.safe_text import one_line
 from fedconvex.shown import COLUMNS, on_screen
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RootOfQuadratic:
+    """r = (t + √(t² − 4d))/2, the larger root of r² − t·r + d = 0.
+
+    Args:
+        symbol: r.
+        parameters: the symbols that t and d depend on.
+        t: a rational function of them, an expression.
+        d: another one.
+    """
+
+    symbol: Any
+    parameters: tuple[Any, ...]
+    t: Any
+    d: Any
+
+    @property
+    def expression(self) -> Any:
+        """(a + √b)/c, with a, b and c polynomials."""
+        above, below = sympy.fraction(sympy.cancel(self.t))
+        inside = sympy.factor(sympy.cancel((self.t**2 - 4 * self.d) * below**2))
+        return (above + sympy.sqrt(inside)) / (2 * below)
+
+    def at(self, point: Sequence[Any]) -> QuadraticNumber:
+        """r at parameters, flint's rationals, where the root is real."""
+        functions = sympy.QQ.frac_field(*self.parameters)
+        t, d = (to_fraction(at(functions.from_sympy(x), point)) for x in (self.t, self.d))
+        return QuadraticNumber(t / 2, Fraction(1, 2), t * t - 4 * d)
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.expression}"
 
 
 @final
@@ -30,7 +65,8 @@ class Discovered:
     inequalities' names. `sharp`: at the first few points an instance attains the bound, or comes within 1e-9 of it;
     elsewhere this was not checked. `proof` is the claim with its setting and what the kernel replays. `verdict` is
     UNKNOWN where the kernel refuses it, or without one, and `says` why. `local_steps` is the parameter that is any
-    number of local steps, an integer >= 1; empty where there is none.
+    number of local steps, an integer >= 1; empty where there is none. `root`: where the rate is irrational, its root in
+    the bound and in the domain, which solves a quadratic equation.
     """
 
     parameters: tuple[Any, ...]
@@ -44,9 +80,13 @@ class Discovered:
     sharp: bool = False
     function: Mapping[str, Any] = field(default_factory=dict)
     local_steps: str = ""
+    root: RootOfQuadratic | None = None
 
     def at(self, **values: Any) -> Fraction:
-        """The bound at a point, exactly. Raises InvalidInput outside of the domain, or without a proof."""
+        """The bound at a point, exactly; where it is irrational, a rational number above it by less than 10⁻¹⁵.
+
+        Raises InvalidInput outside of the domain, or without a proof.
+        """
         if self.verdict is not Verdict.PROVED:
             raise InvalidInput("bound", self.bound, f"is not proved: {self.says}", "call worst_case at numbers")
         names = list(map(str, self.parameters))
@@ -55,8 +95,11 @@ class Discovered:
         if self.local_steps:
             return self._at_steps(values)
         point = [to_fmpq(values[name], name) for name in names]
-        if point not in self._region:
+        r = None if self.root is None else self.root.at(point)
+        if (point not in self._region) if r is None else not self._holds_at([*map(to_fraction, point), r]):
             raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
+        if r is not None:
+            return (r * r).above
         return max(to_fraction(at(function, point)) for function in self._functions)
 
     def _at_steps(self, values: Mapping[str, Any]) -> Fraction:
@@ -70,6 +113,22 @@ class Discovered:
         where, bound = tuple(r for r in where if r != sympy.true), self.bound.subs(symbol, count)
         at_count = replace(self, parameters=others, where=where, bound=bound, local_steps="")
         return at_count.at(**{name: x for name, x in values.items() if name != self.local_steps})
+
+    def _holds_at(self, point: Sequence[Any]) -> bool:
+        """Whether the parameters and the root satisfy all relations."""
+        assert self.root is not None
+        *others, r = point
+        if r.D < 0:
+            return False
+        numbers = [QuadraticNumber(x, Fraction(0), r.D) for x in others]
+        functions = sympy.QQ.frac_field(*self.parameters, self.root.symbol)
+        for relation in self.where:
+            side = functions.from_sympy(relation.gts - relation.lts)
+            above, below = (evaluated(part, [*numbers, r]).sign for part in (side.numer, side.denom))
+            strict = isinstance(relation, sympy.Gt | sympy.Lt)
+            if not below or above * below < strict:
+                return False
+        return r.D > 0 and min(x.sign for x in numbers) > 0
 
     @cached_property
     def _region(self) -> Region:
@@ -89,7 +148,9 @@ class Discovered:
         left, right = ("V(next state)", "V(state)") if self.metric == "lyapunov" else (self.metric, "N")
         where = ", ".join(map(str, self.where)) or "all parameters are positive"
         where = f"{where}, for every integer {self.local_steps} >= 1" if self.local_steps else where
-        lines = [f"{left} {relation} {self.bound} · {right}", f"where {where}"]
+        lines = [f"{left} {relation} {self.bound} · {right}"]
+        lines += [f"with {self.root}"] if self.root is not None else []
+        lines += [f"where {where}"]
         if self.function:
             parts = (name if c == 1 else f"{name} · ({c})" for name, c in self.function.items())
             lines.append(f"V = {' + '.join(parts)}, of the state's errors")
@@ -104,5 +165,11 @@ class Discovered:
         holds = rf"{holds}, for every integer ${self.local_steps} \ge 1$" if self.local_steps else holds
         name = self.metric.replace("_", " ")
         if self.metric == "lyapunov":
-            return rf"$V(\text{{next state}}) \le {sympy.latex(self.bound)} \cdot V$ where {holds}: {self.says}"
+            root = (
+                ""
+                if self.root is None
+                else f" with ${sympy.latex(self.root.symbol)} = {sympy.latex(self.root.expression)}$"
+            )
+            bound = sympy.latex(self.bound)
+            return rf"$V(\text{{next state}}) \le {bound} \cdot V${root} where {holds}: {self.says}"
         return rf"$\text{{{name}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"

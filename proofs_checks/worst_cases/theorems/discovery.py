@@ -55,14 +55,18 @@ def discover(
 
     Use it to find or improve a theorem about few rounds with one to three parameters; it takes seconds to minutes, and
     more parameters need many more samples. Formulas must be rational functions: where you expect roots, make them the
-    parameters, √κ and not κ. Where the worst case is a maximum of several functions, you get the one of the first
-    sample (of linear rates the most frequent one of some samples), and a domain where it holds.
+    parameters, √κ and not κ (of linear rates some roots are found). Where the worst case is a maximum of several
+    functions, you get the one of the first sample (of linear rates the most frequent one of some samples), and a domain
+    where it holds.
 
     With `metric="lyapunov"` it is about the rate of a method with memory, as `lyapunov` finds it at numbers: the rate,
     the coefficients of a Lyapunov function V of the whole state and the multipliers of the proof are formulas. The rate
     is the one that quadratics of the smallest or the largest curvature attain, or, with the same V, the larger of both.
     The equations that every proof of it satisfies determine most multipliers; what they leave open gets the simplest
-    formula of the right unit that all samples allow. Where the kernel proves none, the formula for the rate is a
+    formula of the right unit that all samples allow. Where no quadratic V of the state has the rate, V measures the
+    objective's value at the server's point, too. A rate whose root solves a quadratic equation, with coefficients that
+    are rational in the parameters and linear in one of them, is r², with r's closed form (a + √b)/c in `root`; V, the
+    multipliers and the conditions are then formulas in r. Where the kernel proves none, the formula for the rate is a
     conjecture, and `says` how many points it was checked at.
 
     With `local_steps`, the name of a parameter, the theorem is for every number of local steps at once: the rate, V and

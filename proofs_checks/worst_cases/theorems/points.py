@@ -34,7 +34,8 @@ def random_points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: 
         most = 8 + len(known[0]) // 2 + fruitless // 50
         values = tuple(Fraction(random.randint(1, most), random.randint(1, most)) for _ in symbols)
         fruitless += 1
-        if not any(x in used for x, used in zip(values, known, strict=True)) and values in region:
+        is_new = not any(x in used for x, used in zip(values, known, strict=True))
+        if is_new and not region.is_far_from(values) and values in region:
             for x, used in zip(values, known, strict=True):
                 used.add(x)
             fruitless = 0

@@ -4,7 +4,7 @@ Where the code compares two of them, their values at a sample decide, and the co
 for all parameters at which every comparison turns out the same way.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -22,6 +22,7 @@ from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
 from fedconvex.proofs_checks.search.scalars import number_of
 
 LARGEST = 1000  # number under a root
+NEAR = 1e-9  # a difference that floats do not decide
 
 
 @final
@@ -149,13 +150,24 @@ def at(expression: Any, values: Iterable[Any]) -> Any:
 class Region:
     """The points with positive coordinates at which relations between rational functions hold."""
 
-    def __init__(self, symbols: Iterable[Any], relations: Iterable[Any]):
+    def __init__(self, symbols: Sequence[Any], relations: Iterable[Any]):
         functions = sympy.QQ.frac_field(*symbols)
         self._sides = [(functions.from_sympy(r.lhs - r.rhs), _SIGNS[r.rel_op]) for r in relations]
+        self._floats = [sympy.lambdify(symbols, r.gts - r.lts, modules=[]) for r in relations]
+
+    def is_far_from(self, values: Iterable[Any]) -> bool:
+        """Whether floats say that the point is outside, which takes a fraction of the time of exact numbers."""
+        try:
+            return any(side(*map(float, values)) < -NEAR for side in self._floats)
+        except ZeroDivisionError:
+            return True
 
     def __contains__(self, values: Iterable[Any]) -> bool:
         point = [to_fmpq(value) for value in values]
-        return all(x > 0 for x in point) and all(holds(at(side, point)) for side, holds in self._sides)
+        try:
+            return all(x > 0 for x in point) and all(holds(at(side, point)) for side, holds in self._sides)
+        except ZeroDivisionError:  # a side is undefined there
+            return False
 
 
 _SIGNS: Mapping[str, Callable[[Any], bool]] = {

@@ -37,7 +37,7 @@ def every_draw(m, K):
 
 
 def value(function, state, curvatures):
-    """V at a state of clients a_k x²/2, and at the points where their gradients are those that they remember."""
+    """V at a state of clients a_k x²/2, where their gradients are those that they remember, and where the server is."""
     posed, total = function.posed, 0
     factors = memories_at_rest(posed.coordinates)
     points = [
@@ -53,6 +53,8 @@ def value(function, state, curvatures):
             for j, entry in enumerate(row):
                 total += entry * (u[i] * u[j]).sum() / (1 if u[i].ndim == 1 else len(u[i]))
     weights = [c for (place, _), c in function.entries.items() if place[0] not in parts]
+    if "F(server)" in posed.names.values():
+        points = [*points, np.array([fractions_of(state.server)] * len(curvatures))]
     for x, weight in zip(points, weights, strict=True):
         total += weight * sum(a * (row * row).sum() / 2 for a, row in zip(curvatures, x, strict=True)) / len(x)
     return total
@@ -179,6 +181,23 @@ def test_remembered_points_prove_more():
     spec = specified(method, SmoothStronglyConvex(1, 6), 2, None, Uniform(1))
     plain = _best(pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws), [found.slowest])
     assert plain.rate > 1.039
+
+
+def test_the_value_at_the_server_proves_more():
+    """Its expectation after the round is bounded by smoothness, since w⁺ is random."""
+    method = fc.Scaffold(stepsize=F(9, 40), local_steps=2, option=1)
+    found = lyapunov(method, SmoothStronglyConvex(1, 4), 100, participation=Uniform(50))
+    assert "(F(server))" in str(found.function)
+    spec = specified(method, SmoothStronglyConvex(1, 4), 100, None, Uniform(50))
+    larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
+    *others, (here, there) = larger.values
+    found_without = _best(replace(larger, values=tuple(others)), [found.slowest])
+    assert found.upper < found_without.rate * F(99, 100)
+    # A bound that left out the spread would be no bound: V⁺ would be smaller than it is.
+    wrong = replace(larger, values=(*others, (here, replace(there, products={}))))
+    function = replace(found.function, posed=larger)
+    assert function.rate == found.upper
+    assert _best(wrong, [found.slowest]).rate < found.upper
 
 
 @pytest.mark.parametrize("clients", [2, 3, 5, 1000])

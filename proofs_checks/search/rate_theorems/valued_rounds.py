@@ -1,0 +1,50 @@
+"""Rounds of which a Lyapunov function measures the objective's value at the server's point, too.
+
+V = (a quadratic form of the state's errors) + c·(F(w) − F(x*)), c >= 0. As proofs of such a V are proofs for any number
+of clients, F is the mean of their functions, and w the point that they all share.
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound, all_inequalities
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, combination
+
+MEASURED: Pair = ((VALUE, 0), (VALUE, 0))
+
+
+def with_value(posed: PosedRound) -> PosedRound:
+    """The same round with an evaluation at the server's points before and after it, whose values V measures."""
+    board, state = copy(posed.board), posed.coordinates.state
+    board.evaluations = list(board.evaluations)  # the given round keeps its own
+    here, there = (board.at(state(dict(vectors)).server) for vectors in (posed.before, posed.after))
+    return replace(
+        posed,
+        board=board,
+        names={**posed.names, MEASURED[0]: "F(server) − F(minimiser)"},
+        inequalities=all_inequalities(board),
+        values=((board.mean_value(here), board.mean_value(there)),),
+    )
+
+
+def normalised(posed: PosedRound) -> Pair:
+    """The entry of V that is 1, since V is only determined up to a factor: c where there is one."""
+    return posed.pairs[-1] if posed.values else posed.pairs[0]
+
+
+def without_values(posed: PosedRound, entries: Mapping[Pair, Any]) -> Form:
+    """What V is at least, without function values: strongly convex ones grow by a quadratic from the minimiser."""
+    found = posed.form(entries)
+    lowest = ((c, next(f for _, f in posed.inequalities if f.values == {name: 1})) for name, c in found.values.items())
+    return combination((ONE, found), *((-c, form) for c, form in lowest))
+
+
+def of_valued_point(posed: PosedRound) -> list[Pair]:
+    """V's entries that are about nothing but the point whose value V measures; none where it measures none."""
+    if not posed.values:
+        return []
+    point = posed.coordinates.state(dict(posed.before)).server.parts
+    places = [place for place, u in posed.before.items() if u.parts.keys() <= point.keys()]
+    return [pair for pair in posed.pairs if {*pair} <= {*places}]
