@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import sympy
+from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -18,7 +19,6 @@ from fedconvex.proofs_checks.kernel import theorem as theorem_of
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.theory import fedsplit, scaffold
 from fedconvex.verdicts import Verdict
-from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import sympy
 from flint import fmpq
+from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 import fedconvex as fc
 from fedconvex.proofs_checks import Discovered, SmoothStronglyConvex, discover, lyapunov, worst_case
@@ -20,7 +21,6 @@ from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED,
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 from fedconvex.verdicts import Verdict
-from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import sympy
+from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 import fedconvex as fc
 from fedconvex.claims.terms import number
@@ -22,7 +23,6 @@ from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
 from fedconvex.proofs_checks.worst_cases.theorems.points import random_points
 from fedconvex.proofs_checks.worst_cases.theorems.quadratic_numbers import QuadraticNumber
 from fedconvex.verdicts import Verdict
-from tests.proofs_checks.search.rate_theorems.federations import is_never_broken
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
