@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 from flint import fmpq
-from tests.proofs_checks.search.rate_theorems.rate_federations import is_never_broken
+from rate_federations import is_never_broken
 
 import fedconvex as fc
 from fedconvex.proofs_checks import Discovered, SmoothStronglyConvex, discover, lyapunov, worst_case

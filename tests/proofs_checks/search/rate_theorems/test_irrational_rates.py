@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import sympy
-from tests.proofs_checks.search.rate_theorems.rate_federations import is_never_broken
+from rate_federations import is_never_broken
 
 import fedconvex as fc
 from fedconvex.claims.terms import number
