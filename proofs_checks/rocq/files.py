@@ -70,7 +70,7 @@ README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
 Coq, version 8.16 or later; Debian: `apt install coq`) checks everything with `make`; the last step prints what the
-theorems rest on: the axioms of Rocq's real numbers and no others.
+theorems rest on: axioms of Rocq's standard library and no others.
 
 To believe a theorem, read
 
