@@ -157,3 +157,11 @@ def test_unknown_is_not_refuted() -> None:
     assert isinstance(entry, DoesNot)
     assert (entry.verdict, entry.assumption) == (UNKNOWN, "delta")
     assert "no minimiser" in entry.reason
+
+
+def test_a_rho_of_exactly_zero_promises_no_decrease() -> None:
+    """1/μ − 1/(2μ) − (1 + 1/2 + 5/4)L/μ² with μ = 11L/2, B = 1, K = 8 and exact answers."""
+    alone = fc.Quadratic([[[2]]], [[3]])
+    entry = bounds_for(fc.FedProx(mu=11), alone, participation.Weighted(8), L=2, B=1)["fedprox.theorem4"]
+    assert isinstance(entry, DoesNot)  # and not decided, as a ball around 0 takes both signs
+    assert (entry.verdict, entry.assumption) == (UNKNOWN, "rho > 0")
