@@ -1,11 +1,13 @@
 """The explore layer: Hypothesis draws the same examples in every run, but with `-m explore` new ones.
 
 So a test never fails by chance, and chance is still used: `pytest -m explore` runs all tests that Hypothesis drives,
-with a fresh seed. The header names it; `pytest -m explore --hypothesis-seed=…` draws the same again.
+with a fresh seed. The header names it; `pytest -m explore --hypothesis-seed=…` draws the same again. `--examples` takes
+the place of the profile's hundred and of what a test sets for itself.
 """
 
 import re
 import secrets
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
@@ -28,6 +30,10 @@ def exploring(config: pytest.Config) -> bool:
     return CHOSEN.search(config.option.markexpr) is not None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--examples", type=int, help="with -m explore: examples of each property, instead of a hundred")
+
+
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its seed, and before pytest-xdist hands it to its processes
 def pytest_configure(config: pytest.Config) -> None:
     if exploring(config):
@@ -44,7 +50,17 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if is_hypothesis_test(getattr(item, "obj", None)):
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test):
             item.add_marker("explore")
+            if exploring(config) and config.option.examples is not None:
+                examples_of(test, config.option.examples)
+
+
+def examples_of(test: Any, count: int) -> None:
+    """Let the test draw so many, fresh ones, whatever it sets for itself: only the inner name can change that."""
+    function = getattr(test, "__func__", test)
+    own = function._hypothesis_internal_use_settings
+    function._hypothesis_internal_use_settings = settings(own, max_examples=count, derandomize=False, database=None)

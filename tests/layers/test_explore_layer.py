@@ -11,7 +11,7 @@ try:
     import constants
 except ImportError:
     pass
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 drawn = []
 @given(st.integers())
@@ -64,6 +64,15 @@ def test_the_same_is_drawn_whatever_modules_are_loaded(inner: pytest.Pytester) -
     inner.makepyfile(constants=f"NUMBERS = {[10**9 + 7 * k for k in range(100)]}")
     assert drawn(output(inner, *ways[0])) == fixed
     assert drawn(output(inner, *ways[1])) != explored
+
+
+@pytest.mark.slow
+def test_so_many_examples_are_drawn_as_asked_for_whatever_a_test_sets(inner: pytest.Pytester) -> None:
+    words = ("-m", "explore or not explore", "--hypothesis-seed=1", "--examples", "250")
+    inner.makepyfile(DRAWS.replace("@given", "@settings(max_examples=5, derandomize=True)\n@given"))
+    assert drawn(output(inner, *words[:2])).count(",") < 5
+    assert drawn(output(inner, *words)).count(",") == 249
+    assert drawn(output(inner, *words[2:])).count(",") < 5  # who does not explore gets what the test sets
 
 
 def test_only_what_hypothesis_draws_is_explored(inner: pytest.Pytester) -> None:
