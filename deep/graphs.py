@@ -6,6 +6,7 @@ parameters exactly as the calls themselves do; otherwise the calls go on, so tha
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import final
 
 import torch
@@ -24,7 +25,7 @@ def recorder_for(device: torch.device) -> Recorder | None:
     """How this device records calls, which returns their replay; None where it cannot."""
     if device.type != "cuda" or torch.version.cuda is None or torch.cuda.get_device_capability(device) < (7, 0):
         return None
-    return _recorded
+    return partial(_recorded, _stream_on(device))
 
 
 def graphed(step: Step, changed: Sequence[Tensor], steps: int) -> Step:
@@ -81,16 +82,22 @@ class GraphedStep:
             part.copy_(value)
 
 
-def _recorded(calls: Callable[[], None]) -> Callable[[], None]:
+@cache
+def _stream_on(device: torch.device) -> torch.cuda.Stream:
+    """The stream of all recordings: for each that multiplies matrices, torch keeps a workspace of up to 32 MiB."""
+    return torch.cuda.Stream(device)
+
+
+def _recorded(stream: torch.cuda.Stream, calls: Callable[[], None]) -> Callable[[], None]:
     # Without `torch.cuda.graph`, which empties torch's memory cache each time.
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
+    graph, usual = torch.cuda.CUDAGraph(), torch.cuda.current_stream(stream.device)
+    stream.wait_stream(usual)
     with torch.cuda.stream(stream):
         graph.capture_begin()
         try:
             calls()
         finally:
             graph.capture_end()
-    torch.cuda.current_stream().wait_stream(stream)
+    usual.wait_stream(stream)
     replay: Callable[[], None] = graph.replay
     return replay

@@ -1,8 +1,8 @@
 """Networks from any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
 
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, final
@@ -34,11 +34,14 @@ class FunctionalNetwork(Network):
         self._never_called = twin(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
         aliases = aliases_of(module)
+        recurrent = any(isinstance(part, nn.RNNBase) for part in module.modules())
+        kernels = without_cudnn if recurrent and place != "cpu" else nullcontext
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
             if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
                 parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
-            with nullcontext() if place == "meta" else torch.autocast(place, lower, enabled=lower is not None):
+            cast = nullcontext() if place == "meta" else torch.autocast(place, lower, enabled=lower is not None)
+            with cast, kernels():
                 outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
             return loss.values(outputs.to(full), targets)
 
@@ -215,6 +218,20 @@ def step_of_gradients(
             changing.add_(push)
 
     return step
+
+
+@contextmanager
+def without_cudnn() -> Iterator[None]:
+    """Within this context, torch computes by kernels of its own.
+
+    Those of cuDNN for recurrent layers have no derivative in evaluation mode, and no second derivative in any mode.
+    """
+    cudnn = torch.backends.cudnn
+    before, cudnn.enabled = cudnn.enabled, False
+    try:
+        yield
+    finally:
+        cudnn.enabled = before
 
 
 def _warn(module: nn.Module, error: RuntimeError) -> None:

@@ -130,10 +130,10 @@ class RecurrentNetwork(Network):
                 above = below.unflatten(1, (length, samples))
         if vectors is not None:
             assert below is not None
-            into["vectors"].copy_(
-                torch.zeros_like(vectors).flatten(0, 1).index_add_(0, tokens.flatten(), below.flatten(0, 1))
-                .view_as(vectors)
-            )  # fmt: skip
+            of_words = torch.zeros_like(vectors).flatten(0, 1)
+            # Not by index_add_, which adds in another order in every call on a GPU.
+            of_words.index_put_((tokens.flatten(),), below.flatten(0, 1), accumulate=True)
+            into["vectors"].copy_(of_words.view_as(vectors))
 
 
 @final

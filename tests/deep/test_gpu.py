@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import emulated_gpu
 import numpy as np
@@ -146,6 +146,41 @@ def test_the_papers_models(device: str, model: nn.Module, inputs: torch.Tensor) 
     np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-8, atol=1e-10)
 
 
+class Recurrent(nn.Module):
+    """A user's own recurrent network; `allowed` says of each call with derivatives whether cuDNN could compute it."""
+
+    allowed: ClassVar[list[bool]] = []
+
+    def __init__(self, kind: type[nn.RNNBase]) -> None:
+        super().__init__()
+        self.layer, self.last = kind(2, 3, batch_first=True), nn.Linear(3, CLASSES)
+
+    def forward(self, samples: torch.Tensor) -> torch.Tensor:
+        if torch.is_grad_enabled():
+            self.allowed.append(torch.backends.cudnn.enabled)
+        states, _ = self.layer(samples)
+        last: torch.Tensor = self.last(states[:, -1])
+        return last
+
+
+@on_the_device
+@pytest.mark.filterwarnings("ignore:Recurrent cannot be vectorised:RuntimeWarning")
+@pytest.mark.parametrize("kind", [nn.RNN] if STANDS_IN else [nn.RNN, nn.LSTM, nn.GRU])  # the stand-in has no others
+def test_recurrent_networks_have_second_derivatives_in_evaluation_mode(device: str, kind: type[nn.RNNBase]) -> None:
+    """As cuDNN's kernels have not: they would raise an error in the first step."""
+    clients = [(np.resize(X, (len(X), 3, 2)), y) for X, y in CLIENTS]
+    options = {"rounds": 2, "local_solver": SGD, "measure": ("heterogeneity", "curvature"), "lanczos_steps": 4}
+    model = random(Recurrent(kind))
+    here = run(fc.FedProx(mu=1), model, clients, **options)
+    Recurrent.allowed.clear()
+    there = run(fc.FedProx(mu=1), model, clients, device=device, **options)
+    assert Recurrent.allowed
+    assert not any(Recurrent.allowed)
+    np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-9, atol=1e-11)
+    columns = [c for c in here.to_frame() if "error" not in c]
+    np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
+
+
 @on_the_device
 def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
     options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
@@ -271,6 +306,7 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     clients = [(torch.rand(100, 784, generator=generator), torch.arange(100) % 10) for _ in range(20)]
     model = models.fully_connected([784, 200, 200, 10])
     solver = fc.SGD(epochs=1, batch_size=20, stepsize=0.1, momentum=momentum)
+    torch.ones(1, 1, device=device) @ torch.ones(1, 1, device=device)  # torch keeps a workspace for products, 32 MiB
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
