@@ -25,8 +25,9 @@ from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
     proves,
 )
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import StepRound
+from fedconvex.proofs_checks.search.step_theorems.step_signs import Room
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
-from fedconvex.proofs_checks.search.step_theorems.step_theorems import Room, StepTheorem
+from fedconvex.proofs_checks.search.step_theorems.step_theorems import StepTheorem
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
@@ -262,10 +263,12 @@ class StepSearch:
             relation = sympy.Le(symbols.shown(small), sympy.Rational(limit.numerator, limit.denominator))
             condition = (number(limit), ">=", symbols.term(small))
             near = [
-                (p, e) for (p, e), q in zip(self.places, made.ratios, strict=True) if e * e * (1 - q) <= to_fmpq(limit)
+                (p, e)
+                for (p, e), q in zip(self.places, made.signs.ratios, strict=True)
+                if e * e * (1 - q) <= to_fmpq(limit)
             ]
             inside = replace(made, points=near)
-            if not near or any(inside.lowest(room.weight) < 0 for room in needed):
+            if not near or any(inside.signs.lowest(room.weight) < 0 for room in needed):
                 continue
             rooms = inside.rooms(inside.contracting((*domain, condition), values), values)
             if all(room.condition is None for room in rooms):

@@ -10,36 +10,26 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import (
-    Number,
     Vector,
     answers,
     before_last_step,
     family,
-    gradient,
     inner,
     local_step,
     mean,
     minimiser,
     number,
     parameter,
-    value,
 )
-from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.proofs import (
     AlongSteps,
-    BernoulliPower,
     Combine,
     Derivation,
-    Earlier,
-    Fact,
     Line,
-    Nonnegative,
     Product,
-    facts,
 )
 from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma, cited
@@ -47,6 +37,7 @@ from fedconvex.proofs_checks.search.rate_theorems.equations import squares
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
+from fedconvex.proofs_checks.search.step_theorems.step_points import PointTerms
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     FIRST,
     NEXT,
@@ -58,10 +49,10 @@ from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     inequalities,
     renamed,
 )
-from fedconvex.proofs_checks.search.step_theorems.step_symbols import BEFORE, PART, WHOLE, Symbols
+from fedconvex.proofs_checks.search.step_theorems.step_signs import Room, StepSigns
+from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
-    DEVIATION,
     MEAN,
     ONE,
     ZERO,
@@ -71,7 +62,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner as product
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
 NAME = "all but the last step"
 
@@ -107,6 +97,10 @@ class StepTheorem:
 
     def vector(self, what: str) -> Family:
         return Family({name[1]: self.at(name) for name in self.forms.forms if name[0] == what})
+
+    @cached_property
+    def signs(self) -> StepSigns:
+        return StepSigns(self.symbols, self.points)
 
     @cached_property
     def step(self) -> LocalStep:
@@ -196,44 +190,12 @@ class StepTheorem:
     def names(self) -> RateTerms:
         return RateTerms(self.of.spec, self.of.posed)
 
-    def term(self, u: Family, of: "PointTerms") -> Vector:
-        """A vector of a step in terms."""
-        found: list[Vector] = []
-        for name in dict.fromkeys(name for _, name in u.parts):
-            own = [u.parts.get((part, name), ZERO) for part in PARTS]
-            known = of.vectors.get(name)
-            if known is None and name == FIRST:
-                known = self.start.vectors["g"]
-            if known is not None:
-                parts = [mean(known), known - mean(known)]
-                terms = [(own[0], known)] if own[0] == own[1] else list(zip(own, parts, strict=True))
-            else:
-                terms = [(c, self.names.unknown[part, name]) for c, part in zip(own, PARTS, strict=True) if c]
-            found += [self.symbols.term(c) * v for c, v in terms if c]
-        return sum(found[1:], start=found[0]) if found else 0 * minimiser
-
-    def number(self, form: Form, of: "PointTerms") -> Number:
-        """A form of a step in terms."""
-        found = number(0)
-        seen = set[Any]()
-        for (a, b), c in form.products.items():
-            other = DEVIATION if a[0] == MEAN else MEAN
-            twin = ((other, a[1]), (other, b[1]))
-            if (a, b) in seen:
-                continue
-            if form.products.get(twin) == c:
-                seen.add(twin)
-                u, v = every(a[1]), every(b[1])
-            else:
-                u, v = Family({a: ONE}), Family({b: ONE})
-            found = found + self.symbols.term(c) * inner(self.term(u, of), self.term(v, of))
-        for name, c in form.values.items():
-            found = found + self.symbols.term(c) * of.values[name]
-        return found
-
     @cached_property
-    def start(self) -> "PointTerms":
-        return PointTerms.at(self.names.points[1])
+    def start(self) -> PointTerms:
+        return self.point(self.names.points[1])
+
+    def point(self, u: Vector) -> PointTerms:
+        return PointTerms.at(u, self.symbols, self.names)
 
     def between(self, kind: str, here: Vector) -> Parts:
         """An inequality of a step in facts."""
@@ -242,12 +204,12 @@ class StepTheorem:
                 for place in kind.split(" from "))  # fmt: skip
         return interpolation(b, a, low, high)
 
-    def squared(self, found: Iterable[tuple[Any, Family]], of: "PointTerms") -> Parts:
+    def squared(self, found: Iterable[tuple[Any, Family]], of: PointTerms) -> Parts:
         """Weighted squares; even powers of factors of the weight go into the vector, so that its sign is visible."""
         total = Parts()
         for weight, u in found:
             rest, inside = self._without_squares(weight)
-            total += squared(self.term(u * inside, of)) * self.symbols.term(rest)
+            total += squared(of.vector(u * inside)) * self.symbols.term(rest)
         return total
 
     def _without_squares(self, weight: Any) -> tuple[Any, Any]:
@@ -263,7 +225,7 @@ class StepTheorem:
     def along_steps(self) -> AlongSteps:
         """No step makes the potential larger."""
         s, u = self.symbols, family("u")
-        of = PointTerms.at(u)
+        of = self.point(u)
         facts = Parts()
         for kind, c in self.multipliers(s.i, s.part).items():
             facts += self.between(kind, u) * s.term(c)
@@ -273,7 +235,7 @@ class StepTheorem:
         if more is None:
             raise NotFound("what is left of a step takes both signs")
         facts += self.squared([*found, *more], of)
-        potential = self.number(self.potential(s.i, s.part), of)
+        potential = of.number(self.potential(s.i, s.part))
         return AlongSteps(potential, "u", self.start.at_point, facts.facts, facts.squares, name=NAME)
 
     @cached_property
@@ -291,9 +253,7 @@ class StepTheorem:
             raise NotFound("what the first step leaves of V takes both signs")
         return found
 
-    def lemma(
-        self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence["Room"] = ()
-    ) -> Lemma:
+    def lemma(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction], rooms: Sequence[Room] = ()) -> Lemma:
         """V after a round ≤ rate·V, with a proof that the kernel has not replayed yet."""
         s, last = self.symbols, before_last_step
         before, after = (self.names.function(self.entries, time) for time in (0, 1))
@@ -309,7 +269,7 @@ class StepTheorem:
         parts += self.squared([x for k, x in enumerate(self.left_at_the_start) if k not in shown], self.start)
         lines: list[Line] = []
         for place, room in shown.items():
-            spread, u = f"square {place}", self.term(room.vector, self.start)
+            spread, u = f"square {place}", self.start.vector(room.vector)
             lines += [*room.lines, Combine(number(0), inner(u, u), (), ((number(1), u),), name=spread)]
             parts += by(Product(f"room {place}", spread))
         if self.way.spread:
@@ -332,142 +292,17 @@ class StepTheorem:
         known = board.field.is_positive(board.value(self.symbols.q.term))
         return conditions if known else (*conditions, (self.symbols.q.term, ">", number(0)))
 
-    def lowest(self, x: Any) -> Any:
-        """The least value at the points."""
-        return min(self.values(x), default=0)
-
-    def values(self, x: Any) -> list[Any]:
-        """The values at the points."""
-        s, found = self.symbols, []
-        for at_point in self._places:
-            try:
-                found.append(at(s.function(x).value, at_point))
-            except ZeroDivisionError:
-                continue
-        return found
-
-    @cached_property
-    def ratios(self) -> list[Any]:
-        """q at the points."""
-        return self.values(self.symbols.q)
-
-    @cached_property
-    def _places(self) -> list[list[Any]]:
-        names = [str(x) for x in self.symbols.parameters.sample]
-        places = []
-        for point, e in self.points:
-            known = {name: to_fmpq(x) for name, x in point.items()} | {self.symbols.count: to_fmpq(e), WHOLE: ZERO,
-                     PART: ONE, BEFORE: ZERO}  # fmt: skip
-            known[WHOLE] = at(self.symbols.q.value, [known[name] for name in names]) ** e
-            places.append([known[name] for name in names])
-        return places
-
-    def rooms(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list["Room"]:
+    def rooms(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> list[Room]:
         """The weights of squares at the start whose signs the conditions do not show at once, with lines that do."""
         setting = self.setting(conditions, example)
         board = SettingParameters(setting, [self.symbols.term(self.rate)])
         found = []
         for place, (weight, u) in enumerate(self.left_at_the_start):
             rest, inside = self._without_squares(weight)
-            if not self._is_shown(board, rest):
-                lines = self._by_bernoulli(board, rest, place)
-                found.append(Room(place, rest, u * inside, lines, None if lines else self._decisive(board, rest)))
+            if not self.signs.is_shown(board, rest):
+                lines = self.signs.by_bernoulli(board, rest, f"room {place}")
+                found.append(Room(place, rest, u * inside, lines, None if lines else self.signs.decisive(board, rest)))
         return found
-
-    def _decisive(self, board: SettingParameters, x: Any) -> Any:
-        """The product of the factors whose sign is open, which has the sign of x."""
-        s, found = self.symbols, self.symbols.function(1)
-        factors = s.parameters.function(s.function(x)).factors
-        rest = s.function(x)
-        for factor, power in factors:
-            base = s.function(s.parameters.expression([factor]))
-            rest = rest / base**power
-            for sign in (1, -1):
-                if self._is_shown(board, base * sign, strictly=True):
-                    found = found * sign ** abs(power)
-                    break
-            else:
-                found = found * base ** (power % 2)
-        return found if rest.sampled > 0 else -found
-
-    def _by_bernoulli(self, board: SettingParameters, x: Any, place: int) -> tuple[Line, ...]:
-        """Lines that show x ≥ 0, a quadratic in q^e, from 0 ≤ q^e − 1 + e(1 − q) ≤ e(e − 1)(1 − q)²/2; none where
-        they do not.
-
-        With these bounds low and high, x is x(low) + slope·(q^e − low) + … or x(high) − slope·(high − q^e) + …
-        """
-        s = self.symbols
-        known = s.in_powers(x)
-        if known is None:
-            return ()
-        c, b, a = known
-        low = 1 - s.e * (1 - s.q)
-        width = s.e * (s.e - 1) * (1 - s.q) ** 2 / 2
-        high = low + width
-
-        def value_at(y: Any) -> Any:
-            return c + b * y + a * y * y
-
-        chord, name = b + a * (low + high), f"room {place}"
-        below, above = f"{name}: power from below", f"{name}: power from above"
-        one, other = Earlier(below), Earlier(above)
-        ways: tuple[tuple[Any, tuple[Any, Fact], tuple[Any, Fact]], ...] = (
-            (value_at(low), (b + 2 * a * low, one), (a, Product(below, below))),
-            (value_at(high), (-b - 2 * a * high, other), (a, Product(above, above))),
-            (value_at(low), (chord, one), (-a, Product(below, above))),
-            (value_at(high), (-chord, other), (-a, Product(below, above))),
-        )
-        for rest, *uses in ways:
-            if all(self._is_shown(board, y) for y in (rest, *(y for y, _ in uses))):
-                power, q = s.term(s.whole), s.q.term
-                return (
-                    Combine(number(0), power - s.term(low), facts((1, BernoulliPower(q, 1))), name=below),
-                    Combine(number(0), s.term(high) - power, facts((1, BernoulliPower(q, 2))), name=above),
-                    Combine(number(0), s.term(x), facts(*((s.term(y), fact) for y, fact in uses),
-                                                        (1, Nonnegative(s.term(rest)))), name=name),
-                )  # fmt: skip
-        return ()
-
-    def _is_shown(self, board: SettingParameters, x: Any, strictly: bool = False) -> bool:
-        """Whether the kernel sees that the function is ≥ 0, or > 0; not, where that takes too large polynomials."""
-        least = self.lowest(x)
-        if least < 0 or (strictly and self._places and not least):
-            return False
-        try:
-            of = board.value(self.symbols.term(x))
-            return board.field.is_positive(of) if strictly else board.field.is_nonnegative(of)
-        except Refused:
-            return False
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Room:
-    """A weight that must be ≥ 0, by its place, the vector whose square it multiplies, and lines that show it."""
-
-    place: int
-    weight: Any
-    vector: Family
-    lines: tuple[Line, ...]
-    condition: Any  # a function that must be ≥ 0; None where the lines show the sign
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PointTerms:
-    """A point of every client with its gradient and value, all less those at the minimiser."""
-
-    at_point: Vector
-    vectors: Mapping[str, Vector]
-    values: Mapping[str, Number]
-
-    @classmethod
-    def at(cls, u: Vector) -> "PointTerms":
-        after = local_step(u)
-        vectors = {"y": u - minimiser, "g": gradient(u) - gradient(minimiser),
-                   "g next": gradient(after) - gradient(minimiser)}  # fmt: skip
-        own = value(u) - value(minimiser) - inner(gradient(minimiser), u - minimiser)
-        return cls(u, vectors, {"f": own})
 
 
 def _squares(form: Form) -> list[tuple[Any, Family]] | None:
