@@ -120,7 +120,8 @@ class NetworkClients(Clients):
                 theta = _rows_of(X, group)
                 # The shares are 1/n_k, and 0 for padding: this is the mean over the client's samples.
                 losses = sum((self.network.losses(theta, batch) * batch.shares).sum(-1) for batch in batches)
-                result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1)
+                # Without a ridge, a finite loss stays one where ‖θ‖² overflows.
+                result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1) if self.ridge else losses
         return self.scale * result
 
     def differences(self, X: Tensor, reference: Tensor) -> Tensor:

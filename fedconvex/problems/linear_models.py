@@ -154,7 +154,11 @@ class LinearModelClients(Clients):
     def values(self, X: Array) -> Array:
         X = self.rows(X)
         result = self._collect(lambda b, W: (self.loss.values(self.xp, b.scores(W), b.y) * b.shares).sum(-1), X)
-        return self.scale * (result + self.ridge / 2 * (X * X).sum(-1))
+        return self.scale * (result + self._penalties(X, X))
+
+    def _penalties(self, X: Array, Y: Array) -> Array:
+        """(ridge/2)⟨x_k, y_k⟩; 0 without a ridge, also where the product overflows."""
+        return self.ridge / 2 * (X * Y).sum(-1) if self.ridge else 0 * self.scale
 
     def differences(self, X: Array, reference: Array) -> Array:
         reference = self.rows(reference)
@@ -164,8 +168,8 @@ class LinearModelClients(Clients):
             V = self._as_matrices(step[b.index])
             return (self.loss.differences(self.xp, b.scores(W), b.scores(V), b.y) * b.shares).sum(-1)
 
-        ridge = self.ridge * ((reference + step / 2) * step).sum(-1)  # (‖r + s‖² − ‖r‖²)/2 without cancellation
-        return self.scale * (self._collect(change, reference) + ridge)
+        penalties = self._penalties(2 * reference + step, step)  # (‖r + s‖² − ‖r‖²)/2 without cancellation
+        return self.scale * (self._collect(change, reference) + penalties)
 
     def gradients(self, X: Array) -> Array:
         X = self.rows(X)
@@ -188,7 +192,7 @@ class LinearModelClients(Clients):
             return self.xp.hstack([(values * b.shares).sum(-1)[:, None], self._weighted_sum(b, derivatives)])
 
         result = self._collect(both, X)
-        values = self.scale * (result[:, 0] + self.ridge / 2 * (X * X).sum(-1))
+        values = self.scale * (result[:, 0] + self._penalties(X, X))
         return values, self.scale[:, None] * (result[:, 1:] + self.ridge * X)
 
     def hessian_products(self, X: Array, V: Array) -> Array:

@@ -317,6 +317,20 @@ def test_data_beyond_floats_are_exact_or_refused() -> None:
         fc.ground_truth(problem)
 
 
+@pytest.mark.parametrize("name", ["float", "torch"])
+def test_values_without_a_ridge_are_finite_where_the_square_of_the_point_overflows(name: str) -> None:
+    """Against balls, whose exponents have no limit."""
+    problem = fc.Logistic([[[1, 2], [3, -1]], [[0.5, -2]]], [[1, -1], [1]])
+    far = np.array([1e200, 2e200])
+    rows = given_as("ball", np.stack([far, -far]))
+    clients = problem.clients("ball")
+    for found, enclosed in (
+        (problem.client_values(given_as(name, far)), clients.values(rows[0])),
+        (problem.clients(name).differences(given_as(name, far), given_as(name, -far)), clients.differences(*rows)),
+    ):
+        np.testing.assert_allclose(found.tolist(), [nearest_float(x) for x in enclosed], rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["exact", "float", "ball", "torch"])
 def test_prox_of_every_client_in_one_call(name: str) -> None:
     """prox_{s f}(v) = (v + s c)/(1 + s h) in one dimension; s is 1/μ."""
