@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 from fedconvex.deep.arrays import moved
 from fedconvex.deep.independence import agree
-from fedconvex.deep.local_mode import other_generators, own_generators
+from fedconvex.deep.local_mode import other_generators, own_generators, torchs_generators
 from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.networks.functional import kernels_for
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -97,18 +99,18 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards", 
     dropout, which is no layer of its own, would be left out silently: not the model that the user wrote.
     """
     inputs, targets = _some(shards, 2)
-    before, of_others = _generators(inputs.device), other_generators()
+    before, of_others = torchs_generators(inputs.device), other_generators()
 
     def drawn_elsewhere() -> bool:
         return other_generators() != of_others
 
     def drawn() -> bool:
-        return not all(map(torch.equal, before, _generators(inputs.device))) or drawn_elsewhere()
+        return not all(map(torch.equal, before, torchs_generators(inputs.device))) or drawn_elsewhere()
 
-    with torch.no_grad():
+    with torch.no_grad(), kernels_for(module)():
         outputs = module(inputs)
-        chance, changes = False, not drawn() and _changes(deepcopy(module), inputs)
-        in_training = deepcopy(module).train()
+        chance, changes = False, not drawn() and _changes(duplicate(module), inputs)
+        in_training = duplicate(module).train()
         with suppress(Exception), own_generators(inputs.device) if training else nullcontext():
             in_training(inputs)  # a module that fails in this mode is refused elsewhere, or never used in it
             changes |= training and not drawn_elsewhere() and _changes(in_training, inputs)
@@ -279,12 +281,6 @@ def _is_differentiated(loss: TorchLoss, outputs: Any, targets: Tensor) -> bool:
     except (*MISFITS, AttributeError):
         return False
     return True
-
-
-def _generators(place: torch.device) -> list[Tensor]:
-    """The states of torch's random number generators."""
-    states = [torch.get_rng_state()]
-    return [*states, torch.cuda.get_rng_state(place)] if place.type == "cuda" else states
 
 
 def _samples(count: int) -> str:

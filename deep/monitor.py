@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite, nan
@@ -16,6 +15,7 @@ from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import Budget, with_room
 from fedconvex.deep.metrics import Metric, computed
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.deep.problem import budget_of, training_of
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
@@ -45,7 +45,7 @@ class Monitor:
     @cached_property
     def module(self) -> nn.Module:
         """A copy of the module, into which the server's models are loaded: the user's own stays unchanged."""
-        return deepcopy(self.task.module)
+        return duplicate(self.task.module)
 
     @cached_property
     def budget(self) -> Budget:

@@ -189,9 +189,15 @@ def _ended(*_: Any) -> None:
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this process, if the device is "cuda" and torchrun has numbered the machine's processes."""
+    """The GPU of this process, if the device is "cuda" and torchrun has numbered the machine's processes.
+
+    Raises InvalidInput if the machine has fewer GPUs.
+    """
     local = os.environ.get("LOCAL_RANK")
     if device.type == "cuda" and device.index is None and local is not None:
+        if int(local) >= (found := torch.cuda.device_count()):
+            problem = f"has no GPU of its own: torch finds {found} here"
+            raise InvalidInput("processes", f"number {local}", problem, f"start {found} on this machine")
         place = torch.device("cuda", int(local))
         torch.cuda.set_device(place)
         return place

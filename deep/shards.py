@@ -180,7 +180,7 @@ class Shards:
 
         rows: on the device, or where the inputs are.
         """
-        stored, rows = rows.to(self.inputs.device).reshape(-1), rows.to(self.device)
+        stored, rows = rows.to(self.inputs.device).reshape(-1), moved(rows, self.device)
         flat, room = rows.reshape(-1), batch.inputs.flatten(0, 1)
         if room.dtype == self.inputs.dtype and room.device == self.inputs.device:
             torch.index_select(self.inputs, 0, stored, out=room)
