@@ -1,6 +1,6 @@
 """Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from fedconvex.deep.dictionaries import InputParts
     from fedconvex.deep.shards import Shards
 
 MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors for wrong shapes and types
@@ -147,13 +148,15 @@ def _changes(module: nn.Module, inputs: Tensor) -> bool:
     )
 
 
-def takes_whole_numbers(module: nn.Module, inputs: Tensor) -> bool:
+def takes_whole_numbers(module: nn.Module, inputs: Tensor, parts: "InputParts | None" = None) -> bool:
     """Whether the module accepts integer inputs as int64, which are token numbers then; otherwise they become floats.
 
-    Raises InvalidInput for token numbers outside the range of the module's embedding.
+    parts: of packed inputs. Raises InvalidInput for token numbers outside the range of the module's embeddings.
     """
-    if (error := _index_error(module, inputs)) is not None:
-        problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
+    named = {"": inputs} if parts is None else parts.columns(inputs)
+    if (error := _index_error(module, inputs, named.values())) is not None:
+        ranges = ", ".join(f"{name} {int(x.min())} to {int(x.max())}".strip() for name, x in named.items())
+        problem = f"does not accept the samples' numbers {ranges}: {error}"
         raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
     return _is_taken(module, moved(inputs[:1], next(module.parameters()).device).long())
 
@@ -171,6 +174,7 @@ def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Ten
             outputs = module(inputs)
     except MISFITS:  # `require_fit` reports it
         return targets
+    _require_classes(loss, outputs, targets)
     for given in (targets, targets.to(dtype)):
         if _is_differentiated(loss, outputs, given[first]):
             return given
@@ -240,16 +244,15 @@ def _module_of(loss: UserLoss) -> str:
     return str(getattr(loss.function, "__module__", ""))
 
 
-def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
-    """The error for token numbers outside the module's embedding, or None.
+def _index_error(module: nn.Module, inputs: Tensor, parts: Iterable[Tensor]) -> str | None:
+    """The error for token numbers outside the module's embeddings, or None.
 
-    Only the samples with the least and the largest number are tried, and on the CPU: on a GPU an index out of range
-    makes the whole process unusable.
+    Only the samples with the least and the largest number of each part are tried, and on the CPU: on a GPU an index
+    out of range makes the whole process unusable.
     """
     if not inputs.numel():
         return None
-    per_sample = inputs[0].numel()
-    rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
+    rows = torch.cat([_extremes(part) for part in parts])
     here = module if next(module.parameters()).device.type == "cpu" else deepcopy(module).cpu()
     extremes = inputs[rows].cpu().long()
     try:
@@ -262,6 +265,26 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
     except Exception:  # any other error is not about tokens; `require_fit` reports it
         return None
     return None
+
+
+def _extremes(values: Tensor) -> Tensor:
+    """The places of the samples with the least and the largest number."""
+    return torch.tensor([int(place) // values[0].numel() for place in (values.argmin(), values.argmax())])
+
+
+def _require_classes(loss: UserLoss, outputs: Any, targets: Tensor) -> None:
+    """Raise InvalidInput for class numbers that the loss does not take; tried on the CPU, as token numbers are."""
+    if not isinstance(outputs, Tensor) or not targets.numel():
+        return
+    extremes = targets[_extremes(targets)].cpu()
+    try:
+        with torch.no_grad():
+            loss.values(outputs[:1].cpu().repeat_interleave(2, 0), extremes)
+    except IndexError as error:
+        problem = f"does not take the targets {int(targets.min())} to {int(targets.max())}: {_first_line(error)}"
+        raise InvalidInput("loss", loss.title, problem, "give the model an output for each class") from error
+    except Exception:  # any other error is not about classes, or of a loss that is elsewhere
+        return
 
 
 def _is_taken(module: nn.Module, inputs: Tensor) -> bool:

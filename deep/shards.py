@@ -110,7 +110,7 @@ class Shards:
         outside the range of the module's embedding.
         """
         floats = self.inputs.is_floating_point()
-        found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs))
+        found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs, self.parts))
         if not (floats or found.whole_numbers or self.inputs.dtype == torch.uint8 or self.on_disk):
             found = replace(found, inputs=self.inputs.to(self.dtype))
         if found.inputs.dtype == torch.uint8 and not found.whole_numbers and found.inputs.ndim == 2:
