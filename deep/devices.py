@@ -102,6 +102,12 @@ def _set_algorithms(deterministic: bool, measured: bool, fast_attention: bool) -
     torch.backends.mha.set_fastpath_enabled(fast_attention)
 
 
+def wait_for(device: torch.device) -> None:
+    """Returns when the device has done what it was asked for: before that, a clock tells how long asking took."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Within this context, torch uses one CPU thread: small kernels were measured many times slower on several."""

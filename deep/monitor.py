@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.devices import wait_for
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import Budget, with_room
@@ -59,6 +60,7 @@ class Monitor:
 
     def took(self, what: str, begun: float) -> None:
         """Adds the time since `begun` to that activity."""
+        wait_for(self.task.shards.device)
         self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
 
     def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from deep_makers import Plain, samples
 from torch import backends
 
-from fedconvex.deep import memory
-from fedconvex.deep.devices import device_of, products_in
+import fedconvex as fc
+from fedconvex.deep import memory, monitor, processes, run
+from fedconvex.deep.devices import device_of, products_in, wait_for
 from fedconvex.deep.networks.functional import kernels_for
 from fedconvex.deep.plans import available_on
 from fedconvex.deep.processes import own_device
@@ -104,6 +106,36 @@ def test_more_processes_than_gpus_are_an_error(two_gpus: list[torch.device], mon
     monkeypatch.setenv("LOCAL_RANK", "2")
     with pytest.raises(InvalidInput, match="torch finds 2 here; start 2 on this machine"):
         own_device(place)
+
+
+def test_one_gpu_for_several_processes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected: list[str] = []
+    monkeypatch.setattr(processes.dist, "init_process_group", connected.append)
+    monkeypatch.setattr(processes.signal, "signal", lambda *given: None)
+    monkeypatch.setattr(processes.atexit, "register", lambda *given: None)
+    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+        monkeypatch.setenv(name, "2")
+    with pytest.raises(InvalidInput, match=r"device.*cuda:0.*is one GPU for several processes; give 'cuda'"):
+        processes.join(torch.device("cuda", 0))
+    assert connected == []
+    processes.join(torch.device("cuda"))
+    processes.join(torch.device("cpu"))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")  # one on each of two machines
+    processes.join(torch.device("cuda", 0))
+    assert connected == ["nccl", "gloo", "nccl"]
+
+
+def test_a_clock_is_read_when_the_device_has_done_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    wait_for(torch.device("cpu"))
+    wait_for(torch.device("cuda", 1))
+    assert waited == [torch.device("cuda", 1)]
+    monkeypatch.setattr(monitor, "wait_for", waited.append)
+    options: dict[str, Any] = {"local_solver": fc.GradientDescent(steps=1, stepsize=0.1), "rounds": 2}
+    seconds = run(fc.FedProx(mu=1), Plain(), samples(), **options).seconds
+    assert len(waited) == 1 + 2 + 3  # rounds, and the evaluations of their models and of the first one
+    assert set(seconds) == {"rounds", "evaluation"}
 
 
 def test_memory_that_torch_keeps_is_available(monkeypatch: pytest.MonkeyPatch) -> None:

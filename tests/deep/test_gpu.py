@@ -475,7 +475,9 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     clients = [(torch.rand(100, 784, generator=generator), torch.arange(100) % 10) for _ in range(20)]
     model = models.fully_connected([784, 200, 200, 10])
     solver = fc.SGD(epochs=1, batch_size=20, stepsize=0.1, momentum=momentum)
-    torch.ones(1, 1, device=device) @ torch.ones(1, 1, device=device)  # torch keeps a workspace for products, 32 MiB
+    square = torch.ones(8, 8, device=device)
+    nn.functional.linear(square @ square, square, square[0])  # torch keeps workspaces for products, of 32 MiB each
+    del square
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
