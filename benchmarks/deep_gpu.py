@@ -4,6 +4,7 @@ python benchmarks/deep_gpu.py
 python benchmarks/deep_gpu.py --rehearse    # on the CPU, with little data: whether it works; nothing is recorded
 """
 
+import gc
 import statistics
 import sys
 from collections.abc import Callable
@@ -173,6 +174,7 @@ def row_of_memory(name: str, model: nn.Module, shape: tuple[int, ...]) -> dict[s
 
     once()  # torch keeps workspaces of products from the first one on
     if PLACE.type == "cuda":
+        gc.collect()  # what is left of the first run
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         begun = torch.cuda.memory_allocated()

@@ -179,7 +179,7 @@ def join(device: torch.device) -> None:
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
         return
-    if device.type == "cuda" and device.index is not None and int(os.environ.get("LOCAL_WORLD_SIZE", "1")) > 1:
+    if device.type == "cuda" and int(os.environ.get("LOCAL_WORLD_SIZE", "1")) > 1 and device.index is not None:
         raise InvalidInput("device", str(device), "is one GPU for several processes", "give 'cuda': each takes its own")
     if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
         signal.signal(signal.SIGTERM, _ended)  # torchrun sends it to the others when one process has ended

@@ -193,13 +193,56 @@ def test_recurrent_networks_have_second_derivatives_in_evaluation_mode(device: s
     np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
 
 
+IMAGES = [(torch.as_tensor(np.resize(X, (len(X), 1, 16, 16))), y) for X, y in CLIENTS]
+SENTENCES = [(torch.as_tensor(np.resize(np.arange(7), (len(y), 5))), y) for _, y in CLIENTS]
+RESUMED: dict[str, Any] = {
+    "dense": (NETWORK, CLIENTS),
+    "cnn": (random(models.two_layer_cnn(CLASSES, 1, 16, (2, 3), (5, 4))), IMAGES),
+    "resnet": (random(models.resnet18(CLASSES, 1, 4, 2)), [(X[..., :8, :8], y) for X, y in IMAGES]),
+    "lstm": (random(models.character_lstm(7, 3, 4, 2)), SENTENCES),
+}
+
+
 @on_the_device
-def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
-    options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
-    whole = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, **options)
-    run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=2, checkpoint=tmp_path / "c.safetensors", **options)
-    resumed = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, checkpoint=tmp_path / "c.safetensors", **options)
+@pytest.mark.parametrize(
+    ("name", "together"),
+    [("dense", True), ("lstm", True), ("cnn", True), ("cnn", False), ("resnet", True), ("resnet", False)],
+)
+def test_a_run_goes_on_bit_for_bit(
+    device: str, name: str, together: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By either route of convolutions, which the run without interruption does not read in a checkpoint."""
+    monkeypatch.setattr(routes, "is_faster_together", lambda *given: together)
+    model, clients = RESUMED[name]
+    options: dict[str, Any] = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
+    whole = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, **options)
+    run(fc.FedDyn(alpha=0.5), model, clients, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
+    resumed = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
     assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+
+
+@pytest.mark.skipif(STANDS_IN, reason="the stand-in computes as a CPU does")
+@on_the_device
+@pytest.mark.parametrize("precision", ["full", "tf32", "bf16", "fp16"])
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("name", ["dense", "cnn"])
+def test_large_steps_are_the_same_twice(
+    device: str, name: str, together: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sizes for which a GPU's libraries split sums over its cores; the dense network's steps are recorded."""
+    monkeypatch.setattr(routes, "is_faster_together", lambda *given: together)
+    shape, model = {
+        "dense": ((784,), models.fully_connected([784, 200, 200, 10])),
+        "cnn": ((3, 32, 32), models.two_layer_cnn(10, 3)),
+    }[name]
+    generator = torch.Generator().manual_seed(0)
+    clients = [(torch.rand(500, *shape, generator=generator), torch.arange(500) % 10) for _ in range(3)]
+    options: dict[str, Any] = {"rounds": 2, "local_solver": fc.SGD(epochs=3, batch_size=50, stepsize=0.05)}
+    options |= {"device": device, "dtype": "float32", "precision": precision}
+    once, again = (run(fc.FedDyn(alpha=0.5), model, clients, **options) for _ in range(2))
+    assert once.stopped is None
+    assert torch.equal(once.state.server, again.state.server)
+    assert once.records == again.records
 
 
 def mirrored(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
