@@ -1,7 +1,7 @@
 """Device, number type, precision and number of threads of a run."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -80,12 +80,16 @@ def _with_digits() -> list[Any]:
 
 
 def _digits() -> tuple[str, bool, list[str]]:
-    """The settings of digits by their older and by their newer names."""
-    newer = [owner.fp32_precision for owner in _with_digits()]
-    try:
-        return torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, newer
-    except RuntimeError:  # set by the newer names, torch refuses to read the older ones: these are torch's defaults
-        return "highest", True, newer
+    """The settings of digits by their older and by their newer names.
+
+    Torch refuses to read an older name that contradicts a newer one, which was set: torch's default takes its place.
+    """
+    products, in_convolutions, newer = "highest", True, [owner.fp32_precision for owner in _with_digits()]
+    with suppress(RuntimeError):
+        products = torch.get_float32_matmul_precision()
+    with suppress(RuntimeError):
+        in_convolutions = torch.backends.cudnn.allow_tf32
+    return products, in_convolutions, newer
 
 
 def _set_digits(settings: tuple[str, bool, list[str]]) -> None:

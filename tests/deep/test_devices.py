@@ -53,8 +53,17 @@ def test_digits_that_the_caller_set_by_torchs_newer_names(name: str, precision: 
             assert settings() == ([expected] * len(NEWER), True, False, True)
             assert torch.get_float32_matmul_precision() == ("high" if precision == "tf32" else "highest")
             assert backends.cudnn.allow_tf32 == (precision == "tf32")
-        assert settings()[0][:3] == before[0][:3]
-        assert settings()[1:] == before[1:]
+        assert settings() == before
+
+
+def test_older_and_newer_names_at_once(restored: None) -> None:
+    torch.set_float32_matmul_precision("high")
+    backends.cudnn.conv.fp32_precision = "ieee"  # type: ignore[attr-defined]
+    before = settings()
+    with products_in("full"):
+        assert settings()[0] == ["ieee"] * len(NEWER)
+    assert settings() == before
+    assert torch.get_float32_matmul_precision() == "high"
 
 
 def test_no_algorithm_is_chosen_by_a_measurement_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
