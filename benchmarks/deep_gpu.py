@@ -4,6 +4,7 @@ python benchmarks/deep_gpu.py
 python benchmarks/deep_gpu.py --rehearse    # on the CPU, with little data: whether it works; nothing is recorded
 """
 
+import gc
 import statistics
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from torch import nn
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import graphs, models, routes, run
+from fedconvex.deep.devices import products_in
 from fedconvex.deep.local_sgd import sample_numbers
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.memory import TensorMemory
@@ -89,9 +91,15 @@ def measured(case: Case) -> dict[str, Any]:
         )
         state = rounds.start(task.start())
         draws = [participation.Uniform(ACTIVE).draw(task.problem, 0, t) for t in range(ROUNDS)]
+
+        def played() -> None:
+            with products_in("full"):  # as in `run`: algorithms that repeat bit for bit
+                for draw in draws:
+                    rounds.advance(state, draw)
+
         times = interleaved(
             {
-                "ours": finished(lambda: [rounds.advance(state, draw) for draw in draws]),
+                "ours": finished(played),
                 "loop": finished(
                     lambda: [plain_round(case.model, on_device, draw, BATCH, STEPSIZE, case.lower) for draw in draws]
                 ),
@@ -102,12 +110,12 @@ def measured(case: Case) -> dict[str, Any]:
         moved = rounds.advance(state, draws[0]).server - state.server
         theirs = plain_round(case.model, on_device, draws[0], BATCH, STEPSIZE, case.lower) - state.server
         assert torch.nn.functional.cosine_similarity(moved, theirs, dim=0) > 0.8  # other batches, the same training
-        profile(case, partial(rounds.advance, state, draws[0]))
+        profile(case, played)
     return {name: [taken / ROUNDS for taken in values] for name, values in times.items()}
 
 
 def rows_of_the_device(model: nn.Module) -> list[dict[str, Any]]:
-    """What only a device has: steps in CUDA graphs, batches from page-locked memory, the estimate of its memory.
+    """What only a device has: steps in CUDA graphs, batches from page-locked memory.
 
     Each against the same run without it; the sizes are small, so that launches and copies take a part of the time.
     """
@@ -138,9 +146,35 @@ def rows_of_the_device(model: nn.Module) -> list[dict[str, Any]]:
         "training": finished(lambda: once(local_mode="training")),
     }
     times = interleaved(calls, REPETITIONS)
-    told: list[Any] = []
-    once(before=told.append)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    what = {
+        "graphs": ("784-200-200-10: seconds of a run with steps in CUDA graphs", 1),
+        "disk": ("the same with samples on disk, batches from page-locked memory", 1.5),
+        "training": ("the same with local steps in training mode, client by client", 10),
+    }
+    return [
+        row(text, median_ratio(times[name], times["calls"]), most, "×", peer="the same run, call by call",
+            peer_value=medians["calls"], peer_unit="s", ratio=median_ratio(times[name], times["calls"]))
+        for name, (text, most) in what.items()
+    ]  # fmt: skip
+
+
+def row_of_memory(name: str, model: nn.Module, shape: tuple[int, ...]) -> dict[str, Any]:
+    """The estimate of a run's memory, which leaves out what CUDA's libraries take for themselves, and the peak."""
+    generator = torch.Generator().manual_seed(0)
+    clients = [
+        (torch.rand(SAMPLES, *shape, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
+        for _ in range(ACTIVE)
+    ]
+    solver, told = fc.SGD(epochs=1, batch_size=BATCH, stepsize=STEPSIZE), list[Any]()
+
+    def once() -> None:
+        run(fc.FedAvg(epochs=1, batch_size=BATCH, stepsize=STEPSIZE), model, clients, rounds=2, local_solver=solver,
+            dtype="float32", device=PLACE.type, before=told.append, progress=False)  # fmt: skip
+
+    once()  # torch keeps workspaces of products from the first one on
     if PLACE.type == "cuda":
+        gc.collect()  # what is left of the first run
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         begun = torch.cuda.memory_allocated()
@@ -150,21 +184,9 @@ def rows_of_the_device(model: nn.Module) -> list[dict[str, Any]]:
         with TensorMemory() as counter:
             once()
         taken = counter.peak
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    what = {
-        "graphs": ("784-200-200-10: seconds of a run with steps in CUDA graphs", 1),
-        "disk": ("the same with samples on disk, batches from page-locked memory", 1.5),
-        "training": ("the same with local steps in training mode, client by client", 10),
-    }
-    found = [
-        row(text, median_ratio(times[name], times["calls"]), most, "×", peer="the same run, call by call",
-            peer_value=medians["calls"], peer_unit="s", ratio=median_ratio(times[name], times["calls"]))
-        for name, (text, most) in what.items()
-    ]  # fmt: skip
-    estimated = told[0].total / taken
-    memory = row("memory, estimated before anything is copied, of the peak", max(estimated, 1 / estimated), 1.2, "×",
-                 peer="measured peak", peer_value=taken / 1e6, peer_unit="MB", ratio=estimated)  # fmt: skip
-    return [*found, memory]
+    ratio = told[-1].total / taken
+    return row(f"{name}: memory, estimated before anything is copied, of the peak", max(ratio, 1 / ratio), 1.2, "×",
+               peer="measured peak", peer_value=taken / 1e6, peer_unit="MB", ratio=ratio)  # fmt: skip
 
 
 def row_of_orders() -> dict[str, Any]:
@@ -194,6 +216,11 @@ def row_of_orders() -> dict[str, Any]:
 
 def row_of_routes(model: nn.Module, shape: tuple[int, ...]) -> dict[str, Any]:
     """Steps of convolutions by the route that was measured to be the faster one, against the other."""
+    with products_in("full"):
+        return _row_of_routes(model, shape)
+
+
+def _row_of_routes(model: nn.Module, shape: tuple[int, ...]) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(0)
     clients = [
         (torch.rand(SAMPLES, *shape, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
@@ -220,7 +247,7 @@ def row_of_routes(model: nn.Module, shape: tuple[int, ...]) -> dict[str, Any]:
 
 
 def profile(case: Case, call: Callable[[], Any]) -> None:
-    """Where a round's time goes, kernel by kernel, in results/deep_gpu_NAME.txt."""
+    """Where the time of rounds goes, kernel by kernel, in results/deep_gpu_NAME.txt."""
     from torch.profiler import ProfilerActivity, profile
 
     watched = [ProfilerActivity.CPU] if REHEARSED else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
@@ -273,6 +300,7 @@ def main() -> None:
         ),
     ]
     found += [*rows_of_the_device(dense), row_of_orders(), row_of_routes(convolutions, (3, size, size))]
+    found += [row_of_memory("784-200-200-10", dense, (784,)), row_of_memory("CNN", convolutions, (3, size, size))]
     if REHEARSED:
         print("rehearsed:", ", ".join(f"{line['what']} {line['value']:.3g}" for line in found))
         return

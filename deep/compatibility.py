@@ -1,6 +1,6 @@
 """Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,14 @@ from torch import Tensor, nn
 
 from fedconvex.deep.arrays import moved
 from fedconvex.deep.independence import agree
-from fedconvex.deep.local_mode import other_generators, own_generators
+from fedconvex.deep.local_mode import other_generators, own_generators, torchs_generators
 from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.deep.networks.functional import kernels_for
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from fedconvex.deep.dictionaries import InputParts
     from fedconvex.deep.shards import Shards
 
 MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors for wrong shapes and types
@@ -97,18 +100,18 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards", 
     dropout, which is no layer of its own, would be left out silently: not the model that the user wrote.
     """
     inputs, targets = _some(shards, 2)
-    before, of_others = _generators(inputs.device), other_generators()
+    before, of_others = torchs_generators(inputs.device), other_generators()
 
     def drawn_elsewhere() -> bool:
         return other_generators() != of_others
 
     def drawn() -> bool:
-        return not all(map(torch.equal, before, _generators(inputs.device))) or drawn_elsewhere()
+        return not all(map(torch.equal, before, torchs_generators(inputs.device))) or drawn_elsewhere()
 
-    with torch.no_grad():
+    with torch.no_grad(), kernels_for(module)():
         outputs = module(inputs)
-        chance, changes = False, not drawn() and _changes(deepcopy(module), inputs)
-        in_training = deepcopy(module).train()
+        chance, changes = False, not drawn() and _changes(duplicate(module), inputs)
+        in_training = duplicate(module).train()
         with suppress(Exception), own_generators(inputs.device) if training else nullcontext():
             in_training(inputs)  # a module that fails in this mode is refused elsewhere, or never used in it
             changes |= training and not drawn_elsewhere() and _changes(in_training, inputs)
@@ -145,13 +148,15 @@ def _changes(module: nn.Module, inputs: Tensor) -> bool:
     )
 
 
-def takes_whole_numbers(module: nn.Module, inputs: Tensor) -> bool:
+def takes_whole_numbers(module: nn.Module, inputs: Tensor, parts: "InputParts | None" = None) -> bool:
     """Whether the module accepts integer inputs as int64, which are token numbers then; otherwise they become floats.
 
-    Raises InvalidInput for token numbers outside the range of the module's embedding.
+    parts: of packed inputs. Raises InvalidInput for token numbers outside the range of the module's embeddings.
     """
-    if (error := _index_error(module, inputs)) is not None:
-        problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
+    named = {"": inputs} if parts is None else parts.columns(inputs)
+    if (error := _index_error(module, inputs, named.values())) is not None:
+        ranges = ", ".join(f"{name} {int(x.min())} to {int(x.max())}".strip() for name, x in named.items())
+        problem = f"does not accept the samples' numbers {ranges}: {error}"
         raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
     return _is_taken(module, moved(inputs[:1], next(module.parameters()).device).long())
 
@@ -169,6 +174,7 @@ def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Ten
             outputs = module(inputs)
     except MISFITS:  # `require_fit` reports it
         return targets
+    _require_classes(loss, outputs, targets)
     for given in (targets, targets.to(dtype)):
         if _is_differentiated(loss, outputs, given[first]):
             return given
@@ -238,16 +244,15 @@ def _module_of(loss: UserLoss) -> str:
     return str(getattr(loss.function, "__module__", ""))
 
 
-def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
-    """The error for token numbers outside the module's embedding, or None.
+def _index_error(module: nn.Module, inputs: Tensor, parts: Iterable[Tensor]) -> str | None:
+    """The error for token numbers outside the module's embeddings, or None.
 
-    Only the samples with the least and the largest number are tried, and on the CPU: on a GPU an index out of range
-    makes the whole process unusable.
+    Only the samples with the least and the largest number of each part are tried, and on the CPU: on a GPU an index
+    out of range makes the whole process unusable.
     """
     if not inputs.numel():
         return None
-    per_sample = inputs[0].numel()
-    rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
+    rows = torch.cat([_extremes(part) for part in parts])
     here = module if next(module.parameters()).device.type == "cpu" else deepcopy(module).cpu()
     extremes = inputs[rows].cpu().long()
     try:
@@ -260,6 +265,26 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
     except Exception:  # any other error is not about tokens; `require_fit` reports it
         return None
     return None
+
+
+def _extremes(values: Tensor) -> Tensor:
+    """The places of the samples with the least and the largest number."""
+    return torch.tensor([int(place) // values[0].numel() for place in (values.argmin(), values.argmax())])
+
+
+def _require_classes(loss: UserLoss, outputs: Any, targets: Tensor) -> None:
+    """Raise InvalidInput for class numbers that the loss does not take; tried on the CPU, as token numbers are."""
+    if not isinstance(outputs, Tensor) or not targets.numel():
+        return
+    extremes = targets[_extremes(targets)].cpu()
+    try:
+        with torch.no_grad():
+            loss.values(outputs[:1].cpu().repeat_interleave(2, 0), extremes)
+    except IndexError as error:
+        problem = f"does not take the targets {int(targets.min())} to {int(targets.max())}: {_first_line(error)}"
+        raise InvalidInput("loss", loss.title, problem, "give the model an output for each class") from error
+    except Exception:  # any other error is not about classes, or of a loss that is elsewhere
+        return
 
 
 def _is_taken(module: nn.Module, inputs: Tensor) -> bool:
@@ -279,12 +304,6 @@ def _is_differentiated(loss: TorchLoss, outputs: Any, targets: Tensor) -> bool:
     except (*MISFITS, AttributeError):
         return False
     return True
-
-
-def _generators(place: torch.device) -> list[Tensor]:
-    """The states of torch's random number generators."""
-    states = [torch.get_rng_state()]
-    return [*states, torch.cuda.get_rng_state(place)] if place.type == "cuda" else states
 
 
 def _samples(count: int) -> str:

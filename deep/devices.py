@@ -1,7 +1,7 @@
 """Device, number type, precision and number of threads of a run."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -26,6 +26,8 @@ def device_of(device: Any) -> torch.device:
         raise InvalidInput("device", device, "is not supported", "give 'cpu', 'cuda' or 'auto'")
     if place.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInput("device", device, "is not available: torch finds no GPU", "give 'cpu', or 'auto' for either")
+    if place.type == "cuda" and (place.index or 0) >= (found := torch.cuda.device_count()):
+        raise InvalidInput("device", device, f"is not there: torch finds {found} GPUs", "count them from cuda:0")
     return place
 
 
@@ -54,24 +56,60 @@ def products_in(precision: str) -> Iterator[None]:
     """Within this context, GPUs compute float32 products and convolutions in TF32 for "tf32", in float32 otherwise.
 
     Torch's defaults are changed where they would spoil a run: convolutions in TF32; algorithms of convolutions whose
-    last bits differ from call to call; and a fast path of attention that has no derivative, which torch takes when
-    clients are vectorised.
+    last bits differ from call to call, or that a measurement of time chooses; and a fast path of attention that has no
+    derivative, which torch takes when clients are vectorised.
     """
     cudnn, mha, in_tf32 = torch.backends.cudnn, torch.backends.mha, precision == "tf32"
-    before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic, mha.get_fastpath_enabled()
+    before = _digits(), (cudnn.deterministic, cudnn.benchmark, mha.get_fastpath_enabled())
     # These are settings of the whole process: the caller's are restored at the end.
-    _set_flags("high" if in_tf32 else "highest", in_tf32, True, False)
+    _set_digits(("high" if in_tf32 else "highest", in_tf32, ["tf32" if in_tf32 else "ieee"] * len(_with_digits())))
+    _set_algorithms(True, False, False)
     try:
         yield
     finally:
-        _set_flags(*before)
+        _set_digits(before[0])
+        _set_algorithms(*before[1])
 
 
-def _set_flags(matmul_precision: str, tf32_in_convolutions: bool, deterministic: bool, fast_attention: bool) -> None:
-    torch.set_float32_matmul_precision(matmul_precision)
-    torch.backends.cudnn.allow_tf32 = tf32_in_convolutions
-    torch.backends.cudnn.deterministic = deterministic
+def _with_digits() -> list[Any]:
+    """What torch 2.9 and later let one set the digits of, by newer names; torch before it has none of them."""
+    backends: Any = torch.backends
+    parts = ((backends.cuda, "matmul"), (backends.cudnn, "conv"), (backends.cudnn, "rnn"), (backends.mkldnn, "matmul"))
+    owners = [getattr(backend, part, None) for backend, part in parts]
+    return [owner for owner in owners if hasattr(owner, "fp32_precision")]
+
+
+def _digits() -> tuple[str, bool, list[str]]:
+    """The settings of digits by their older and by their newer names.
+
+    Torch refuses to read an older name that contradicts a newer one, which was set: torch's default takes its place.
+    """
+    products, in_convolutions, newer = "highest", True, [owner.fp32_precision for owner in _with_digits()]
+    with suppress(RuntimeError):
+        products = torch.get_float32_matmul_precision()
+    with suppress(RuntimeError):
+        in_convolutions = torch.backends.cudnn.allow_tf32
+    return products, in_convolutions, newer
+
+
+def _set_digits(settings: tuple[str, bool, list[str]]) -> None:
+    products, in_convolutions, newer = settings
+    torch.set_float32_matmul_precision(products)
+    torch.backends.cudnn.allow_tf32 = in_convolutions
+    # The older names leave to a setting for all what they do not set to TF32: the newer ones have the last word.
+    for owner, digits in zip(_with_digits(), newer, strict=True):
+        owner.fp32_precision = digits
+
+
+def _set_algorithms(deterministic: bool, measured: bool, fast_attention: bool) -> None:
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = deterministic, measured
     torch.backends.mha.set_fastpath_enabled(fast_attention)
+
+
+def wait_for(device: torch.device) -> None:
+    """Returns when the device has done what it was asked for: before that, a clock tells how long asking took."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 @contextmanager

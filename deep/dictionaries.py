@@ -69,13 +69,15 @@ class InputParts:
 
     def unpacked(self, rows: Tensor) -> dict[str, Tensor]:
         """The parts of packed rows (n, numbers), by name."""
-        found, begin = {}, 0
-        for name, shape in self.shapes.items():
-            end = begin + prod(shape)
-            part, kind = rows[:, begin:end].reshape(len(rows), *shape), self.kinds[name]
+        found = {}
+        for name, columns in self.columns(rows).items():
+            part, kind = columns.reshape(len(rows), *self.shapes[name]), self.kinds[name]
             found[name] = part if kind.is_floating_point else part.to(kind)
-            begin = end
         return found
+
+    def columns(self, rows: Tensor) -> dict[str, Tensor]:
+        """The columns of each part in packed rows (n, numbers), by name."""
+        return dict(zip(self.shapes, rows.split([prod(shape) for shape in self.shapes.values()], 1), strict=True))
 
     def transform(self, given: Transform) -> Transform:
         """A transform of dictionaries as one of packed rows."""

@@ -6,7 +6,7 @@ parameters exactly as the calls themselves do; otherwise the calls go on, so tha
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import final
 
 import torch
@@ -25,7 +25,7 @@ def recorder_for(device: torch.device) -> Recorder | None:
     """How this device records calls, which returns their replay; None where it cannot."""
     if device.type != "cuda" or torch.version.cuda is None or torch.cuda.get_device_capability(device) < (7, 0):
         return None
-    return partial(_recorded, _stream_on(device))
+    return _recordings_on(device)
 
 
 def graphed(step: Step, changed: Sequence[Tensor], steps: int) -> Step:
@@ -67,7 +67,7 @@ class GraphedStep:
             replay = self._recorder(lambda: self._step(batch))
             self._set(before)
             replay()
-            if all(map(torch.equal, self._changed, after)):
+            if all(map(_same, self._changed, after)):
                 return replay
             reason = "its replay gives other numbers"
         except RuntimeError as error:
@@ -82,22 +82,41 @@ class GraphedStep:
             part.copy_(value)
 
 
+def _same(one: Tensor, other: Tensor) -> bool:
+    """Whether all numbers are equal, or NaN in both: a run that diverges does so with graphs, too."""
+    return torch.allclose(one, other, rtol=0, atol=0, equal_nan=True)
+
+
+@final
+class _Recordings:
+    """All recordings of a device, on one stream and in one memory pool.
+
+    For each stream that multiplies matrices, torch keeps a workspace of up to 32 MiB; and the memory of a pool whose
+    graphs are gone is lent to nobody else until memory runs out. Graphs may share a pool since they are never replayed
+    at the same time, and none keeps numbers there from one replay to the next.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = torch.cuda.Stream(device)
+        self._last: torch.cuda.CUDAGraph | None = None  # keeps the pool, which ends with the last of its graphs
+
+    def __call__(self, calls: Callable[[], None]) -> Callable[[], None]:
+        # Without `torch.cuda.graph`, which empties torch's memory cache each time.
+        graph, usual = torch.cuda.CUDAGraph(), torch.cuda.current_stream(self._stream.device)
+        self._stream.wait_stream(usual)
+        with torch.cuda.stream(self._stream):
+            # What other threads of the program do on the device meanwhile is no concern of the recording.
+            graph.capture_begin(None if self._last is None else self._last.pool(), capture_error_mode="thread_local")
+            try:
+                calls()
+            finally:
+                graph.capture_end()
+        usual.wait_stream(self._stream)
+        self._last = graph
+        replay: Callable[[], None] = graph.replay
+        return replay
+
+
 @cache
-def _stream_on(device: torch.device) -> torch.cuda.Stream:
-    """The stream of all recordings: for each that multiplies matrices, torch keeps a workspace of up to 32 MiB."""
-    return torch.cuda.Stream(device)
-
-
-def _recorded(stream: torch.cuda.Stream, calls: Callable[[], None]) -> Callable[[], None]:
-    # Without `torch.cuda.graph`, which empties torch's memory cache each time.
-    graph, usual = torch.cuda.CUDAGraph(), torch.cuda.current_stream(stream.device)
-    stream.wait_stream(usual)
-    with torch.cuda.stream(stream):
-        graph.capture_begin()
-        try:
-            calls()
-        finally:
-            graph.capture_end()
-    usual.wait_stream(stream)
-    replay: Callable[[], None] = graph.replay
-    return replay
+def _recordings_on(device: torch.device) -> _Recordings:
+    return _Recordings(device)

@@ -6,7 +6,6 @@ evaluation mode, in which runs compute, is not the model that the user trains el
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,6 +16,7 @@ from fedconvex.deep.devices import products_in
 from fedconvex.deep.local_mode import LocalMode, changing_buffers, frozen_in
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.memory import is_out_of_memory
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _require_one_mode(module: nn.Module, trial: nn.Module, inputs: Tensor, froze
     its later values would be other ones than those that the run keeps. frozen: the layers with such buffers are
     computed as in evaluation mode.
     """
-    in_training, later = deepcopy(trial).train(), deepcopy(trial).train()
+    in_training, later = duplicate(trial).train(), duplicate(trial).train()
     if frozen:
         for trained in (in_training, later):
             frozen_in(trained, changing_buffers(module, inputs))
@@ -131,7 +131,7 @@ def _different_samples(shards: "Shards") -> tuple[Tensor, Tensor] | None:
 
 def _without_zeros(module: nn.Module) -> nn.Module:
     """A copy with small numbers for parameters that are 0 throughout: a layer that starts at 0 hides what it does."""
-    trial, generator = deepcopy(module), torch.Generator().manual_seed(0)
+    trial, generator = duplicate(module), torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in trial.parameters():
             if parameter.is_floating_point() and not parameter.any():

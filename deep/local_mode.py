@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, final
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.memory import is_out_of_memory
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
 
@@ -82,7 +82,7 @@ class LocalMode:
 
 def changing_buffers(module: nn.Module, inputs: Tensor) -> list[str]:
     """The names of the buffers that a call in training mode changes. Raises InvalidInput where such a call fails."""
-    trial = deepcopy(module).train()
+    trial = duplicate(module).train()
     with torch.no_grad(), own_generators(inputs.device):
         for parameter in trial.parameters():
             parameter.mul_(1.01).add_(0.01)  # so that buffers that follow the parameters have to move
@@ -124,10 +124,10 @@ def generator_on(device: torch.device, seed: int) -> torch.Generator:
 
 def require_seeded(transform: Transform, inputs: Tensor) -> None:
     """Raise InvalidInput unless the transform keeps shapes and draws from its generator alone; inputs: some samples."""
-    before, of_others = torch.get_rng_state(), other_generators()
+    before, of_others = torchs_generators(inputs.device), other_generators()
     with own_generators(inputs.device):
         once, again = (transformed(transform, inputs.clone(), 0) for _ in range(2))
-        drawn = not torch.equal(before, torch.get_rng_state())
+        drawn = not all(map(torch.equal, before, torchs_generators(inputs.device)))
     if once.is_floating_point() and not once.isfinite().all() and inputs.isfinite().all():
         problem = f"makes numbers that are not finite of a batch {tuple(inputs.shape)}"
         raise InvalidInput("transform", name_of(transform), problem, "correct it")
@@ -135,6 +135,12 @@ def require_seeded(transform: Transform, inputs: Tensor) -> None:
         problem = "draws random numbers of its own, which would differ when a run is resumed"
         cure = "draw from its second argument, as in torch.rand(…, generator=generator)"
         raise InvalidInput("transform", name_of(transform), problem, cure)
+
+
+def torchs_generators(place: torch.device) -> list[Tensor]:
+    """The states of torch's random number generators, on the host and on the device."""
+    states = [torch.get_rng_state()]
+    return [*states, torch.cuda.get_rng_state(place)] if place.type == "cuda" else states
 
 
 def other_generators() -> tuple[Any, ...]:

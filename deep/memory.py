@@ -23,6 +23,8 @@ CACHE = 2**22  # bytes of parameters in a CPU core's cache; of models of 0.8 MB,
 # faster with 5 clients together than alone, one of 1.2 MB was faster alone.
 REREAD = 3
 
+OUT_OF_MEMORY = ("can't allocate memory", "CUDA error: out of memory", "_STATUS_ALLOC_FAILED")
+
 T = TypeVar("T")
 
 
@@ -113,8 +115,8 @@ def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processe
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error means that memory ran out, on a GPU, or on the CPU as torch or NumPy reports it."""
-    # torch's allocator on the CPU raises a plain RuntimeError, which only its text reveals.
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
+    # The CPU's allocator, CUDA and its libraries raise a plain RuntimeError, which only its text reveals.
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(text in str(error) for text in OUT_OF_MEMORY)
 
 
 @final

@@ -31,8 +31,8 @@ def require_metrics(metrics: Any, has_test: bool) -> dict[str, Metric]:
 
 
 def computed(metrics: Mapping[str, Metric], outputs: Tensor, targets: Tensor) -> dict[str, float]:
-    """The metrics of all outputs (N, …) and targets of the test set, by column."""
-    found = {}
+    """The metrics of all outputs (N, …) and targets of the test set, by column; computed from tensors on the host."""
+    outputs, targets, found = outputs.cpu(), targets.cpu(), {}
     for name, metric in metrics.items():
         try:
             value = metric(outputs, targets)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite, nan
@@ -12,10 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.devices import wait_for
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.memory import Budget, with_room
 from fedconvex.deep.metrics import Metric, computed
+from fedconvex.deep.networks.layout import duplicate
 from fedconvex.deep.problem import budget_of, training_of
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
@@ -45,7 +46,7 @@ class Monitor:
     @cached_property
     def module(self) -> nn.Module:
         """A copy of the module, into which the server's models are loaded: the user's own stays unchanged."""
-        return deepcopy(self.task.module)
+        return duplicate(self.task.module)
 
     @cached_property
     def budget(self) -> Budget:
@@ -59,6 +60,7 @@ class Monitor:
 
     def took(self, what: str, begun: float) -> None:
         """Adds the time since `begun` to that activity."""
+        wait_for(self.task.shards.device)
         self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
 
     def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:

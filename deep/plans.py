@@ -162,9 +162,10 @@ class Plan:
 
 
 def available_on(device: torch.device) -> int:
-    """The bytes that are left in the device's memory."""
+    """The bytes that are left in the device's memory, with those that torch keeps for later tensors."""
     if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + kept
     return memory.available()
 
 

@@ -174,10 +174,13 @@ def known_products(device: torch.device) -> str:
 def join(device: torch.device) -> None:
     """Connect the processes that torchrun has started, until they exit.
 
-    Does nothing for a single process, or if the calling program has connected them already.
+    Does nothing for a single process, or if the calling program has connected them already. Raises InvalidInput where
+    several processes would compute on one GPU, which NCCL does not connect.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
         return
+    if device.type == "cuda" and int(os.environ.get("LOCAL_WORLD_SIZE", "1")) > 1 and device.index is not None:
+        raise InvalidInput("device", str(device), "is one GPU for several processes", "give 'cuda': each takes its own")
     if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
         signal.signal(signal.SIGTERM, _ended)  # torchrun sends it to the others when one process has ended
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
@@ -189,9 +192,15 @@ def _ended(*_: Any) -> None:
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this process, if the device is "cuda" and torchrun has numbered the machine's processes."""
+    """The GPU of this process, if the device is "cuda" and torchrun has numbered the machine's processes.
+
+    Raises InvalidInput if the machine has fewer GPUs.
+    """
     local = os.environ.get("LOCAL_RANK")
     if device.type == "cuda" and device.index is None and local is not None:
+        if int(local) >= (found := torch.cuda.device_count()):
+            problem = f"has no GPU of its own: torch finds {found} here"
+            raise InvalidInput("processes", f"number {local}", problem, f"start {found} on this machine")
         place = torch.device("cuda", int(local))
         torch.cuda.set_device(place)
         return place

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
+from fedconvex.deep.devices import wait_for
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.networks.functional import FunctionalNetwork
 from fedconvex.deep.problem import NetworkProblem
@@ -72,13 +73,8 @@ def is_faster_together(task: Task, problem: NetworkProblem, solver: LocalSolver)
 
 def seconds_of(call: Callable[[], object], device: torch.device) -> float:
     """Seconds of a call, until the device has done what it was asked for."""
-    _wait(device)
+    wait_for(device)
     begun = time.perf_counter()
     call()
-    _wait(device)
+    wait_for(device)
     return time.perf_counter() - begun
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

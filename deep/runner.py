@@ -292,7 +292,7 @@ def run(
             evaluated are NaN. A checkpoint's last record is tested, too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
         metrics: functions (outputs, targets) -> number of the whole test set, by name, such as "f1"; the records have
-            them as "test_f1".
+            them as "test_f1". The two are tensors on the host, whatever the device.
         log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
         loggers: of `fedconvex.deep.loggers`, such as MLflow. One that fails is a warning; the run continues without it.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the

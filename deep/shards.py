@@ -110,7 +110,7 @@ class Shards:
         outside the range of the module's embedding.
         """
         floats = self.inputs.is_floating_point()
-        found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs))
+        found = replace(self, whole_numbers=not floats and takes_whole_numbers(module, self.inputs, self.parts))
         if not (floats or found.whole_numbers or self.inputs.dtype == torch.uint8 or self.on_disk):
             found = replace(found, inputs=self.inputs.to(self.dtype))
         if found.inputs.dtype == torch.uint8 and not found.whole_numbers and found.inputs.ndim == 2:
@@ -180,7 +180,7 @@ class Shards:
 
         rows: on the device, or where the inputs are.
         """
-        stored, rows = rows.to(self.inputs.device).reshape(-1), rows.to(self.device)
+        stored, rows = rows.to(self.inputs.device).reshape(-1), moved(rows, self.device)
         flat, room = rows.reshape(-1), batch.inputs.flatten(0, 1)
         if room.dtype == self.inputs.dtype and room.device == self.inputs.device:
             torch.index_select(self.inputs, 0, stored, out=room)

@@ -6,7 +6,6 @@ problem of the core, which has exact local solutions and curvatures; its point o
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -33,7 +32,7 @@ from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
-from fedconvex.deep.networks.layout import copied, twin
+from fedconvex.deep.networks.layout import copied, duplicate, twin
 from fedconvex.deep.problem import NetworkProblem, training_of
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.training_mode import training_mode_of
@@ -78,7 +77,7 @@ class Task(ABC):
 
     def module_at(self, state: State) -> nn.Module:
         """A copy of the module with the server's parameters and buffers in that state."""
-        found = deepcopy(self.module)
+        found = duplicate(self.module)
         self.load(found, state)
         return found
 

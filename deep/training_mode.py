@@ -7,7 +7,6 @@ must not be padded. All random numbers of a step come from `step_seeds`, so that
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -30,8 +29,8 @@ from fedconvex.deep.local_mode import (
 )
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks import Batch, Layout, Network
-from fedconvex.deep.networks.functional import gradients_alone, parameters_in, step_of_gradients
-from fedconvex.deep.networks.layout import aliases_of
+from fedconvex.deep.networks.functional import gradients_alone, kernels_for, parameters_in, step_of_gradients
+from fedconvex.deep.networks.layout import aliases_of, duplicate
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.adam import Adam
 from fedconvex.local_solvers.base import LocalSolver
@@ -68,7 +67,7 @@ def training_mode_of(
     choices = local.choices(changing_buffers(module, inputs))
     if local.transform is not None:
         require_seeded(local.transform, inputs)
-    own = deepcopy(module).train()
+    own = duplicate(module).train()
     frozen_in(own, [name for name, choice in choices.items() if choice == FROZEN])
     return TrainingMode(own, loss, choices, local.transform, lower, inputs)
 
@@ -90,7 +89,7 @@ def require_local_steps(mode: "TrainingMode", method: Method, solver: LocalSolve
         one = mode.sample[:1]
         try:
             with torch.no_grad(), own_generators(one.device):
-                deepcopy(mode.module)(one)
+                duplicate(mode.module)(one)
         except Exception as error:
             problem = f"leaves client {alone[0]} a batch of one sample: {str(error).splitlines()[0]}"
             raise InvalidInput("batch_size", size, problem, "take a size that leaves none alone") from error
@@ -212,7 +211,7 @@ class _ClientInTraining(Network):
     def __init__(self, mode: TrainingMode, theta: Tensor, place: tuple[int, int, int]) -> None:
         self.mode, self.layout, self.loss, self.place, self.step = mode, mode.layout, mode.loss, place, 0
         self._bound = parameters_in(mode.module, mode.layout, theta) if theta.device.type == "cpu" else None
-        self._views = mode.layout.views(theta)
+        self._views, self._kernels = mode.layout.views(theta), kernels_for(mode.module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         raise NotImplementedError("losses are those of evaluation mode")
@@ -239,7 +238,8 @@ class _ClientInTraining(Network):
         named = leaves | {alias: leaves[name] for alias, name in aliases_of(mode.module).items()}
 
         def call(inputs: Tensor) -> Tensor:  # its buffers change as in any call
-            outputs: Tensor = functional_call(mode.module, named, (inputs,), tie_weights=False)
+            with self._kernels():
+                outputs: Tensor = functional_call(mode.module, named, (inputs,), tie_weights=False)
             return outputs
 
         return gradients_alone(call, tuple(leaves.values()), self.loss, mode.lower, batch)

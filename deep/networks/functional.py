@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import torch
@@ -33,9 +33,7 @@ class FunctionalNetwork(Network):
         self.module, self.loss, self.layout, self.lower = module, loss, Layout.of(module), lower
         self._never_called = twin(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
-        aliases = aliases_of(module)
-        recurrent = any(isinstance(part, nn.RNNBase) for part in module.modules())
-        kernels = without_cudnn if recurrent and place != "cpu" else nullcontext
+        aliases, kernels = aliases_of(module), kernels_for(module)
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
             if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
@@ -189,7 +187,8 @@ def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype
     scale = LARGEST_SCALE
     while True:
         found = torch.autograd.grad(total * scale, leaves, retain_graph=scale > 1, materialize_grads=True)
-        if scale == 1 or all(bool(part.isfinite().all()) for part in found):
+        # One number is read: each that is read waits until the device has done what it was asked for.
+        if scale == 1 or bool(torch.stack([part.isfinite().all() for part in found]).all()):
             return tuple(part / scale for part in found)
         scale /= 16
 
@@ -220,16 +219,27 @@ def step_of_gradients(
     return step
 
 
-@contextmanager
-def without_cudnn() -> Iterator[None]:
-    """Within this context, torch computes by kernels of its own.
+def kernels_for(module: nn.Module) -> Callable[[], AbstractContextManager[object]]:
+    """The contexts in which the module is to be called where it is differentiated: on a device, with fewer kernels."""
+    if next(module.parameters()).device.type == "cpu":
+        return nullcontext
+    return partial(repeatable, any(isinstance(part, nn.RNNBase) for part in module.modules()))
 
-    Those of cuDNN for recurrent layers have no derivative in evaluation mode, and no second derivative in any mode.
+
+@contextmanager
+def repeatable(recurrent: bool) -> Iterator[None]:
+    """Within this context, recurrent layers and attention are computed by kernels of torch's own.
+
+    Those of cuDNN for recurrent layers have no derivative in evaluation mode, no second derivative in any mode, and
+    draw dropout from a generator of their own that is seeded once; fused attention adds up its derivative in another
+    order in every call.
     """
     cudnn = torch.backends.cudnn
-    before, cudnn.enabled = cudnn.enabled, False
+    before = cudnn.enabled
+    cudnn.enabled = before and not recurrent
     try:
-        yield
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
     finally:
         cudnn.enabled = before
 

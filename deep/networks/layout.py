@@ -92,3 +92,12 @@ def twin(module: nn.Module) -> nn.Module:
     """
     shared: dict[int, Any] = {id(tensor): tensor for tensor in (*module.parameters(), *module.buffers())}
     return deepcopy(module, shared)
+
+
+def duplicate(module: nn.Module) -> nn.Module:
+    """A copy with parameters of its own; on a GPU, those of recurrent layers lie side by side, as cuDNN asks for."""
+    found = deepcopy(module)
+    for part in found.modules():
+        if isinstance(part, nn.RNNBase):
+            part.flatten_parameters()
+    return found

@@ -359,3 +359,56 @@ def test_the_older_weight_norm_trains_as_the_newer_one(options: dict[str, Any]) 
         model(torch.ones(2, FEATURES, dtype=torch.float64))  # it stores the weight that it computes
         found.append(vector(trained(model, **options).model))
     np.testing.assert_allclose(*found, rtol=0, atol=1e-14)
+
+
+class Kinds(nn.Module):
+    """Takes token numbers and, beside them, numbers of their kinds, of which there are fewer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens, self.kinds, self.last = nn.Embedding(50, 4), nn.Embedding(2, 4), nn.Linear(4, CLASSES)
+
+    def forward(self, tokens: Tensor, kinds: Tensor) -> Tensor:
+        found: Tensor = self.last((self.tokens(tokens) + self.kinds(kinds)).mean(1))
+        return found
+
+
+@pytest.mark.parametrize("place", [None, (0, 0, 0), (1, 3, 2), (2, 8, 4)])
+@pytest.mark.parametrize("storage", ["memory", "disk"])
+def test_numbers_beyond_one_of_several_embeddings(place: tuple[int, int, int] | None, storage: str) -> None:
+    """On a GPU they would make the process unusable, in whatever sample they are."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, (3, 9, 5))
+    if place is not None:
+        kinds[place] = 2
+    clients = [({"tokens": rng.integers(0, 50, (9, 5)), "kinds": own}, rng.integers(0, CLASSES, 9)) for own in kinds]
+    options: dict[str, Any] = {"rounds": 1, "local_solver": fc.SGD(epochs=1, batch_size=4, stepsize=0.1)}
+    options["storage"] = storage
+    if place is None:
+        run(fc.FedProx(mu=1), Kinds(), clients, **options)
+        return
+    with pytest.raises(InvalidInput, match=r"tokens 0 to \d\d, kinds 0 to 2: index out of range"):
+        run(fc.FedProx(mu=1), Kinds(), clients, **options)
+
+
+@pytest.mark.parametrize(("place", "number"), [((0, 0), CLASSES), ((3, 8), CLASSES), ((1, 2), -1), ((1, 2), -100)])
+@pytest.mark.parametrize("of_tokens", [False, True])
+def test_classes_that_a_users_loss_does_not_take(place: tuple[int, int], number: int, of_tokens: bool) -> None:
+    """But −100, which torch's cross-entropy leaves out."""
+    clients = [(X, y.copy()) for X, y in samples()]
+    clients[place[0]][1][place[1] % len(clients[place[0]][1])] = number
+    loss: Any = nn.CrossEntropyLoss(reduction="none")
+    if of_tokens:
+        clients = [(X, np.stack([y, y], 1)) for X, y in clients]
+        model: nn.Module = nn.Sequential(nn.Linear(FEATURES, 2 * CLASSES), nn.Unflatten(1, (2, CLASSES)))
+
+        def loss(outputs: Tensor, targets: Tensor) -> Tensor:
+            return F.cross_entropy(outputs.mT, targets, reduction="none").mean(1)
+    else:
+        model = nn.Sequential(nn.Linear(FEATURES, 4), nn.Linear(4, CLASSES))
+    options: dict[str, Any] = {"rounds": 1, "local_solver": fc.SGD(epochs=1, batch_size=4, stepsize=0.1)}
+    if number == -100:
+        run(fc.FedProx(mu=1), model, clients, loss, **options)
+        return
+    with pytest.raises(InvalidInput, match=f"does not take the targets .*{number}.*out of bounds"):
+        run(fc.FedProx(mu=1), model, clients, loss, **options)

@@ -33,6 +33,6 @@ def test_gpu_runs_on_the_stand_in() -> None:
         timeout=900,
     )
     assert done.returncode == 0, done.stdout
-    passed = re.search(r"(\d+) passed, 2 skipped", done.stdout)  # the two that measure a GPU's memory
+    passed = re.search(r"(\d+) passed, 27 skipped", done.stdout)  # those of a GPU's own
     assert passed, done.stdout
     assert int(passed[1]) > 50

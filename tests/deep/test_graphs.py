@@ -10,6 +10,7 @@ from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
 
 import fedconvex as fc
 from fedconvex.deep import graphs, models, run
+from fedconvex.deep.networks import Batch
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
@@ -77,6 +78,21 @@ def test_a_graph_that_computes_something_else_is_not_used(
         found = go(solver)
     assert recorder.replayed == recorder.recorded  # one replay each: that which was compared
     np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+def test_numbers_that_are_none_are_the_same_in_a_graph(number: float) -> None:
+    """NaN is not equal to NaN, but a graph that leads to it, too, changes nothing."""
+    numbers, recorder = torch.ones(3), Recorder()
+
+    def taken(batch: Batch) -> None:
+        numbers.mul_(number)
+
+    step = graphs.GraphedStep(taken, [numbers], recorder)
+    batch = Batch(*torch.ones(3, 1, 1))
+    for _ in range(4):
+        step(batch)
+    assert (recorder.recorded, recorder.replayed) == (1, 3)
 
 
 def test_a_graph_that_cannot_be_recorded_is_not_used(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
