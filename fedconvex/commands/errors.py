@@ -2,7 +2,10 @@
 
 import os
 import re
+import signal
 import sys
+import threading
+import time
 import traceback
 from typing import Any
 
@@ -16,6 +19,7 @@ from fedconvex.safe_text import one_line
 
 TRACEBACK = "--traceback"
 LONGEST_MESSAGE = 5000  # characters of an error, which may name things from files
+PATIENCE = 30  # seconds in which the first of several processes finds what another has found
 NO_ANSWER, WRONG_INPUT, UNFINISHED = 1, 2, 3
 # ClickException: newer releases of typer contain their own copy of click, and raise that copy's exceptions
 ClickError: Any = typer.BadParameter.__mro__[2]
@@ -31,16 +35,17 @@ def run(app: typer.Typer, words: list[str]) -> int:
     try:
         status = app([word for word in words if word != TRACEBACK], prog_name="fedconvex", standalone_mode=False)
     except ClickError as error:
+        _let_the_first_report()
         return _usage(error, detailed)
     except UntidyTable as error:
-        if os.environ.get("RANK", "0") == "0":  # of several processes, only the first reports
-            _report_lines(error, detailed)
+        _let_the_first_report()
+        _report_lines(error, detailed)
         return WRONG_INPUT
     except FedconvexError as error:
         wrong_input = isinstance(error, InvalidInput)
-        # of several processes that find the same wrong input, only the first reports it
-        if not (wrong_input and os.environ.get("RANK", "0") != "0"):
-            _report(str(error), detailed)
+        if wrong_input:
+            _let_the_first_report()
+        _report(str(error), detailed)
         return WRONG_INPUT if wrong_input else NO_ANSWER
     except typer.Abort:
         _report("stopped", detailed)
@@ -49,6 +54,19 @@ def run(app: typer.Typer, words: list[str]) -> int:
         _report(_unexpected(error, detailed), detailed)
         return UNFINISHED
     return status if isinstance(status, int) else 0
+
+
+def _let_the_first_report() -> None:
+    """Of several processes that find the same wrong input, let the first report it alone.
+
+    Their launcher ends all once one has ended, so that an earlier end of this one could keep the first from reporting.
+    It waits to be ended; who is not is the only one that has found something, and goes on to report it.
+    """
+    if os.environ.get("RANK", "0") == "0":
+        return
+    if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # without a word
+    time.sleep(PATIENCE)
 
 
 def _usage(error: Any, detailed: bool) -> int:

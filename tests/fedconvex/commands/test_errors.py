@@ -1,7 +1,9 @@
 """On the command line an error is one line; `--traceback` shows the rest."""
 
 import io
+import signal
 import sys
+import time
 
 import pytest
 import typer
@@ -41,6 +43,26 @@ def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> 
     assert err.startswith("fedconvex: ")
     assert err.endswith("\n")
     assert err.count("\n") == 1, err
+
+
+@pytest.mark.parametrize("line", ["bounds nobody", "audit --nothing"])
+@pytest.mark.parametrize(("rank", "waits"), [("0", 0), ("1", 1)])
+def test_the_first_of_several_processes_reports_before_another_ends(
+    line: str, rank: str, waits: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other waits to be ended, without a word; where nobody ends it, it reports."""
+    said: list[str] = []
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setattr(time, "sleep", lambda seconds: said.append(capsys.readouterr().err))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert run(app, line.split()) == WRONG_INPUT
+        quiet = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert said == [""] * waits
+    assert quiet or not waits
+    assert capsys.readouterr().err.count("fedconvex: ") == 1
 
 
 @pytest.mark.beyond_core  # takes seconds
