@@ -65,7 +65,8 @@ def _let_the_first_report() -> None:
     if os.environ.get("RANK", "0") == "0":
         return
     if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # without a word
+        for ended in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(ended, signal.SIG_DFL)  # without a word
     time.sleep(PATIENCE)
 
 

@@ -1,4 +1,4 @@
-"""The tests of test_gpu.py on a stand-in device, in their own process: torch counts devices once."""
+"""The tests of test_gpu*.py on a stand-in device, in their own process: torch counts devices once."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def test_gpu_runs_on_the_stand_in() -> None:
             "-p",
             "no:cacheprovider",
             "emulated_gpu_checks.py",
-            "test_gpu.py",
+            *map(str, Path(__file__).parent.glob("test_gpu*.py")),
         ],
         cwd=Path(__file__).parent,
         env=environment | {"FEDCONVEX_STAND_IN": "1"},

@@ -36,6 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its seed, and before pytest-xdist hands it to its processes
 def pytest_configure(config: pytest.Config) -> None:
+    count = config.option.examples
+    if count is not None and count < 1:
+        raise pytest.UsageError(f"--examples {count}: of each property there is at least one example; give 1 or more")
+    if count is not None and not exploring(config):
+        raise pytest.UsageError(f"--examples {count}: only an exploration draws as many as asked for; add -m explore")
     if exploring(config):
         settings.load_profile("explore")
         if config.option.hypothesis_seed is None:

@@ -72,7 +72,26 @@ def test_so_many_examples_are_drawn_as_asked_for_whatever_a_test_sets(inner: pyt
     inner.makepyfile(DRAWS.replace("@given", "@settings(max_examples=5, derandomize=True)\n@given"))
     assert drawn(output(inner, *words[:2])).count(",") < 5
     assert drawn(output(inner, *words)).count(",") == 249
-    assert drawn(output(inner, *words[2:])).count(",") < 5  # who does not explore gets what the test sets
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-m", "explore", "--examples", "0"), "give 1 or more"),
+        (("-m", "explore", "--examples", "-3"), "give 1 or more"),
+        (("--examples", "5"), "add -m explore"),
+        (("-m", "not explore", "--examples", "5"), "add -m explore"),
+    ],
+)
+def test_a_number_of_examples_that_nobody_would_draw_is_refused(
+    inner: pytest.Pytester, words: tuple[str, ...], told: str
+) -> None:
+    done = inner.runpytest_subprocess("-p", "no:xdist", "-p", "no:cacheprovider", *words)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    said = done.stderr.str()
+    assert f"--examples {words[-1]}: " in said
+    assert told in said
+    assert "Traceback" not in said
 
 
 def test_only_what_hypothesis_draws_is_explored(inner: pytest.Pytester) -> None:

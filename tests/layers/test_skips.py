@@ -9,7 +9,9 @@ SKIPS = re.compile(r"pytest\.(?:skip|importorskip|xfail)\(|mark\.(?:skip|skipif|
 LACKING = {
     "deep/datasets/dataset_makers.py": "real data sets beside the checkout",
     "deep/test_disk.py": "Linux's limits of memory",
-    "deep/test_gpu.py": "a GPU",
+    "deep/gpu_runs.py": "a GPU",
+    "deep/test_gpu_resuming.py": "a GPU",
+    "deep/test_gpu_steps.py": "a GPU",
     "deep/test_loggers.py": "MLflow and Weights & Biases, which no part of the package needs",
     "deep/test_processes.py": "a list of a process's threads, as Linux has",
     "deep/test_runner.py": "a machine without a GPU",
