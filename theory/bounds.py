@@ -181,14 +181,14 @@ def apply(statement: Statement, setting: MeasuredSetting, given: dict[str, Any])
     Args:
         given: constants to use instead of measured ones.
     """
-    parameters = parameters_of(statement)
-    needed = {name for a in statement.every_assumption for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
     # Assumptions without parameters come first: measuring constants is expensive, and pointless for another method.
     about_the_run = [a for a in statement.assumptions if not a.parameters]
     failure = _failing(about_the_run, statement, setting, values, given)
     if failure is not None:
         return failure
+    parameters = parameters_of(statement)
+    needed = {name for a in statement.every_assumption for name in a.parameters} & statement.paper.notation.keys()
     for name in [*parameters, *sorted(needed - parameters.keys())]:
         try:
             values[name] = _value(name, statement, setting, given)

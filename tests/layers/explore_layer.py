@@ -2,14 +2,17 @@
 
 So a test never fails by chance, and chance is still used: `pytest -m explore` runs all tests that Hypothesis drives,
 with a fresh seed. The header names it; `pytest -m explore --hypothesis-seed=…` draws the same again. `--examples` takes
-the place of the profile's hundred and of what a test sets for itself.
+the place of the profile's hundred and of what a test sets for itself; with `--explored` a long exploration can end and
+go on another day.
 """
 
 import re
 import secrets
+from pathlib import Path
 from typing import Any
 
 import pytest
+from explored_record import Record, is_explored, read
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
@@ -32,6 +35,8 @@ def exploring(config: pytest.Config) -> bool:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--examples", type=int, help="with -m explore: examples of each property, instead of a hundred")
+    told = "with --examples: skip the tests that this file says have passed with as many, and add those that pass now"
+    parser.addoption("--explored", type=Path, metavar="FILE", help=told)
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its seed, and before pytest-xdist hands it to its processes
@@ -41,10 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--examples {count}: of each property there is at least one example; give 1 or more")
     if count is not None and not exploring(config):
         raise pytest.UsageError(f"--examples {count}: only an exploration draws as many as asked for; add -m explore")
+    if config.option.explored is not None and count is None:
+        raise pytest.UsageError(f"--explored {config.option.explored}: of what is not said; add --examples 20000")
     if exploring(config):
         settings.load_profile("explore")
         if config.option.hypothesis_seed is None:
             config.option.hypothesis_seed = str(secrets.randbelow(10**9))
+        if config.option.explored is not None and not hasattr(config, "workerinput"):
+            read(config.option.explored)  # an error now, not after hours
+            config.pluginmanager.register(Record(config.option.explored, config.option.hypothesis_seed))
     elif hasattr(providers, "_get_local_constants"):
         # Hypothesis draws constants of the modules that are loaded, too: which ones depends on the tests before
         providers._get_local_constants = providers.Constants
@@ -62,6 +72,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("explore")
             if exploring(config) and config.option.examples is not None:
                 examples_of(test, config.option.examples)
+    if config.option.explored is not None:
+        count, record = config.option.examples, read(config.option.explored)
+        old = [item for item in items if is_explored(record.get(item.nodeid), count)]
+        config.hook.pytest_deselected(items=old)
+        items[:] = [item for item in items if item not in old]
 
 
 def examples_of(test: Any, count: int) -> None:

@@ -1,10 +1,12 @@
 """Hypothesis draws the same examples in every run, with `-m explore` those of a fresh seed that the header names."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from explore_layer import CHOSEN
+from explored_record import is_explored, read
 
 DRAWS = """
 try:
@@ -20,6 +22,7 @@ def test_drawn(number):
 def test_last():
     print("drawn:", drawn)
 """
+RECORD = Path(__file__).parents[1] / "explored.json"
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -81,6 +84,8 @@ def test_so_many_examples_are_drawn_as_asked_for_whatever_a_test_sets(inner: pyt
         (("-m", "explore", "--examples", "-3"), "give 1 or more"),
         (("--examples", "5"), "add -m explore"),
         (("-m", "not explore", "--examples", "5"), "add -m explore"),
+        (("-m", "explore", "--explored", "new.json"), "add --examples 20000"),
+        (("-m", "explore", "--examples", "5", "--explored", "tox.ini"), "is no record"),
     ],
 )
 def test_a_number_of_examples_that_nobody_would_draw_is_refused(
@@ -89,9 +94,60 @@ def test_a_number_of_examples_that_nobody_would_draw_is_refused(
     done = inner.runpytest_subprocess("-p", "no:xdist", "-p", "no:cacheprovider", *words)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     said = done.stderr.str()
-    assert f"--examples {words[-1]}: " in said
+    assert f"{words[-2]} {words[-1]}: " in said
     assert told in said
     assert "Traceback" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=str)
+def test_a_long_exploration_goes_on_where_it_ended(inner: pytest.Pytester, processes: tuple[str, ...]) -> None:
+    """What has passed with as many examples is not repeated, nor what has passed with all there are."""
+    tests = """
+        import pytest
+        from hypothesis import example, given, strategies as st
+        @given(st.booleans())
+        def test_two(truth):
+            pass
+        @pytest.mark.parametrize("k", [1, 2])
+        @given(st.integers())
+        def test_many(k, number):
+            pass
+        @given(st.integers())
+        def test_false(number):
+            assert number < 1000
+        @given(st.integers())
+        def test_skipped(number):
+            pytest.skip("not here")
+    """
+
+    def explore(examples: int) -> dict[str, int]:
+        words = ("-m", "explore", "--hypothesis-seed=1", "--explored", "done.json", "--examples", str(examples))
+        return inner.runpytest_subprocess(*processes, "-p", "no:cacheprovider", *words).parseoutcomes()
+
+    inner.makepyfile(tests)
+    record = inner.path / "done.json"
+    everything = explore(30)
+    assert (everything["passed"], everything["failed"], everything["skipped"]) == (3, 1, 1)
+    found = {name.partition("::")[2]: entry for name, entry in json.loads(record.read_text()).items()}
+    assert found == {
+        "test_many[1]": {"examples": 30, "all": False, "seed": 1},
+        "test_many[2]": {"examples": 30, "all": False, "seed": 1},
+        "test_two": {"examples": 2, "all": True, "seed": 1},
+    }
+    assert "passed" not in explore(30)
+    assert explore(31)["passed"] == 2
+    assert {entry["examples"] for entry in json.loads(record.read_text()).values()} == {2, 31}
+
+
+def test_what_is_recorded_as_explored_are_tests_with_twenty_thousand_examples() -> None:
+    """A name in the record that no test has any more is deleted there by hand."""
+    here = Path(__file__).parents[2]
+    for name, entry in read(RECORD).items():
+        file, _, test = name.partition("::")
+        function = test.partition("[")[0].rpartition("::")[2]
+        assert f"def {function}(" in (here / file).read_text(encoding="utf-8"), name
+        assert is_explored(entry, 20_000), name
 
 
 def test_only_what_hypothesis_draws_is_explored(inner: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.statements.conditions import Condition
@@ -61,14 +62,18 @@ class Assumption(ABC):
         """The constants that other assumptions give this one."""
         return ()
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of the parameters involved; by default, the values of the fields."""
         return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         """The assumption in words, with the parameters' names."""
-        return self.in_words(str)
+        return self._in_names
+
+    @cached_property
+    def _in_names(self) -> str:
+        return self.in_words(str)  # SymPy takes milliseconds to write a formula
 
     @abstractmethod
     def in_words(self, written: Written) -> str:
@@ -86,7 +91,7 @@ class OnParameters(Assumption):
     def required(self) -> Condition:
         """The condition on the parameters."""
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         condition = self.required()
         return tuple(dict.fromkeys((condition.argument, *condition.names)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.errors import InvalidInput
@@ -58,7 +59,7 @@ class Runs(Assumption):
                     "fixed", parameter, f"is no parameter of {method.__name__}", one_of(parameter, known)
                 )
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ()
 
@@ -96,7 +97,7 @@ class StepOf(Assumption):
 
     method: str
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ()
 
@@ -203,7 +204,7 @@ class MatchedStepsize(Assumption):
     Every stepsize has this form, for a smaller mu or a larger L. The least κ = L/mu is then max(1/(s mu), s L)².
     """
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ("kappa",)
 
@@ -267,7 +268,7 @@ class GradientStepsFromCenter(Assumption):
 
     contraction: Callable[[Any], Any]  # from kappa to the contraction factor of one step
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ("kappa", "local_steps")
 
@@ -382,7 +383,7 @@ class Everyone(Assumption):
 class StartsAtLocalMinima(Assumption):
     """The devices' first models are stationary points of their own functions: ∇L_k(θ_k⁰) = 0."""
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ("spread",)
 

@@ -1,14 +1,14 @@
 """Fixed points on logistic losses: fixed by a round, enclosed around the 50-digit fixed point, attracting or not."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from high_precision import DIGITS, encloses, length, minimiser, minus, vector
+from high_precision import encloses, fifty_digits, length, minimiser, vector
 from high_precision import fixed_point as refined
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mp
 from problem_makers import few, logistics, multinomials
 
 import fedconvex as fc
@@ -65,13 +65,13 @@ def test_balls_enclose_the_fixed_point(method, problem) -> None:
     assert stop.certainty is fc.Certainty.ENCLOSED
     assert (stop.unique, stop.attracting) == (True, True)
     assert max(float(ball.rad()) for ball in stop.point) < 1e-12
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         optimum = minimiser(problem)
         exact = optimum if isinstance(method, fc.FedSplit) else refined(method, problem, optimum)
         assert encloses(stop.point, exact)
-        assert encloses(stop.bias, minus(exact, optimum))
-        biased = length(minus(exact, optimum))
-        assert not encloses(stop.point, [v + mp.mpf(10) ** -11 for v in exact])
+        assert encloses(stop.bias, exact - optimum)
+        biased = length(exact - optimum)
+        assert not encloses(stop.point, exact + Decimal("1e-11"))
         if isinstance(method, fc.FedSplit) or getattr(method, "local_steps", 0) == 1:
             assert biased < 1e-35  # Proposition 3, and Proposition 1 with e = 1
         else:
@@ -88,11 +88,11 @@ def test_enclosures_without_a_ridge(method) -> None:
     assert stop.unique is True
     assert stop.attracting is not False
     assert max(float(ball.rad()) for ball in stop.point) < 1e-12
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         optimum = minimiser(NO_RIDGE)
         exact = optimum if isinstance(method, fc.FedSplit) else refined(method, NO_RIDGE, optimum)
         assert encloses(stop.point, exact)
-        assert not encloses(stop.point, [v + mp.mpf(10) ** -11 for v in exact])
+        assert not encloses(stop.point, exact + Decimal("1e-11"))
 
 
 @pytest.mark.parametrize("stepsize", [Fraction(1, 20), Fraction(1, 5)])
@@ -117,7 +117,7 @@ def test_random_problems(problem, method) -> None:
     assert abs(after_one_round(method, problem, stop.point) - stop.point).max() < 1e-12
     balls = fc.fixed_point(method, problem, "ball").point
     assert max(float(ball.rad()) for ball in balls) < 1e-9
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         exact = minimiser(problem)
         if not isinstance(method, fc.FedSplit):
             exact = refined(method, problem, vector(stop.point))
@@ -215,7 +215,7 @@ def test_without_a_ridge_krawczyks_theorem_encloses() -> None:
         assert stop.unique
         assert stop.attracting
         assert max(float(ball.rad()) for ball in stop.point) < 1e-12
-        with mp.workdps(DIGITS):
+        with fifty_digits():
             assert encloses(stop.point, refined(method, problem, vector(fc.fixed_point(method, problem).point)))
     unsafe = fc.fixed_point(fc.FedGD(stepsize=4, local_steps=3), problem, "ball")
     assert unsafe.unique is None  # no averaged map: another fixed point is not excluded

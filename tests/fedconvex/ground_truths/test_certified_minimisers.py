@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from high_precision import DIGITS, encloses, length, minimiser, minus, objective, vector
+from high_precision import encloses, fifty_digits, length, minimiser, number, objective, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mp
 from problem_makers import (
     few,
     floats,
@@ -34,14 +33,14 @@ SMOOTH = st.one_of(logistics(), multinomials())
 @given(problem=SMOOTH, solver=st.sampled_from(["cvxpy", "newton"]))
 def test_logistic_certificates_hold(problem, solver) -> None:
     truth = fc.ground_truth(problem, solver=solver)
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         exact = minimiser(problem)
-        distance = length(minus(vector(truth.point), exact))
+        distance = length(vector(truth.point) - exact)
         gap = objective(problem, vector(truth.point))[0] - objective(problem, exact)[0]
         assert distance <= truth.distance_bound <= 1e-12
         assert gap <= truth.gap_bound <= 1e-20
         assert length(objective(problem, vector(truth.point))[1]) <= truth.gradient_bound
-        assert abs(truth.value - objective(problem, exact)[0]) < 1e-14
+        assert abs(number(truth.value) - objective(problem, exact)[0]) < 1e-14
         assert encloses(truth.enclosure(), exact)
     assert truth.certainty is fc.Certainty.ENCLOSED
 
@@ -58,10 +57,10 @@ def test_strong_convexity_is_a_lower_bound(ridge) -> None:
 def test_a_perturbed_optimum_is_not_certified(problem, size) -> None:
     truth = fc.ground_truth(problem)
     moved = certify(problem, truth.point + size, "none")
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         exact = minimiser(problem)
-        distance = length(minus(vector(moved.point), exact))
-        assert distance > 0.999 * abs(size) * problem.dim**0.5
+        distance = length(vector(moved.point) - exact)
+        assert float(distance) > 0.999 * abs(size) * problem.dim**0.5
         assert distance <= moved.distance_bound
         assert objective(problem, vector(moved.point))[0] - objective(problem, exact)[0] <= moved.gap_bound
         assert distance > truth.distance_bound  # the optimum's own certificate would be false there

@@ -1,13 +1,13 @@
 """Three rounds on logistic losses against the papers' pseudo-code to 50 digits, in floats, on torch and in balls."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from high_precision import DIGITS, encloses, three_rounds, vector
+from high_precision import encloses, fifty_digits, three_rounds, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mp
 from problem_makers import few, logistics, multinomials
 
 import fedconvex as fc
@@ -24,11 +24,11 @@ METHODS = [
 @given(problem=st.one_of(logistics(), multinomials()), method=st.sampled_from(METHODS), first=st.integers(-2, 2))
 def test_three_rounds(problem, method, first) -> None:
     x0 = [first, *[Fraction(1, 3)] * (problem.dim - 1)]
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         expected = three_rounds(method, problem, vector(x0))
         balls = fc.simulate(method, problem, rounds=3, x0=x0, arithmetic="ball").points
         assert all(encloses(ball, exact) for ball, exact in zip(balls, expected, strict=True))
-        assert not encloses(balls[-1], [v + mp.mpf(10) ** -9 for v in expected[-1]])
+        assert not encloses(balls[-1], expected[-1] + Decimal("1e-9"))
     exact = np.array([[float(v) for v in row] for row in expected])
     for arithmetic in ("float", "torch"):
         points = np.asarray(fc.simulate(method, problem, rounds=3, x0=x0, arithmetic=arithmetic).points)
@@ -39,7 +39,7 @@ def test_three_rounds(problem, method, first) -> None:
 def test_another_weight_is_noticed(method) -> None:
     A, y = [[[1, 2], [3, -1]], [[0, 1], [1, 1], [2, -1]]], [[1, -1], [1, 1, -1]]
     problem, other = (fc.Logistic(A, y, ridge=1, weights=[1, w]) for w in (2, 3))
-    with mp.workdps(DIGITS):
+    with fifty_digits():
         expected = np.array([[float(v) for v in row] for row in three_rounds(method, problem, vector([0, 0]))])
     assert abs(fc.simulate(method, problem, rounds=3).points - expected).max() < 1e-13
     assert abs(fc.simulate(method, other, rounds=3).points - expected).max() > 1e-3

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-import high_precision as mp50
+import high_precision as precise
 import numpy as np
 import pytest
 from bound_makers import (
@@ -24,7 +24,6 @@ from bound_makers import (
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from instance_makers import METHODS, PAIR, PROBLEMS, QUARTER, encloses, near, squared
-from mpmath import mp
 from problem_makers import (
     ball_contains,
     few,
@@ -140,18 +139,18 @@ def test_many_minimisers_do_for_a_distance() -> None:
 def test_logistic_losses(data: Any, problem: Any) -> None:
     x = data.draw(starts(problem)).astype(float)
     instance = Instance(problem, fc.FedProx(mu=1), point=x)
-    with mp.workdps(mp50.DIGITS):
-        at, weights = mp50.vector(x), [mp50.number(w) for w in problem.exact_weights]
-        f, g, _ = mp50.objective(problem, at)
-        clients = [mp50.client(problem, k, at)[1] for k in range(problem.num_clients)]
-        second = sum(w * mp50.length(g_k) ** 2 for w, g_k in zip(weights, clients, strict=True))
-        best = mp50.newton(lambda y: mp50.objective(problem, y), [mp.mpf(0)] * problem.dim)
+    with precise.fifty_digits():
+        at, weights = precise.vector(x), [precise.number(w) for w in problem.exact_weights]
+        f, g, _ = precise.objective(problem, at)
+        clients = [precise.client(problem, k, at)[1] for k in range(problem.num_clients)]
+        second = sum(w * precise.length(g_k) ** 2 for w, g_k in zip(weights, clients, strict=True))
+        best = precise.minimiser(problem)
         balls = [instance.value, instance.square, instance.mean_square, instance.gradient_variance]
-        numbers = [f, mp50.length(g) ** 2, second, second - mp50.length(g) ** 2]
+        numbers = [f, precise.length(g) ** 2, second, second - precise.length(g) ** 2]
         balls += [instance.squared_distance, instance.initial_gap, *instance.minimizer]
-        numbers += [mp50.length(mp50.minus(at, best)) ** 2, f - mp50.objective(problem, best)[0], *best]
-        widened = [b + flint.arb(0, 1e-30) for b in balls]  # mpmath's own error, at 50 digits
-        assert mp50.encloses(widened, numbers)
+        numbers += [precise.length(at - best) ** 2, f - precise.objective(problem, best)[0], *best]
+        widened = [b + flint.arb(0, 1e-30) for b in balls]  # 50 digits' own error
+        assert precise.encloses(widened, numbers)
         assert max(float(b.rad()) for b in balls) < 1e-9
     with pytest.raises(Unmeasured, match="own functions are not enclosed"):
         instance.measure("spread")
