@@ -5,6 +5,7 @@ Matrices and vectors are NumPy object arrays of `fractions.Fraction`; `Terms` ar
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 import flint
@@ -31,6 +32,7 @@ ENTRIES = st.sampled_from(SMALL)
 POSITIVE = st.sampled_from(simplest_first({Fraction(p, q) for p in range(1, 13) for q in range(1, 13)}))
 
 
+@cache  # Hypothesis looks at each new strategy from all sides before it draws
 def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
     """Object arrays of small rationals; a byte is drawn for each, since Hypothesis takes long to draw lists."""
     size = int(np.prod(shape))
