@@ -12,6 +12,7 @@ import flint
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from rational_draws import simplest_first
 
 import fedconvex as fc
 from fedconvex import strategies
@@ -21,15 +22,9 @@ few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthChec
 Draw = Callable[[Any], Any]
 
 
-
-def simplest_first(values: set[Fraction]) -> list[Fraction]:
-    """So that what is drawn from the list shrinks to integers, to small numbers and to positive ones."""
-    return sorted(values, key=lambda v: (v.denominator, abs(v), v < 0))
-
-
-SMALL = simplest_first({Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3)})
+SMALL = simplest_first(Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3))
 ENTRIES = st.sampled_from(SMALL)
-POSITIVE = st.sampled_from(simplest_first({Fraction(p, q) for p in range(1, 13) for q in range(1, 13)}))
+POSITIVE = st.sampled_from(simplest_first(Fraction(p, q) for p in range(1, 13) for q in range(1, 13)))
 
 
 @cache  # Hypothesis looks at each new strategy from all sides before it draws

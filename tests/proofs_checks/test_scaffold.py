@@ -9,6 +9,7 @@ import pytest
 from claim_mutants import mutants, mutated_proofs
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.claims.on_runs.random_federations import random_federations
@@ -83,8 +84,8 @@ def fits(e: int, kappa: int) -> bool:
     return e**2 * q ** (2 * e) >= (e - 1) ** 2 + (e - first) ** 2 + (e - second) ** 2 * (e - 1) / (1 + 2 * q)
 
 
-fractions = st.fractions(-3, 3, max_denominator=4)
-inside = st.fractions(1, 100, max_denominator=10)
+fractions = rationals(-3, 3, 4)
+inside = rationals(1, 100, 10)
 
 
 client = st.tuples(inside, inside, fractions, fractions, fractions, fractions)

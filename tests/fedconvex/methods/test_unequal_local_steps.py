@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from problem_makers import ball_contains, terms_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -136,7 +137,7 @@ def run(name, problem, steps, x0, schedule, **options):
 
 @st.composite
 def federations(draw):
-    entries = st.fractions(-2, 2, max_denominator=3)
+    entries = rationals(-2, 2, 3)
     m, d = draw(st.integers(1, 4)), draw(st.integers(1, 2))
     rows = st.lists(st.lists(entries, min_size=d, max_size=d), min_size=1, max_size=2)
     designs = [draw(rows) for _ in range(m)]

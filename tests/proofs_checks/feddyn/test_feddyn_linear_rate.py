@@ -6,6 +6,7 @@ import pytest
 from claim_mutants import mutants, mutated_proofs
 from hypothesis import given
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 from fedconvex.proofs_checks.feddyn.linear import linear_rate
 from fedconvex.proofs_checks.kernel import Refused, theorem
@@ -30,11 +31,11 @@ def energy(w: F, g: list[F], a: list[F], b: list[F], alpha: F) -> F:
     return sum(x * x for x in away) / len(a)
 
 
-numbers = st.fractions(-3, 3, max_denominator=5)
-devices = st.lists(st.tuples(st.fractions(1, 9, max_denominator=6), numbers, numbers), min_size=1, max_size=4)
+numbers = rationals(-3, 3, 5)
+devices = st.lists(st.tuples(rationals(1, 9, 6), numbers, numbers), min_size=1, max_size=4)
 
 
-@given(devices, numbers, st.fractions(F(1, 4), 40, max_denominator=4))
+@given(devices, numbers, rationals(F(1, 4), 40, 4))
 def test_a_round_contracts_as_promised(of: list[tuple[F, F, F]], w: F, alpha: F) -> None:
     a, b, g = (list(part) for part in zip(*of, strict=True))
     rate = OF(alpha=alpha, mu=1, L=9)

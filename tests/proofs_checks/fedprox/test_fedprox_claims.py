@@ -9,6 +9,7 @@ import pytest
 from claim_mutants import mutants, mutated_proofs
 from hypothesis import given
 from hypothesis import strategies as st
+from rational_draws import rationals
 from slow_layer import some_of
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
@@ -184,7 +185,7 @@ def test_corollary_9_has_no_theorem() -> None:
 
 
 ROUNDS_OF = {"theorem6": 1, "remark8": 24, "remark8sharper": 1}
-numbers = st.fractions(Fraction(1, 9), 9, max_denominator=9)
+numbers = rationals(Fraction(1, 9), 9, 9)
 
 
 @pytest.mark.sample(1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -20,7 +21,7 @@ FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthChec
 
 
 def fractions(low, high):
-    return st.fractions(low, high, max_denominator=20)
+    return rationals(low, high, 20)
 
 
 @st.composite

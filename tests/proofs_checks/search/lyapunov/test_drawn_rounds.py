@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lyapunov_values import fractions_of, parts_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -29,7 +30,7 @@ FEW = settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress
 
 
 def fractions(low, high):
-    return st.fractions(low, high, max_denominator=20)
+    return rationals(low, high, 20)
 
 
 def every_draw(m, K):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lyapunov_values import fractions_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
@@ -30,7 +31,7 @@ METHODS = [
 REMOVE_DRIFT = METHODS[3:]
 FEW = settings(max_examples=20, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
                derandomize=True)  # fmt: skip
-NUMBERS = st.fractions(-3, 3, max_denominator=9)
+NUMBERS = rationals(-3, 3, 9)
 
 
 @pytest.mark.parametrize("s", [F(1, 4), F(1, 2), F(1)])
@@ -101,7 +102,7 @@ def first_gradient(found):
 
 def nonconvex_problem(data, m):
     """Clients a x²/2 − b x with curvatures from −1 to 1 whose mean is positive."""
-    a = [data.draw(st.fractions(-1, 1, max_denominator=9)) for _ in range(m - 1)]
+    a = [data.draw(rationals(-1, 1, 9)) for _ in range(m - 1)]
     a.append(F(1))
     while sum(a) <= 0:
         a[a.index(min(a))] += F(1, 2)

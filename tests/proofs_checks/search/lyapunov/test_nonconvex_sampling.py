@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lyapunov_values import fractions_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -28,7 +29,7 @@ METHODS = [
 ]  # fmt: skip
 FEW = settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
                derandomize=True)  # fmt: skip
-NUMBERS = st.fractions(-3, 3, max_denominator=9)
+NUMBERS = rationals(-3, 3, 9)
 
 
 @cache
@@ -51,7 +52,7 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
     m, K = count
     found = rate_of(method, m, K)
     weight, prices = found.function.entries[WEIGHT], found.function.prices
-    a = [data.draw(st.sampled_from([F(-1), F(1), data.draw(st.fractions(-1, 1, max_denominator=9))])) for _ in range(m)]
+    a = [data.draw(st.sampled_from([F(-1), F(1), data.draw(rationals(-1, 1, 9))])) for _ in range(m)]
     b = [data.draw(NUMBERS) for _ in a]
     problem = fc.Quadratic([np.array([[x]], dtype=object) for x in a], [np.array([x], dtype=object) for x in b])
     play = rounds_of(method, problem, "exact")

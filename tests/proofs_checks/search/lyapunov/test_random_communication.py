@@ -10,6 +10,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -91,7 +92,7 @@ def value(names, entries, x, h, gradients, values, product):
 
 FEW = settings(max_examples=40, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
                derandomize=True)  # fmt: skip
-NUMBERS = st.fractions(-3, 3, max_denominator=20)
+NUMBERS = rationals(-3, 3, 20)
 
 
 @FEW

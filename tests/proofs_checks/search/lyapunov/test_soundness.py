@@ -10,6 +10,7 @@ from full_program import Clients
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lyapunov_values import fractions_of, one_round_of_scaffold, parts_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -33,7 +34,7 @@ FEW = settings(
 
 
 def fractions(low, high):
-    return st.fractions(low, high, max_denominator=20)
+    return rationals(low, high, 20)
 
 
 @st.composite

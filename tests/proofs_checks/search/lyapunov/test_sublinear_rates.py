@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lyapunov_values import fractions_of
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -68,12 +69,12 @@ def test_drawn_clients():
 
 FEW = settings(max_examples=15, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
                derandomize=True)  # fmt: skip
-NUMBERS = st.fractions(-3, 3, max_denominator=9)
+NUMBERS = rationals(-3, 3, 9)
 
 
 def convex_problem(data, m):
     """Clients a x²/2 − b x with curvatures from 0 to 1, at least one of them positive; the minimiser, and ζ*²."""
-    a = [F(1), *(data.draw(st.fractions(0, 1, max_denominator=9)) for _ in range(m - 1))]
+    a = [F(1), *(data.draw(rationals(0, 1, 9)) for _ in range(m - 1))]
     b = [data.draw(NUMBERS) for _ in a]
     problem = fc.Quadratic([np.array([[x]], dtype=object) for x in a], [np.array([x], dtype=object) for x in b])
     x = sum(b) / sum(a)

@@ -10,6 +10,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.commands import main as cli
@@ -24,7 +25,7 @@ from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedRe
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-SMALL = st.fractions(-2, 2, max_denominator=8)
+SMALL = rationals(-2, 2, 8)
 CONVEX = SmoothConvex(1)
 DESCENT = {"metric": "descent", "dissimilarity": F(6, 5)}
 
@@ -85,7 +86,7 @@ def test_the_least_decrease_with_a_bound_for_every_client(m, clients, mu, B, gam
 
 @pytest.mark.slow
 @FEW
-@given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=8), mu=st.fractions(2, 8, max_denominator=4))
+@given(data=st.data(), gamma=rationals(0, 1, 8), mu=rationals(2, 8, 4))
 def test_no_inexact_round_decreases_by_less(data, gamma, mu):
     """By a solver of its own: the answers of quadratic clients in the plane, with residuals of every length allowed."""
     L_minus, B = F(1, 2), 2
@@ -95,13 +96,13 @@ def test_no_inexact_round_decreases_by_less(data, gamma, mu):
     )  # fmt: skip
     assert found.lower <= found.upper
     for _ in range(5):
-        a = [-L_minus + (1 + L_minus) * data.draw(st.fractions(0, 1, max_denominator=6)) for _ in range(4)]
+        a = [-L_minus + (1 + L_minus) * data.draw(rationals(0, 1, 6)) for _ in range(4)]
         H = [np.diag(a[:2]).astype(object), np.diag(a[2:]).astype(object)]
         gradients = [np.array([data.draw(SMALL), data.draw(SMALL)], dtype=object) for _ in range(2)]
         g = (gradients[0] + gradients[1]) / F(2)
         if sum(x @ x for x in gradients) > 2 * B**2 * (g @ g) or not any(g):
             continue
-        share = [gamma * data.draw(st.fractions(-1, 1, max_denominator=4)) for _ in range(2)]
+        share = [gamma * data.draw(rationals(-1, 1, 4)) for _ in range(2)]
         turned = [np.array([x[1], -x[0]]) if data.draw(st.booleans()) else x for x in gradients]
         steps = [
             (e * s - x) / (mu + np.diag(h)) for x, h, e, s in zip(gradients, H, turned, share, strict=True)
@@ -202,7 +203,7 @@ def test_solvers_that_are_not_analysed(solver, says):
 
 @pytest.mark.slow
 @FEW
-@given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=4))
+@given(data=st.data(), gamma=rationals(0, 1, 4))
 def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
     """Two clients on a line, K = 2 independent draws: all four outcomes by hand."""
     mu, B = F(5), F(2)
@@ -212,7 +213,7 @@ def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
     )  # fmt: skip
     assert found.lower <= found.upper
     for _ in range(10):
-        h = [data.draw(st.fractions(-1, 1, max_denominator=4)) for _ in range(2)]
+        h = [data.draw(rationals(-1, 1, 4)) for _ in range(2)]
         g = [data.draw(SMALL) for _ in range(2)]
         share = [gamma * data.draw(st.sampled_from([F(-1), F(0), F(1)])) for _ in range(2)]
         slope, curvature = sum(g) / F(2), sum(h) / F(2)

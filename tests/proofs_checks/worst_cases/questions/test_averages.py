@@ -8,6 +8,7 @@ import pytest
 from full_program import Clients
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.commands import main as cli
@@ -16,7 +17,7 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyCo
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 METRICS = ("average_gap", "mean_gap", "mean_gradient_norm")
-SMALL = st.fractions(-3, 3, max_denominator=8)
+SMALL = rationals(-3, 3, 8)
 
 
 def feddyn_points(prox, w, alpha, rounds, m):
@@ -73,7 +74,7 @@ def test_no_run_of_feddyn_is_above_the_proved_end(metric, m, rounds, data):
     alpha, L, G = F(4), F(1), F(1, 3)
     found = worst_case(fc.FedDyn(alpha=alpha), SmoothConvex(L), m, rounds, metric, heterogeneity=G)
     for _ in range(5):
-        h = [data.draw(st.fractions(0, 1, max_denominator=6)) for _ in range(m)]
+        h = [data.draw(rationals(0, 1, 6)) for _ in range(m)]
         c, w = [data.draw(SMALL) for _ in range(m)], data.draw(SMALL)
         c = [x - sum(c) / m for x in c]  # the minimiser is 0
         points = feddyn_points(
@@ -145,7 +146,7 @@ def test_clients_that_are_not_convex_need_their_own_points_or_gradients():
 
 
 @FEW
-@given(h=st.tuples(*[st.fractions(-1, 1, max_denominator=6)] * 2), c=st.tuples(SMALL, SMALL), w=SMALL)
+@given(h=st.tuples(*[rationals(-1, 1, 6)] * 2), c=st.tuples(SMALL, SMALL), w=SMALL)
 def test_no_run_with_stationary_points_of_its_own_is_above(h, c, w):
     alpha, S = F(20), F(1, 40)
     found = worst_case(fc.FedDyn(alpha=alpha), WeaklyConvex(1, 1), 2, 3, "mean_gradient_norm", spread=S)
