@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -67,11 +68,16 @@ METHODS = [
 ]  # fmt: skip
 
 
+@cache  # many federations for each proof
+def drawn(method, m, K):
+    return lyapunov(method, SmoothStronglyConvex(1, 4), m, participation=Uniform(K))
+
+
 @FEW
 @given(data=st.data(), method=st.sampled_from(METHODS), count=st.sampled_from([(2, 1), (3, 1), (3, 2), (4, 2)]))
 def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, count):
     m, K = count
-    found = lyapunov(method, SmoothStronglyConvex(1, 4), m, participation=Uniform(K))
+    found = drawn(method, m, K)
     assert found.lower <= found.upper
     if found.function is None:
         return
@@ -91,7 +97,7 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
 @pytest.mark.parametrize(("m", "K"), [(2, 1), (4, 1)])
 def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):
     """The second moments of the state, over every draw, on the federation that is the slowest."""
-    found = lyapunov(method, SmoothStronglyConvex(1, 4), m, participation=Uniform(K))
+    found = drawn(method, m, K)
     problem = found.federation()
     still = rounds_of(method, fc.Quadratic([np.eye(1) * a for a in problem.L], [np.zeros(1)] * m), "float")
     here = rounds_of(method, fc.Quadratic([np.eye(1) * a for a in problem.L], [np.ones(1)] + [np.zeros(1)] * (m - 1)))

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +29,7 @@ FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthChec
 SMALL = rationals(-2, 2, 8)
 CONVEX = SmoothConvex(1)
 DESCENT = {"metric": "descent", "dissimilarity": F(6, 5)}
+proved = cache(worst_case)  # many federations for each proof
 
 
 def inexact(gamma, clients=CONVEX, **how):
@@ -90,7 +92,7 @@ def test_the_least_decrease_with_a_bound_for_every_client(m, clients, mu, B, gam
 def test_no_inexact_round_decreases_by_less(data, gamma, mu):
     """By a solver of its own: the answers of quadratic clients in the plane, with residuals of every length allowed."""
     L_minus, B = F(1, 2), 2
-    found = worst_case(
+    found = proved(
         fc.FedProx(mu=mu), WeaklyConvex(L_minus, 1), 2, metric="descent", dissimilarity=B,
         local_solver=fc.ToInexactness(gamma),
     )  # fmt: skip
@@ -207,7 +209,7 @@ def test_solvers_that_are_not_analysed(solver, says):
 def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
     """Two clients on a line, K = 2 independent draws: all four outcomes by hand."""
     mu, B = F(5), F(2)
-    found = worst_case(
+    found = proved(
         fc.FedProx(mu=mu), WeaklyConvex(1, 1), "any", metric="descent", dissimilarity=B,
         local_solver=fc.ToInexactness(gamma), participation=fc.participation.Weighted(2),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import sys
 from fractions import Fraction as F
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyCo
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 METRICS = ("average_gap", "mean_gap", "mean_gradient_norm")
 SMALL = rationals(-3, 3, 8)
+proved = cache(worst_case)  # many runs for each proof
 
 
 def feddyn_points(prox, w, alpha, rounds, m):
@@ -72,7 +74,7 @@ def test_feddyn_against_the_program_without_symmetry(metric, m, rounds):
 def test_no_run_of_feddyn_is_above_the_proved_end(metric, m, rounds, data):
     """T rounds on random quadratics on a line, in fractions: nothing here is the code's under test."""
     alpha, L, G = F(4), F(1), F(1, 3)
-    found = worst_case(fc.FedDyn(alpha=alpha), SmoothConvex(L), m, rounds, metric, heterogeneity=G)
+    found = proved(fc.FedDyn(alpha=alpha), SmoothConvex(L), m, rounds, metric, heterogeneity=G)
     for _ in range(5):
         h = [data.draw(rationals(0, 1, 6)) for _ in range(m)]
         c, w = [data.draw(SMALL) for _ in range(m)], data.draw(SMALL)
@@ -149,7 +151,7 @@ def test_clients_that_are_not_convex_need_their_own_points_or_gradients():
 @given(h=st.tuples(*[rationals(-1, 1, 6)] * 2), c=st.tuples(SMALL, SMALL), w=SMALL)
 def test_no_run_with_stationary_points_of_its_own_is_above(h, c, w):
     alpha, S = F(20), F(1, 40)
-    found = worst_case(fc.FedDyn(alpha=alpha), WeaklyConvex(1, 1), 2, 3, "mean_gradient_norm", spread=S)
+    found = proved(fc.FedDyn(alpha=alpha), WeaklyConvex(1, 1), 2, 3, "mean_gradient_norm", spread=S)
     if not all(h) or sum(h) <= 0:
         return
     points = feddyn_points(
