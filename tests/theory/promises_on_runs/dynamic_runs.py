@@ -23,11 +23,11 @@ from bound_makers import (
 from hypothesis import assume
 from hypothesis import strategies as st
 from problem_makers import entries, identity, inverse, rank, terms_of
+from promises import Asked
 
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.statements.instance import Instance
-from fedconvex.theory import bounds_for
 
 
 class DynamicRuns:
@@ -48,7 +48,7 @@ class DynamicRuns:
         return participation.Uniform(self.P)
 
     def bounds(self, **given: Any) -> Any:
-        return bounds_for(self.method, self.problem, self.scheme, x0=self.x0, rounds=self.T, **given)
+        return Asked(self.method, self.problem, self.scheme, x0=self.x0, rounds=self.T, **given)
 
     def sequences(self, t: int) -> list[Any]:
         return list(product(self.sets, repeat=t))

@@ -5,7 +5,23 @@ from typing import Any
 
 from bound_makers import upper
 
-from fedconvex.theory.bounds import Applies
+from fedconvex import theory
+from fedconvex.statements.instance import Instance
+from fedconvex.theory.bounds import Applies, DoesNot, apply
+
+
+class Asked:
+    """`bounds_for(…)` of the statements that a test asks for, without the two hundred others."""
+
+    def __init__(
+        self, method: Any, problem: Any, scheme: Any = None, *, solver: Any = None, x0: Any = None,
+        rounds: int | None = None, **given: Any,
+    ) -> None:  # fmt: skip
+        self.setting = Instance(problem, method, scheme, solver, x0, rounds)
+        self.given = given
+
+    def __getitem__(self, identifier: str) -> Applies | DoesNot:
+        return apply(theory.statement(identifier), self.setting, self.given)
 
 
 def promised(bounds: Any, identifier: str) -> Any:

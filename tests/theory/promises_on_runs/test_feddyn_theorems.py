@@ -9,11 +9,11 @@ from dynamic_runs import DynamicRuns, dynamic_runs
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import few
-from promises import at_most, promised
+from promises import Asked, at_most, promised
 
 import fedconvex as fc
 from fedconvex.statements.instance import Instance
-from fedconvex.theory import bounds_for, feddyn
+from fedconvex.theory import feddyn
 from fedconvex.theory.bounds import Applies
 
 HALF = Fraction(1, 2)
@@ -73,7 +73,7 @@ ONE = fc.Quadratic([[[1]]], [[0]])
 )
 def test_the_theorems_are_loose_by_so_much_and_no_more(name: str, alpha: int, number: Fraction, loose: int) -> None:
     """On ½x² from 1, with one round: the gap is 1/2, the squared gradient 1."""
-    bound = promised(bounds_for(fc.FedDyn(alpha=alpha), ONE, x0=[1], rounds=1), f"feddyn.{name}")
+    bound = promised(Asked(fc.FedDyn(alpha=alpha), ONE, x0=[1], rounds=1), f"feddyn.{name}")
     assert number <= lower(bound)
     assert number > upper(bound) / (loose * Fraction(101, 100))
 
@@ -84,6 +84,6 @@ def test_theorem2_is_false_for_small_alpha() -> None:
         feddyn.convex_bound.calculator.formula(alpha=Fraction(1, 100), L=1, num_clients=1, num_active=1, T=1, D0=1, G=0)
         < HALF
     )
-    entry = bounds_for(fc.FedDyn(alpha=Fraction(1, 100)), ONE, x0=[1], rounds=1)["feddyn.theorem2"]
+    entry = Asked(fc.FedDyn(alpha=Fraction(1, 100)), ONE, x0=[1], rounds=1)["feddyn.theorem2"]
     assert not isinstance(entry, Applies)
     assert entry.assumption == "alpha >= 25*L"

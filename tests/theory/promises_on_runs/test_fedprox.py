@@ -14,12 +14,12 @@ from bound_makers import fraction, gradient, gradients, lower, mean, positive_we
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from problem_makers import entries, few, fractions, identity, inverse, logistics, terms_of, weighted
-from promises import at_most, promised
+from promises import Asked, at_most, promised
 
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.statements.instance import Instance
-from fedconvex.theory import bounds_for, fedprox
+from fedconvex.theory import fedprox
 from fedconvex.theory.bounds import Applies
 
 
@@ -64,7 +64,7 @@ class ProximalRound:
         return value(self.terms, self.average) + self.sampling
 
     def bounds(self, **given: Any) -> Any:
-        return bounds_for(self.method, self.problem, self.scheme, local_solver=self.solver, x0=self.w, **given)
+        return Asked(self.method, self.problem, self.scheme, solver=self.solver, x0=self.w, **given)
 
     def draws(self) -> Iterator[tuple[Fraction, np.ndarray]]:
         """The probability and the server's point of every K-tuple."""
@@ -207,7 +207,7 @@ def test_fedprox_on_logistic_losses(problem: Any, data: Any) -> None:
     best = fedprox.best_mu(L=fraction(instance.smoothness), L_minus=0, B=B, gamma=0, K=K)
     assume(best is not None)
     method, scheme = fc.FedProx(mu=float(best.mu)), participation.Weighted(K)
-    rho = float(promised(bounds_for(method, problem, scheme, x0=w), "fedprox.theorem4"))
+    rho = float(promised(Asked(method, problem, scheme, x0=w), "fedprox.theorem4"))
     clients = [k for k in range(problem.num_clients) if problem.weights[k] > 0]
     answers = {k: fc.simulate(method, problem, 1, participation.Schedule([[k]]), x0=w).points[1] for k in clients}
     expected = sum(
