@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 from fedconvex.statements import Statement
 from fedconvex.theory import feddyn
 
-positive = st.fractions(min_value=Fraction(1, 20), max_value=20, max_denominator=20)
+positive = rationals(Fraction(1, 20), 20, 20)
 
 
 @st.composite
@@ -19,9 +20,9 @@ def settings(draw: Any) -> dict[str, Any]:
     """L, mu ≤ L, P ≤ m, and an α that all theorems admit."""
     m = draw(st.integers(1, 30))
     P, L = draw(st.integers(1, m)), draw(positive)
-    mu = L * draw(st.fractions(min_value=Fraction(1, 100), max_value=1, max_denominator=100))
+    mu = L * draw(rationals(Fraction(1, 100), 1, 100))
     devices = {"num_clients": Fraction(m), "num_active": Fraction(P)}
-    alpha = feddyn.smallest_alpha_one_gradient_nonconvex(L=L, **devices) * draw(st.fractions(1, 4, max_denominator=9))
+    alpha = feddyn.smallest_alpha_one_gradient_nonconvex(L=L, **devices) * draw(rationals(1, 4, 9))
     return {"alpha": alpha, "L": L, "mu": mu, **devices}
 
 
@@ -129,7 +130,7 @@ def covered(case: Any, given: dict[str, Any], larger: Any) -> bool:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("case", THEOREMS)
-@given(given=settings(), larger=st.fractions(1, 9, max_denominator=9))
+@given(given=settings(), larger=rationals(1, 9, 9))
 def test_theorems_2_to_4_round_their_lemmas_up(case: Any, given: dict[str, Any], larger: Any) -> None:
     assert covered(case, given, larger)
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import (
@@ -34,7 +35,7 @@ Rows = list[list[Fraction]]
 objects = partial(np.array, dtype=object)
 FEW = settings(max_examples=25, deadline=None)
 
-entries = st.fractions(min_value=-1, max_value=1, max_denominator=30)
+entries = rationals(-1, 1, 30)
 
 
 @st.composite

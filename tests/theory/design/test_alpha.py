@@ -8,7 +8,7 @@ import flint
 import pytest
 from design_draws import BITS, TINY, counts, fraction_of, nonnegative, positive
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from rational_draws import rationals
 from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
@@ -122,7 +122,7 @@ BY_HAND: dict[str, Callable[..., Fraction]] = {
 
 
 @pytest.mark.parametrize("case", THRESHOLDS)
-@given(L=positive, part=st.fractions(min_value=Fraction(1, 100), max_value=1, max_denominator=100), m=counts)
+@given(L=positive, part=rationals(Fraction(1, 100), 1, 100), m=counts)
 @settings(max_examples=30)
 def test_smallest_alpha(case: str, L: Fraction, part: Fraction, m: dict[str, int]) -> None:
     """The theorem accepts it, and refuses what is a tiny bit less."""

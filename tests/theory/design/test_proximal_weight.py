@@ -12,6 +12,7 @@ import reference_rho
 from design_draws import BITS, TINY, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rational_draws import rationals
 from reference_rho import ball, some_mu_decreases
 from scipy.optimize import minimize_scalar
 
@@ -20,8 +21,8 @@ from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
 
 SHARPNESS = flint.arb(2) ** -90
-dissimilarity = st.fractions(min_value=1, max_value=4, max_denominator=100)
-inexactness = st.one_of(st.just(Fraction(0)), st.fractions(min_value=0, max_value=1, max_denominator=200))
+dissimilarity = rationals(1, 4, 100)
+inexactness = st.one_of(st.just(Fraction(0)), rationals(0, 1, 200))
 devices = st.one_of(st.sampled_from([2, 3, 8, 18, 50]), st.integers(1, 4000))
 
 

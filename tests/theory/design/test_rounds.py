@@ -10,6 +10,7 @@ import pytest
 from design_draws import BITS, TINY, nonnegative, positive
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rational_draws import rationals
 from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
@@ -27,7 +28,7 @@ def fedsplit_bound(t: int, kappa: Fraction, initial_distance: Fraction, num_clie
     initial_distance=positive,
     num_clients=st.integers(1, 100),
     epsilon=st.fractions(min_value=Fraction(1, 10**6), max_value=10, max_denominator=10**6),
-    share=st.one_of(st.just(Fraction(0)), st.fractions(min_value=0, max_value=2, max_denominator=50)),
+    share=st.one_of(st.just(Fraction(0)), rationals(0, 2, 50)),
 )
 def test_fedsplit_rounds(
     kappa: Fraction, initial_distance: Fraction, num_clients: int, epsilon: Fraction, share: Fraction
@@ -85,10 +86,10 @@ def nesterov_bound(t: int, stepsize: Fraction, mu: Fraction, L: Fraction, distan
 
 @given(
     mu=positive,
-    ratio=st.fractions(min_value=1, max_value=30, max_denominator=20),
+    ratio=rationals(1, 30, 20),
     distance=positive,
     epsilon=st.fractions(min_value=Fraction(1, 10**4), max_value=10, max_denominator=10**4),
-    part=st.one_of(st.none(), st.fractions(min_value=Fraction(1, 20), max_value=Fraction(5, 2), max_denominator=40)),
+    part=st.one_of(st.none(), rationals(Fraction(1, 20), Fraction(5, 2), 40)),
 )
 def test_nesterov_rounds(
     mu: Fraction, ratio: Fraction, distance: Fraction, epsilon: Fraction, part: Fraction | None
