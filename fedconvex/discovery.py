@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 from typing import Any, final
 
 from fedconvex.names import unknown_attribute
+from fedconvex.syntax_trees import syntax_tree
 
 
 @final
@@ -105,7 +106,7 @@ def _modules(package: str) -> Iterator[tuple[str, Any]]:
 def _sources(package: str) -> Iterator[tuple[str, ast.Module]]:
     for name, loader in _modules(package):
         # The loader and not the file: it also reads a package that is installed as a zip archive.
-        yield name, ast.parse(loader.get_source(f"{package}.{name}"))
+        yield name, syntax_tree(loader.get_source(f"{package}.{name}"))
 
 
 def _last_name(expression: ast.expr) -> str:

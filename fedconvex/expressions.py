@@ -14,6 +14,7 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.names import suggestion
+from fedconvex.syntax_trees import expression_tree
 
 
 def _product(left: Any, right: Any) -> Any:
@@ -69,7 +70,7 @@ def evaluate(text: str, names: Mapping[str, Any], where: str = "expression", exa
 def parsed(text: Any, names: Mapping[str, Any], where: str, example: str = EXAMPLE) -> ast.expr:
     """The expression's syntax tree, after checking that every node is one that `evaluate` allows."""
     try:
-        tree: ast.expr = ast.parse(text, mode="eval").body
+        tree = expression_tree(text)
     except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested deeply
         raise InvalidInput(where, text, f"is no formula: {error}", f"write such as {example}") from None
     for node in ast.walk(tree):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from fedconvex.syntax_trees import syntax_tree
 from fedconvex.verdicts import Verdict
 
 LINES, WIDTH = 20, 120
@@ -76,7 +77,7 @@ def _problems(witness: Witness) -> Iterator[str]:
     if any(len(line) > WIDTH for line in lines):
         yield f"the program has lines of more than {WIDTH} characters"
     try:
-        tree = ast.parse(witness.program)
+        tree = syntax_tree(witness.program)
     except SyntaxError as error:
         yield f"the program cannot be read: {error}"
         return

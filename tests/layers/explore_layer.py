@@ -8,6 +8,8 @@ go on another day.
 
 import re
 import secrets
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +76,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 examples_of(test, config.option.examples)
     if config.option.explored is not None:
         count, record = config.option.examples, read(config.option.explored)
-        old = [item for item in items if is_explored(record.get(item.nodeid), count)]
-        config.hook.pytest_deselected(items=old)
-        items[:] = [item for item in items if item not in old]
+        old = [is_explored(record.get(item.nodeid), count) for item in items]
+        config.hook.pytest_deselected(items=[*compress(items, old)])
+        items[:] = compress(items, map(not_, old))
 
 
 def examples_of(test: Any, count: int) -> None:

@@ -33,7 +33,7 @@ class Record:
     """The plugin of the process that hears of every test: it writes what has passed."""
 
     def __init__(self, path: Path, seed: str) -> None:
-        self.path, self.seed = path, int(seed)
+        self.path, self.seed = path, int(seed) if seed.isdigit() else seed  # Hypothesis takes any text
         self.passed: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
