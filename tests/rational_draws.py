@@ -17,7 +17,7 @@ def simplest_first(values: Iterable[Fraction]) -> list[Fraction]:
 
 
 @cache
-def rationals(low: Fraction | int, high: Fraction | int, max_denominator: int) -> st.SearchStrategy[Fraction]:
+def rationals(low: Fraction | int, high: Fraction | int, max_denominator: int = 20) -> st.SearchStrategy[Fraction]:
     """Any of low ≤ p/q ≤ high with q ≤ max_denominator, and the bounds, each as likely."""
     denominators = range(1, max_denominator + 1)
     inside = [Fraction(p, q) for q in denominators for p in range(ceil(low * q), floor(high * q) + 1)]

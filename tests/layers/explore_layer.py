@@ -8,13 +8,14 @@ go on another day.
 
 import re
 import secrets
+from contextlib import ExitStack
 from itertools import compress
 from operator import not_
 from pathlib import Path
 from typing import Any
 
 import pytest
-from explored_record import Record, is_explored, read
+from explored_record import is_explored, read, recording
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
@@ -55,8 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.option.hypothesis_seed is None:
             config.option.hypothesis_seed = str(secrets.randbelow(10**9))
         if config.option.explored is not None and not hasattr(config, "workerinput"):
-            read(config.option.explored)  # an error now, not after hours
-            config.pluginmanager.register(Record(config.option.explored, config.option.hypothesis_seed))
+            held = ExitStack()
+            config.add_cleanup(held.close)
+            record = held.enter_context(recording(config.option.explored, config.option.hypothesis_seed))
+            config.pluginmanager.register(record)
     elif hasattr(providers, "_get_local_constants"):
         # Hypothesis draws constants of the modules that are loaded, too: which ones depends on the tests before
         providers._get_local_constants = providers.Constants

@@ -2,11 +2,14 @@
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
 from explore_layer import CHOSEN
 from explored_record import is_explored, read
+
+from fedconvex.locks import locked
 
 DRAWS = """
 try:
@@ -86,15 +89,25 @@ def test_so_many_examples_are_drawn_as_asked_for_whatever_a_test_sets(inner: pyt
         (("-m", "not explore", "--examples", "5"), "add -m explore"),
         (("-m", "explore", "--explored", "new.json"), "add --examples 20000"),
         (("-m", "explore", "--examples", "5", "--explored", "tox.ini"), "is no record"),
+        (("-m", "explore", "--examples", "5", "--explored", "list.json"), "is no record"),
+        (("-m", "explore", "--examples", "5", "--explored", "lacks.json"), "is no record"),
+        (("-m", "explore", "--examples", "5", "--explored", "folder"), "is no record"),
+        (("-m", "explore", "--examples", "5", "--explored", "nowhere/new.json"), "nowhere"),
+        (("-m", "explore", "--examples", "5", "--explored", "held.json"), "works on it since"),
     ],
 )
-def test_a_number_of_examples_that_nobody_would_draw_is_refused(
+def test_what_nobody_can_explore_is_refused_before_any_work(
     inner: pytest.Pytester, words: tuple[str, ...], told: str
 ) -> None:
-    done = inner.runpytest_subprocess("-p", "no:xdist", "-p", "no:cacheprovider", *words)
+    (inner.path / "folder").mkdir()
+    (inner.path / "list.json").write_text("[1]")
+    (inner.path / "lacks.json").write_text('{"tests/test_a.py::test_a": {"seed": 1}}')
+    with locked(inner.path / "held.json", "--explored"):
+        done = inner.runpytest_subprocess("-p", "no:xdist", "-p", "no:cacheprovider", *words)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     said = done.stderr.str()
-    assert f"{words[-2]} {words[-1]}: " in said
+    assert words[-2] in said
+    assert words[-1] in said
     assert told in said
     assert "Traceback" not in said
 
@@ -139,6 +152,29 @@ def test_a_long_exploration_goes_on_where_it_ended(inner: pytest.Pytester, proce
     assert "passed" not in explore(30)
     assert explore(31)["passed"] == 2
     assert {entry["examples"] for entry in json.loads(record.read_text()).values()} == {2, 31}
+
+
+@pytest.mark.slow
+def test_a_killed_exploration_loses_nothing_that_has_passed(inner: pytest.Pytester) -> None:
+    inner.makepyfile("""
+        import os, pathlib, signal
+        from hypothesis import given, strategies as st
+        @given(st.integers())
+        def test_first(number):
+            pass
+        @given(st.integers())
+        def test_second(number):
+            if not pathlib.Path("spared").exists():
+                os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    words = ("-p", "no:xdist", "-p", "no:cacheprovider", "-m", "explore", "--explored", "done.json", "--examples", "20")
+    assert inner.runpytest_subprocess(*words, "--hypothesis-seed=any text").ret == -signal.SIGKILL
+    (entry,) = json.loads((inner.path / "done.json").read_text()).values()
+    assert entry == {"examples": 20, "all": False, "seed": "any text"}
+    (inner.path / "spared").touch()
+    assert inner.runpytest_subprocess(*words).parseoutcomes() == {"passed": 1, "deselected": 1}
+    assert len(json.loads((inner.path / "done.json").read_text())) == 2
+    assert [file.name for file in inner.path.iterdir() if "fedconvex" in file.name] == []
 
 
 def test_what_is_recorded_as_explored_are_tests_with_twenty_thousand_examples() -> None:

@@ -20,13 +20,9 @@ from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
-def fractions(low, high):
-    return rationals(low, high, 20)
-
-
 @st.composite
 def methods(draw):
-    s = draw(fractions(F(1, 20), F(3, 2)))
+    s = draw(rationals(F(1, 20), F(3, 2)))
     steps = draw(st.integers(1, 2))
     return draw(
         st.sampled_from([
@@ -42,12 +38,12 @@ def federations(draw, low, high, clients, dim=2):
     """Quadratics with rational eigenvalues in [low, high] and rational rotations, pulls of mean 0."""
     hessians = []
     for _ in range(clients):
-        a, b = (low + (high - low) * draw(fractions(0, 1)) for _ in range(dim))
-        t = draw(fractions(-2, 2))
+        a, b = (low + (high - low) * draw(rationals(0, 1)) for _ in range(dim))
+        t = draw(rationals(-2, 2))
         c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
         Q = np.array([[c, -s], [s, c]], dtype=object)
         hessians.append(Q @ np.diag([a, b]).astype(object) @ Q.T)
-    pulls = [np.array([draw(fractions(-3, 3)) for _ in range(dim)], dtype=object) for _ in range(clients)]
+    pulls = [np.array([draw(rationals(-3, 3)) for _ in range(dim)], dtype=object) for _ in range(clients)]
     centre = sum(pulls[1:], start=pulls[0]) / F(clients)
     return fc.Quadratic(hessians, [pull - centre for pull in pulls])
 
@@ -55,8 +51,8 @@ def federations(draw, low, high, clients, dim=2):
 @FEW
 @given(
     method=methods(),
-    mu=fractions(F(1, 10), 1),
-    ratio=fractions(1, 20),
+    mu=rationals(F(1, 10), 1),
+    ratio=rationals(1, 20),
     m=st.sampled_from([1, 2, 3]),
     metric=st.sampled_from(["distance", "gap", "gradient_norm"]),
     data=st.data(),
@@ -68,21 +64,21 @@ def test_no_federation_is_above_the_proved_end(method, mu, ratio, m, metric, dat
     assert found.certificate is not None, found.says
     for _ in range(3):
         problem = data.draw(federations(mu, mu * ratio, m))
-        start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
+        start = np.array([data.draw(rationals(-3, 3)) for _ in range(2)], dtype=object)
         happens = attained_ratio(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or happens <= found.upper
 
 
 @pytest.mark.slow
 @FEW
-@given(mu=fractions(0, 3), L_minus=fractions(0, 1), B=fractions(1, 3), m=st.sampled_from([2, 3]), data=st.data())
+@given(mu=rationals(0, 3), L_minus=rationals(0, 1), B=rationals(1, 3), m=st.sampled_from([2, 3]), data=st.data())
 def test_no_federation_decreases_by_less(mu, L_minus, B, m, data):
     mu = mu + L_minus + F(1, 10)
     found = worst_case(fc.FedProx(mu=mu), WeaklyConvex(L_minus, 1), m, metric="descent", dissimilarity=B)
     assert found.lower <= found.upper
     for _ in range(3):
         problem = data.draw(federations(-L_minus, F(1), m))
-        start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
+        start = np.array([data.draw(rationals(-3, 3)) for _ in range(2)], dtype=object)
         happens = attained_ratio(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or -happens >= found.lower
 

@@ -30,10 +30,6 @@ FEW = settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress
                derandomize=True)  # fmt: skip
 
 
-def fractions(low, high):
-    return rationals(low, high, 20)
-
-
 def every_draw(m, K):
     return [Draw(np.array(chosen), np.ones(K, dtype=np.int64)) for chosen in combinations(range(m), K)]
 
@@ -81,11 +77,11 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
     assert found.lower <= found.upper
     if found.function is None:
         return
-    curvatures = [data.draw(st.sampled_from([F(1), F(4), data.draw(fractions(1, 4))])) for _ in range(m)]
+    curvatures = [data.draw(st.sampled_from([F(1), F(4), data.draw(rationals(1, 4))])) for _ in range(m)]
     hessians = [np.array([[a]], dtype=object) for a in curvatures]
-    pulls = [np.array([data.draw(fractions(-3, 3))], dtype=object) for _ in range(m)]
+    pulls = [np.array([data.draw(rationals(-3, 3))], dtype=object) for _ in range(m)]
     here = rounds_of(found.method, fc.Quadratic(hessians, pulls), "exact")
-    start = here.start(here.arithmetic.array([data.draw(fractions(-3, 3))]))
+    start = here.start(here.arithmetic.array([data.draw(rationals(-3, 3))]))
     errors = here.advance(start, data.draw(st.sampled_from(every_draw(m, K))))
     still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact")
     after = [value(found.function, still.advance(errors, draw), curvatures) for draw in every_draw(m, K)]

@@ -33,13 +33,9 @@ FEW = settings(
 )
 
 
-def fractions(low, high):
-    return rationals(low, high, 20)
-
-
 @st.composite
 def methods(draw, L):
-    s, steps = draw(fractions(F(1, 20), F(6, 5))) / L, draw(st.integers(1, 4))
+    s, steps = draw(rationals(F(1, 20), F(6, 5))) / L, draw(st.integers(1, 4))
     return draw(
         st.sampled_from([
             fc.Scaffold(stepsize=s, local_steps=steps), fc.Scaffold(stepsize=s, local_steps=steps, option=1),
@@ -55,8 +51,8 @@ def federations(draw, low, high, clients):
     """Quadratics in a plane with rational eigenvalues and directions."""
     hessians = []
     for _ in range(clients):
-        a, b = (low + (high - low) * draw(st.sampled_from([0, 1, draw(fractions(0, 1))])) for _ in range(2))
-        t = draw(fractions(-2, 2))
+        a, b = (low + (high - low) * draw(st.sampled_from([0, 1, draw(rationals(0, 1))])) for _ in range(2))
+        t = draw(rationals(-2, 2))
         c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
         Q = np.array([[c, -s], [s, c]], dtype=object)
         hessians.append(Q @ np.diag([a, b]).astype(object) @ Q.T)
@@ -102,7 +98,7 @@ def contraction(found, hessians, pulls, x0):
 
 
 @FEW
-@given(data=st.data(), mu=fractions(F(1, 10), 1), ratio=fractions(1, 20), m=st.integers(1, 3))
+@given(data=st.data(), mu=rationals(F(1, 10), 1), ratio=rationals(1, 20), m=st.integers(1, 3))
 def test_no_round_contracts_less_than_what_is_proved(data, mu, ratio, m):
     L = mu * ratio
     found = lyapunov(data.draw(methods(L)), SmoothStronglyConvex(mu, L))
@@ -111,9 +107,9 @@ def test_no_round_contracts_less_than_what_is_proved(data, mu, ratio, m):
         assert found.lower > 1
         return
     for _ in range(3):
-        pulls = [np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object) for _ in range(m)]
+        pulls = [np.array([data.draw(rationals(-3, 3)) for _ in range(2)], dtype=object) for _ in range(m)]
         hessians = data.draw(federations(mu, L, m))
-        after, before = contraction(found, hessians, pulls, [data.draw(fractions(-3, 3)) for _ in range(2)])
+        after, before = contraction(found, hessians, pulls, [data.draw(rationals(-3, 3)) for _ in range(2)])
         assert after <= found.upper * before
 
 
