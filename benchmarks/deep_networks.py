@@ -82,7 +82,7 @@ class ByKernel(nn.Module):
 Models = Callable[[], tuple[nn.Module, nn.Module]]  # the one that is run here, and the loop's
 CASES: dict[str, tuple[float, int, Models, Callable[[], Samples]]] = {  # the target, the size of batches, …
     "CNN with max-pooling": (1.3, 20, lambda: (models.two_layer_cnn(),) * 2, images),
-    "LSTM": (1.2, 20, lambda: (models.character_lstm(80), ByKernel()), lambda: texts(80)),
+    "LSTM": (1.5, 20, lambda: (models.character_lstm(80), ByKernel()), lambda: texts(80)),
     "tiny transformer": (1.2, 10, lambda: (Encoder(16),) * 2, lambda: texts(16)),
     "transformer": (1.0, 20, lambda: (Encoder(32),) * 2, lambda: texts(32)),
 }
