@@ -1,6 +1,7 @@
 """Assumptions are PROVED only where they hold and REFUTED only where they fail, decided exactly by other algorithms."""
 
-from dataclasses import dataclass
+import pickle
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -386,6 +387,18 @@ def test_every_assumption_is_used_by_some_statement() -> None:
     exported = {v for v in vars(known).values() if isinstance(v, type) and issubclass(v, Assumption)}
     # no claim speaks of the last two: they are measured, compared with other constants, and δ has worst cases
     assert exported - {Assumption, StepsizeAtMost, known.ObjectiveGap, known.SimilarHessians} <= used
+
+
+def test_words_and_parameters_are_those_of_the_copy() -> None:
+    """Found once for an assumption, they are not carried over to one with other fields."""
+    first = known.Smooth()
+    assert (str(first), first.parameters) == ("every client's function is L-smooth", ("L",))
+    other = replace(first, L="beta")
+    assert (str(other), other.parameters) == ("every client's function is beta-smooth", ("beta",))
+    copied = pickle.loads(pickle.dumps(first))
+    assert copied == first
+    assert hash(copied) == hash(known.Smooth())
+    assert repr(copied) == repr(known.Smooth())
 
 
 @few
