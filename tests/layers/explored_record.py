@@ -1,4 +1,4 @@
-"""`-m explore --examples N --explored FILE`: a long exploration goes on where an earlier one ended.
+"""`-m explore --examples N --explored=FILE`: a long exploration goes on where an earlier one ended.
 
 FILE names the tests that have passed, each with its examples and the seed that drew them. A test with N examples there
 is not repeated, nor one with all the examples that there are; another one is added as soon as it has passed.
