@@ -38,7 +38,7 @@ def exploring(config: pytest.Config) -> bool:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--examples", type=int, help="with -m explore: examples of each property, instead of a hundred")
-    told = "with --examples, after `=`: leave out the tests that FILE says have passed with as many, add those that pass"
+    told = "with --examples, after `=`: leave out what FILE says has passed with as many, add what passes"
     parser.addoption("--explored", type=Path, metavar="FILE", help=told)
 
 
