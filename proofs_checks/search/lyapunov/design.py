@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -12,6 +12,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
+from fedconvex.progress import track
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import ClosedForm, closed_forms, theorem
 from fedconvex.proofs_checks.search.lyapunov.design_result import CurvePoint, Design
 from fedconvex.proofs_checks.search.lyapunov.designed_parameters import (
@@ -120,8 +121,9 @@ class _Question:
         own = self.local_solver is None  # statements are about the method's own
         return Design(
             method, rate, dict(zip(self.varied.names, values, strict=True)), self.per, self.units(method),
-            self.curve(values), {name: self._flat(n, values, cost) for n, name in enumerate(self.varied.names)}, forms,
+            {name: self._flat(n, values, cost) for n, name in enumerate(self.varied.names)}, forms,
             theorem(method, self.clients, rate.upper, self.participation, self.num_clients) if own else None, before,
+            partial(self.curve, values),
         )  # fmt: skip
 
     @property
@@ -149,9 +151,11 @@ class _Question:
         names = real_parameters(self.varied)
         kinds = dimensions(self.varied, names, self._attained, self.clients.highest) if names else {}
         return ParameterSearch(
-            self.varied, lambda method: self.cost(method, attained_rate(method, *self._rest)), self.clients,
-            tuple(kinds.get(name) for name in self.varied.names),
-        )  # fmt: skip
+            self.varied, self._attained_cost, self.clients, tuple(kinds.get(name) for name in self.varied.names)
+        )
+
+    def _attained_cost(self, method: Method) -> float:
+        return self.cost(method, attained_rate(method, *self._rest))
 
     def _attained(self, method: Method, factor: Fraction) -> Fraction:
         """What is attained where all functions, and the local solver's steps, are scaled."""
@@ -171,7 +175,7 @@ class _Question:
             return self.cost(method, proofs[values].upper)
 
         near = ParameterSearch(self.varied, measure, self.clients, self.search.dimensions)
-        found = near.descended(start)
+        found = near.descended(start, show=True)
         near.at(found)
         return found, proofs[found]
 
@@ -225,14 +229,13 @@ class _Question:
     def curve(self, best: Values) -> tuple[CurvePoint, ...]:
         """Over each parameter alone, with the others at their best."""
         found = []
-        for n, name in enumerate(self.varied.names):
-            for value in self._around(n, best):
-                values = (*best[:n], value, *best[n + 1 :])
-                try:
-                    rate = self.rate(values)
-                except InvalidInput:  # such as biased with more local steps
-                    continue
-                found.append(CurvePoint(name, value, rate.lower, rate.upper, self.units(rate.method)))
+        points = [(n, value) for n in range(len(best)) for value in self._around(n, best)]
+        for n, value in track(points, f"{self.varied.kind.__name__}: rates beside the best"):
+            try:
+                rate = self.rate((*best[:n], value, *best[n + 1 :]))
+            except InvalidInput:  # such as biased with more local steps
+                continue
+            found.append(CurvePoint(self.varied.names[n], value, rate.lower, rate.upper, self.units(rate.method)))
         return tuple(found)
 
     def _around(self, n: int, best: Values) -> Iterator[Any]:

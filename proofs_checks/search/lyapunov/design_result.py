@@ -1,8 +1,9 @@
 """The answer of `design`: parameters, the rate that is proved for them, and how much depends on them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING, Any, final
 
@@ -50,7 +51,7 @@ class Design(ShownResult):
         rate: its `Rate`: `rate.upper` is proved, `rate.lower` is attained.
         parameters: the designed ones, by name.
         per: what was to be saved, and `units` of it in a round.
-        curve: rates with other values of one parameter at a time, each with a proof of its own.
+        curve: rates with other values of one parameter at a time, each with a proof of its own: proved when first read.
         flat: for each parameter a range around it whose two ends need at most 1.1 times as many units, as proved.
         closed_forms: formulas in μ and L of designed parameters, where one was found: as good here as the best found,
             and a local optimum of what quadratics attain at two other condition numbers. Not proved to be optimal.
@@ -63,11 +64,15 @@ class Design(ShownResult):
     parameters: Mapping[str, Any]
     per: str
     units: Fraction
-    curve: tuple[CurvePoint, ...]
     flat: Mapping[str, tuple[Any, Any]]
     closed_forms: Mapping[str, ClosedForm]
     theorem: str | None
     before: Rate | None
+    _prove_curve: Callable[[], tuple[CurvePoint, ...]]
+
+    @cached_property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        return self._prove_curve()
 
     def rounds(self, reduction: Any = Fraction(1, 10**6)) -> int:
         """The rounds after which V is proved to be at most this part of its first value: the fewest T, upper^T <= it.

@@ -15,6 +15,7 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method
+from fedconvex.progress import track
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
 DIGITS = 5  # of the real numbers that are tried: long fractions are slow
@@ -77,7 +78,7 @@ class ParameterSearch:
         for values in product(*grids):
             groups.setdefault(tuple(values[n] for n in whole), []).append(values)
         found = []
-        for _, group in sorted(groups.items()):
+        for _, group in track(sorted(groups.items()), f"{self.varied.kind.__name__}: parameters"):
             starts = sorted(group, key=self.at)[: BEST if len(groups) == 1 else 1]
             found += [self.descended(start) for start in starts if self.at(start) < inf]
         found.sort(key=self.at)
@@ -85,12 +86,12 @@ class ParameterSearch:
             found.insert(0, self._between(found[0], whole[0], most_steps))
         return list(dict.fromkeys(sorted(found, key=self.at)))
 
-    def descended(self, start: Values) -> Values:
+    def descended(self, start: Values, show: bool = False) -> Values:
         """The best point that a search from here finds: each real parameter times a ratio, and pairs of them."""
         real = [n for n, dimension in enumerate(self.dimensions) if dimension is not None]
         ratio, here = 2 ** (1 / PER_OCTAVE.get(len(self.dimensions), 1)), start
         moves = [move for move in product((1, -1, 0), repeat=len(real)) if any(move)]
-        for _ in range(SHRINKS):
+        for _ in track(range(SHRINKS), f"{self.varied.kind.__name__}: parameters by proofs", show):
             ratio = ratio**0.5
             for _ in range(4):  # steps of this size
                 tried = [self._moved(here, real, move, ratio) for move in moves]

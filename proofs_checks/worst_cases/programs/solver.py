@@ -139,6 +139,7 @@ def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray)
     """min objective·x with b − Ax in the cones: x, the dual solution, and the solver's status."""
     import clarabel
     from scipy import sparse
+    from scipy.linalg import cython_blas, cython_lapack  # noqa: F401  Clarabel panics if Ctrl-C ends its import of them
 
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -1,5 +1,6 @@
 """Designed parameters: optima that are known, the best of a grid by a second route, and what is refused."""
 
+import pickle
 from fractions import Fraction as F
 
 import numpy as np
@@ -131,6 +132,8 @@ def test_what_is_saved_matters():
 def test_quadratics_of_a_method_that_several_steps_bias():
     found = design(fc.FedGD(stepsize=1), Quadratics(1, 9))  # with more steps the fixed point is biased
     assert found.parameters == {"stepsize": F(1, 5), "local_steps": 1}
+    copied = pickle.loads(pickle.dumps(found))  # noqa: S301  its curve is proved where it is read
+    assert copied.curve == found.curve == pickle.loads(pickle.dumps(found)).curve  # noqa: S301
     assert {one.value for one in found.curve if one.parameter == "local_steps"} == {1}
 
 
