@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, floor, lcm
 from typing import Any, final
 
@@ -102,6 +102,7 @@ def count_range(least: Any, most: Any, what: str, smallest: int = 1) -> tuple[in
     return low, high
 
 
+@lru_cache(maxsize=1024)  # Hypothesis examines each new strategy, which takes longer than to draw from it
 def numbers_in_interval(
     low: Fraction | None, high: Fraction | None, *, open_low: bool, open_high: bool, integer: bool
 ) -> Any:
