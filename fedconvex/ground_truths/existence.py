@@ -22,6 +22,7 @@ from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.sparse import dense
 
 COPIES = 6  # of the matrix of margins: as given, scaled, and in the linear program
+METHODS = ("highs", "highs-ipm")  # simplex, and for the rare program that it does not decide, interior points
 DENOMINATOR_LIMIT = 10**6  # of the rational directions that are checked exactly
 
 
@@ -82,19 +83,22 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
     scaled = scaled / np.maximum(abs(scaled).max(axis=1, keepdims=True), 1e-300)
     count, dim = scaled.shape
     # maximise Σ min(margin, 1) subject to margins >= 0: positive iff the data are (perhaps weakly) separable
-    result: Any = linprog(
-        np.concatenate([np.zeros(dim), -np.ones(count)]),
-        A_ub=np.hstack([-scaled, np.eye(count)]) if count * dim < 2_000_000 else _sparse(scaled),
-        b_ub=np.zeros(count),
-        bounds=[(None, None)] * dim + [(0, 1)] * count,
-        method="highs",
-    )
-    if result.status != 0 or -result.fun < 0.5:  # the optimum is 0 or, v being scalable, at least 1
-        return None
-    candidate = result.x[:dim] / max(abs(result.x[:dim]).max(), 1e-300)
-    for direction in (_rounded(candidate), _on_the_boundary(rows, scaled, candidate)):
-        if direction is not None and _separates(rows, direction):
-            return fraction_array(np.array(direction, dtype=object))
+    program: dict[str, Any] = {
+        "c": np.concatenate([np.zeros(dim), -np.ones(count)]),
+        "A_ub": np.hstack([-scaled, np.eye(count)]) if count * dim < 2_000_000 else _sparse(scaled),
+        "b_ub": np.zeros(count),
+        "bounds": [(None, None)] * dim + [(0, 1)] * count,
+    }
+    for method in METHODS:
+        result: Any = linprog(**program, method=method)
+        if result.status != 0:
+            continue
+        if -result.fun < 0.5:  # the optimum is 0 or, v being scalable, at least 1
+            return None
+        candidate = result.x[:dim] / max(abs(result.x[:dim]).max(), 1e-300)
+        for direction in (_rounded(candidate), _on_the_boundary(rows, scaled, candidate)):
+            if direction is not None and _separates(rows, direction):
+                return fraction_array(np.array(direction, dtype=object))
     return None
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from problem_makers import entries, few, fractions
 
 import fedconvex as fc
+from fedconvex.ground_truths import existence
 
 
 def binary_margins(problem: fc.Logistic, v: np.ndarray) -> list[Fraction]:
@@ -94,6 +95,24 @@ class TestTwoClasses:
         both = [[1, 0], [1, 0], [0, 1], [0, 1]]
         problem = fc.Logistic([*A, both], [*y, [1, -1, 1, -1]], weights=[1] * len(A) + [0])
         assert separates(binary_margins(problem, refusal(problem)))
+
+
+def test_data_on_which_the_simplex_method_ends_undecided() -> None:
+    """HiGHS calls the linear program of these "Unknown"; an exploration found them."""
+    A = [
+        [[0, 0, 1], [Fraction(3, 2), 2, Fraction(2, 3)]],
+        [[1, Fraction(2, 3), Fraction(3, 2)], [2, Fraction(-1, 3), -1]],
+        [[Fraction(1, 2), -3, Fraction(-2, 3)]],
+    ]
+    problem = fc.Logistic(A, [[-1, 1], [-1, 1], [-1]])
+    assert separates(binary_margins(problem, refusal(problem)))
+
+
+@pytest.mark.parametrize("data", [STRICT, WEAK, LARGE, PAIRS], ids=["strict", "weak", "large", "floats"])
+def test_interior_points_decide_where_the_simplex_method_does_not(data, monkeypatch) -> None:
+    monkeypatch.setattr(existence, "METHODS", existence.METHODS[1:])
+    problem = fc.Logistic(*data)
+    assert separates(binary_margins(problem, refusal(problem)))
 
 
 def test_three_classes() -> None:
