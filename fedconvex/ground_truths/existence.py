@@ -1,7 +1,7 @@
 """Existence of a minimiser: decided exactly for quadratics, refuted by separating directions for logistic losses."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.sparse import dense
 
 COPIES = 6  # of the matrix of margins: as given, scaled, and in the linear program
-METHODS = ("highs", "highs-ipm")  # simplex, and for the rare program that it does not decide, interior points
+# simplex, and for the rare program that it does not decide, interior points
+METHODS: tuple[Literal["highs", "highs-ipm"], ...] = ("highs", "highs-ipm")
 DENOMINATOR_LIMIT = 10**6  # of the rational directions that are checked exactly
 
 
