@@ -26,7 +26,7 @@ class AdaptiveFedProx(Method):
     FedProx paper, section 5.3.2 and Figures 3 and 11: step 0.1, falls 5. The loss is f at the server's point; the
     losses up to a round's point determine its μ. The paper leaves three details open, decided here: the count of falls
     starts again after a decrease of μ (otherwise every further fall would decrease it), an equal loss ends a row of
-    falls, and μ stays >= 0.
+    falls, and μ stays >= 0. In floating point, losses that differ by their rounding alone rise or fall.
 
     Args:
         mu: μ >= 0 of the first round.
