@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pseudo_code
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import ENTRIES, ball_contains, few, floats, fractions, least_squares, terms_of
 
@@ -77,8 +77,8 @@ def test_other_arithmetics_agree_with_the_exact_rounds(method, participation, pr
         balls = run(method, problem, "ball", x0, schedule)
         assert all(ball_contains(ball, value) for ball, value in zip(balls.ravel(), exact.ravel(), strict=True))
         assert max(float(ball.rad()) for ball in balls.ravel()) < 1e-20 * size
-    else:
-        assume(min(abs(changes_of_the_loss(problem, exact))) > 1e-10)  # rounded, an equal loss rises or falls
+    elif min(abs(changes_of_the_loss(problem, exact))) < 1e-10:
+        return  # rounded, an equal loss rises or falls
     for arithmetic in ("float", "torch"):
         points = np.asarray(run(method, problem, arithmetic, x0, schedule))
         assert points.dtype == np.float64
