@@ -148,6 +148,7 @@ def _parameter(text: str, parameter: str, zero: bool = False) -> float:
 def _labels(targets: np.ndarray, task: Task | Literal["auto"]) -> np.ndarray:
     """The targets as labels 0 … C − 1, all of which occur; a regression's are binned at the deciles."""
     if task == "regression" or (task == "auto" and not are_labels(targets)):
+        targets = targets / 2  # the difference of two halves is a float
         edges = np.quantile(targets, np.arange(1, QUANTILE_BINS) / QUANTILE_BINS)
         targets = np.searchsorted(edges, targets, side="right")
     return np.unique(targets, return_inverse=True)[1]

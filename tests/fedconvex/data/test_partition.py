@@ -50,6 +50,13 @@ def test_iid_and_dirichlet_give_equal_shares(targets, scheme, seed, data) -> Non
     assert max(sizes) - min(sizes) <= 1
 
 
+def test_targets_of_which_a_difference_is_no_float() -> None:
+    """Deciles are those of the same targets in other units; an exploration found an overflow between them."""
+    ends = np.concatenate([np.linspace(-1.7e308, -1e308, 5), np.linspace(1e308, 1.7e308, 5)])
+    for one, other in zip(partition(ends, 5, "dirichlet:0.1"), partition(ends / 1024, 5, "dirichlet:0.1"), strict=True):
+        assert np.array_equal(one, other)
+
+
 @given(
     targets=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=80),
     D=st.integers(1, 5),

@@ -38,7 +38,9 @@ def test_gradient_steps_are_as_inexact_as_proved(
         return
     for start in (x, x + 1):
         run = fc.simulate(fc.FedProx(mu=mu), problem, 1, local_solver=solver, x0=start, measure="inexactness")
-        assert np.nanmax(run.client_inexactness) <= proved * (1 + 1e-9) + 1e-12
+        # beside a client's own minimiser the gradients, whose quotient it is, are rounding errors
+        steep = np.linalg.norm(problem.client_gradients(start), axis=1) > 1e-3
+        assert (run.client_inexactness[0, steep] <= proved * (1 + 1e-9) + 1e-12).all()
 
 
 def test_the_proved_inexactness_is_reached() -> None:
