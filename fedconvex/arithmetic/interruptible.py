@@ -1,8 +1,8 @@
-"""Long exact computations that Ctrl-C ends at once.
+"""Long computations in one call that Ctrl-C ends at once.
 
 Python handles Ctrl-C between its own instructions, not inside one call of a library: a rational system of some hundred
-unknowns is one call of minutes. Such a call runs in a process of its own, for which this one waits; Ctrl-C, or any
-other exception here, ends it.
+unknowns, or a linear program, is one call of minutes. Such a call runs in a process of its own, for which this one
+waits; Ctrl-C, or any other exception here, ends it.
 """
 
 import ctypes
@@ -23,20 +23,25 @@ LONG = 10**10  # size³ · bits from which a process is worth its start: about h
 
 
 def interruptible(compute: Callable[[], T], matrices: Iterable[Any]) -> T:
-    """compute(), in a process of its own where it may take long, judged by the exact matrices that it works on.
+    """compute(), in a process of its own where it may take long, judged by the exact matrices that it works on."""
+    return compute() if max(map(_work, matrices), default=0) < LONG else in_a_process(compute)
+
+
+def in_a_process(compute: Callable[[], T]) -> T:
+    """compute() in a process of its own, for which this one waits.
 
     The result, or the error, must be picklable. Where no process can be forked (on Windows, in a thread, in a worker
     that may start none), the call runs here.
 
     Raises NotConverged where the process ends without a result, as when the system ends it for lack of memory.
     """
-    if max(map(_work, matrices), default=0) < LONG or not _may_fork():
+    if not _may_fork():
         return compute()
     context = multiprocessing.get_context("fork")  # the matrices are there without being sent
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(sender, compute), daemon=True)
     with warnings.catch_warnings():
-        # of threads that a forked process lacks: this one computes in rationals alone, and then ends
+        # of threads that a forked process lacks: this one uses none, and then ends
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
     sender.close()
@@ -45,8 +50,8 @@ def interruptible(compute: Callable[[], T], matrices: Iterable[Any]) -> T:
     except EOFError:
         process.join()
         raise NotConverged(
-            f"the exact computation ended without a result (exit status {process.exitcode}), perhaps for want of "
-            "memory; use arithmetic='ball' or 'float', or a smaller problem"
+            f"the computation ended without a result (exit status {process.exitcode}), perhaps for want of memory; use "
+            "arithmetic='ball' or 'float' where it is exact, or a smaller problem"
         ) from None
     finally:
         process.kill()

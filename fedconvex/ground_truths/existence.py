@@ -1,6 +1,7 @@
 """Existence of a minimiser: decided exactly for quadratics, refuted by separating directions for logistic losses."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from fedconvex.arithmetic.definiteness import (
     null_space,
     proves_nonsingular,
 )
+from fedconvex.arithmetic.interruptible import in_a_process
 from fedconvex.arithmetic.rationals import float_array, fraction_array
 from fedconvex.errors import NoMinimizer
 from fedconvex.problems.base import Problem
@@ -21,6 +23,7 @@ from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.sparse import dense
 
+LONG = 100_000  # numbers in the matrix of margins from which the linear program may take more than a second
 COPIES = 6  # of the matrix of margins: as given, scaled, and in the linear program
 # simplex, and for the rare program that it does not decide, interior points
 METHODS: tuple[Literal["highs", "highs-ipm"], ...] = ("highs", "highs-ipm")
@@ -91,7 +94,8 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
         "bounds": [(None, None)] * dim + [(0, 1)] * count,
     }
     for method in METHODS:
-        result: Any = linprog(**program, method=method)
+        solve: Any = partial(linprog, **program, method=method)
+        result = solve() if count * dim < LONG else in_a_process(solve)
         if result.status != 0:
             continue
         if -result.fun < 0.5:  # the optimum is 0 or, v being scalable, at least 1

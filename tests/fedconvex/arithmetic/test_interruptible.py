@@ -77,7 +77,7 @@ class TestInAProcessOfItsOwn:
         assert [facts(method) for method in methods] == here
 
 
-PROGRAM = """
+RATIONALS = """
 import random
 import signal
 import flint
@@ -100,10 +100,34 @@ print("done")
 """
 
 
-def test_ctrl_c_ends_a_long_call() -> None:
-    """A rational system that takes minutes: the process is interrupted when it has begun, and ends at once."""
+LINEAR_PROGRAM = """
+import signal
+import scipy.optimize
+import numpy as np
+import fedconvex as fc
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+small = fc.Logistic([[[1.0], [2.0]]], [[1, -1]])
+fc.ground_truth(small)  # a linear program that runs here, before one that does not
+long = scipy.optimize.linprog
+
+def announced(*given, **named):
+    print("begun", flush=True)
+    return long(*given, **named)
+
+scipy.optimize.linprog = announced
+draws = np.random.default_rng(0)
+A = draws.standard_normal((20_000, 300))
+fc.ground_truth(fc.Logistic([A], [np.sign(A @ np.ones(300) + 30 * draws.standard_normal(20_000))]))
+print("done")
+"""
+
+
+@pytest.mark.parametrize("program_text", [RATIONALS, LINEAR_PROGRAM], ids=["rationals", "linear program"])
+def test_ctrl_c_ends_a_long_call(program_text) -> None:
+    """A call that takes minutes: the process is interrupted when it has begun, and ends at once."""
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", program_text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=Path(fc.__file__).parents[1], start_new_session=True,
     ) as program:  # fmt: skip
         try:

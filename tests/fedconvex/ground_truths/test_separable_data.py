@@ -115,6 +115,14 @@ def test_interior_points_decide_where_the_simplex_method_does_not(data, monkeypa
     assert separates(binary_margins(problem, refusal(problem)))
 
 
+@pytest.mark.beyond_core  # starts a process
+def test_a_long_linear_program_finds_the_same(monkeypatch) -> None:
+    """In a process of its own, after one in this process."""
+    witness = refusal(fc.Logistic(*WEAK))
+    monkeypatch.setattr(existence, "LONG", 0)
+    assert np.array_equal(refusal(fc.Logistic(*WEAK)), witness)
+
+
 def test_three_classes() -> None:
     """Class 2 is apart from the others; classes 0 and 1 share their samples, so the separation is weak."""
     A = [[[0], [0], [1], [1]], [[5], [6]]]
