@@ -1,5 +1,6 @@
 """Numbers for strategies: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -41,17 +42,26 @@ class NumberRange:
 
         Size, sign and fraction are drawn by themselves, so that a counterexample loses its fractions alone.
         """
-        sizes = self._sizes
-        size, negative = divmod(draws.below(2 * (sizes.stop - sizes.start)), 2)
-        whole, part = Fraction(sizes[size], self._unit), Fraction(draws.below(6) % denominator, denominator)
-        sign = -1 if negative else 1
-        choices = (sign * (whole + part), sign * whole, -sign * (whole + part), -sign * whole)
-        number = tidy(next(n for n in choices if self._first <= n * self._unit <= self._last))
+        size, negative = divmod(draws.below(2 * (self._sizes.stop - self._sizes.start)), 2)
+        number = self._rational(size, negative, draws.below(6) % denominator, denominator)
         if self.exact:
             return number
         share, anywhere = draws.below(2**32) / 2**32, draws.below(4) == 3
         low, high = self.float_bounds
         return min(max(low * (1 - share) + high * share, low), high) if anywhere else float(number)
+
+    @cached_property
+    def _rational(self) -> Callable[[int, int, int, int], Any]:
+        """The number of a size, sign and fraction; kept, since most are drawn many times."""
+
+        @lru_cache(maxsize=4096)
+        def rational(size: int, negative: int, numerator: int, denominator: int) -> Any:
+            whole, part = Fraction(self._sizes[size], self._unit), Fraction(numerator, denominator)
+            sign = -1 if negative else 1
+            choices = (sign * (whole + part), sign * whole, -sign * (whole + part), -sign * whole)
+            return tidy(next(n for n in choices if self._first <= n * self._unit <= self._last))
+
+        return rational
 
     @cached_property
     def _bounds(self) -> tuple[Fraction, Fraction]:

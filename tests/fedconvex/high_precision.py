@@ -43,31 +43,38 @@ def length(x: Vector) -> Decimal:
 
 
 @lru_cache(maxsize=64)
-def samples(problem: Any, k: int) -> list[tuple[Vector, int]]:
-    """(features, label) of client k, the multinomial model's column of ones included."""
-    return [(vector(row), int(label)) for row, label in zip(problem.A[k], problem.y[k], strict=True)]
+def samples(problem: Any, k: int) -> tuple[Matrix, np.ndarray]:
+    """Features, a row each, and labels of client k, the multinomial model's column of ones included."""
+    return np.array([vector(row) for row in problem.A[k]]), np.array([int(label) for label in problem.y[k]])
 
 
-def loss(problem: Any, z: Vector, y: int) -> tuple[Decimal, Vector, Matrix]:
-    """Value, gradient and Hessian in the scores."""
+def losses(problem: Any, scores: Matrix, y: np.ndarray) -> tuple[Vector, Matrix, Any]:
+    """Values, gradients and Hessians in the scores, of which each sample has a row."""
     if isinstance(problem, fc.Logistic):
-        wrong = 1 / (1 + (y * z[0]).exp())
-        return (1 + (-y * z[0]).exp()).ln(), np.array([-y * wrong]), np.array([[wrong * (1 - wrong)]])
-    powers = np.array([v.exp() for v in z])
-    p, one = powers / sum(powers), np.eye(len(z), dtype=object)
-    return sum(powers).ln() - z[y], p - one[y], np.diag(p) - np.outer(p, p)
+        powers = np.exp(-y * scores[:, 0])
+        wrong = powers / (1 + powers)
+        return logarithm(1 + powers), (-y * wrong)[:, None], (wrong * (1 - wrong))[:, None, None]
+    powers = np.exp(scores)
+    total, one = powers.sum(axis=1), np.eye(scores.shape[1], dtype=object)
+    p = powers / total[:, None]
+    values = logarithm(total) - scores[np.arange(len(y)), y]
+    return values, p - one[y], p[:, :, None] * (one - p[:, None, :])
+
+
+def logarithm(values: Vector) -> Vector:
+    return np.array([v.ln() for v in values], dtype=object)
 
 
 def client(problem: Any, k: int, x: Vector) -> tuple[Decimal, Vector, Matrix]:
     """f_k, ∇f_k and ∇²f_k at x."""
-    ridge, n = number(problem.ridge), len(problem.y[k])
-    value, gradient, hessian = ridge / 2 * (x @ x), ridge * x, ridge * np.eye(len(x), dtype=object)
-    for a, y in samples(problem, k):
-        f, g, h = loss(problem, x.reshape(-1, len(a)) @ a, y)
-        value += f / n
-        gradient = gradient + np.kron(g, a) / n
-        hessian = hessian + np.kron(h, np.outer(a, a)) / n
-    return value, gradient, hessian
+    ridge, (A, y) = number(problem.ridge), samples(problem, k)
+    f, g, h = losses(problem, A @ x.reshape(-1, A.shape[1]).T, y)
+    curvature = np.block([[A.T @ (h[:, i, j, None] * A) for j in range(g.shape[1])] for i in range(g.shape[1])])
+    return (
+        ridge / 2 * (x @ x) + f.sum() / len(y),
+        ridge * x + (g.T @ A).ravel() / len(y),
+        ridge * np.eye(len(x), dtype=object) + curvature / len(y),
+    )
 
 
 def objective(problem: Any, x: Vector) -> tuple[Decimal, Vector, Matrix]:
@@ -78,47 +85,55 @@ def objective(problem: Any, x: Vector) -> tuple[Decimal, Vector, Matrix]:
     return value, gradient, hessian
 
 
-def solve(M: Matrix, q: Vector) -> Vector:
+def solve(M: Matrix, q: Vector | Matrix) -> Vector | Matrix:
     """M⁻¹q by Gaussian elimination with the largest pivots."""
-    M = np.column_stack([M, q])
-    for i in range(len(M)):
-        pivot = max(range(i, len(M)), key=lambda row: abs(M[row, i]))
+    n, M = len(M), np.column_stack([M, q])
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda row: abs(M[row, i]))
         M[[i, pivot]] = M[[pivot, i]]
         M[i] = M[i] / M[i, i]
-        for row in {*range(len(M))} - {i}:
-            M[row] = M[row] - M[row, i] * M[i]
-    return M[:, -1]
+        others = np.arange(n) != i
+        M[others] -= np.outer(M[others, i], M[i])
+    return M[:, n:].reshape(q.shape)
 
 
-def newton(function: Callable[[Vector], tuple[Decimal, Vector, Matrix]], x: Vector) -> Vector:
-    """The minimiser of a strongly convex function: damped Newton steps until the gradient vanishes to 45 digits."""
+def newton(derivatives: Callable[[Vector], tuple[Vector, Matrix]], x: Vector) -> tuple[Vector, Matrix]:
+    """The minimiser of a strongly convex function, from its gradient and Hessian, and the Hessian there.
+
+    Steps are halved until the gradient is shorter, down to 45 digits.
+    """
+    gradient, hessian = derivatives(x)
     for _ in range(100):
-        value, gradient, hessian = function(x)
         if length(gradient) < Decimal(10) ** (5 - DIGITS):
-            return x
-        step, size = solve(hessian, -gradient), Decimal(1)
-        while size > 1e-6 and length(gradient) > 1e-8 and function(x + size * step)[0] > value:
-            size /= 2
-        x = x + size * step
+            return x, hessian
+        step, before = solve(hessian, -gradient), length(gradient)
+        gradient, hessian = derivatives(x + step)
+        while length(gradient) > before and before > 1e-8:
+            step /= 2
+            gradient, hessian = derivatives(x + step)
+        x = x + step
     raise ArithmeticError("Newton's method did not get there")
 
 
 def minimiser(problem: Any) -> Vector:
-    return newton(lambda x: objective(problem, x), vector([0] * problem.dim))
+    return newton(lambda x: objective(problem, x)[1:], vector([0] * problem.dim))[0]
 
 
-def one_round(method: Any, problem: Any, x: Vector) -> Vector:
-    """FedGD's and FedProx's round: FedSplit paper, (4) and (6)."""
-    result = 0 * x
-    for k, weight in enumerate(problem.exact_weights):
+def one_round(method: Any, problem: Any, x: Vector) -> tuple[Vector, Matrix]:
+    """FedGD's and FedProx's round, the FedSplit paper's (4) and (6), and its derivative."""
+    result, derivative, one = 0 * x, 0, np.eye(len(x), dtype=object)
+    for k, weight in enumerate(vector(problem.exact_weights)):
         if isinstance(method, fc.FedGD):
-            theta = x
+            theta, slope = x, one
             for _ in range(method.local_steps):
-                theta = theta - number(method.stepsize) * client(problem, k, theta)[1]
-        else:
-            theta = prox(problem, k, number(method.mu), x)
-        result = result + number(weight) * theta
-    return result
+                _, gradient, hessian = client(problem, k, theta)
+                theta = theta - number(method.stepsize) * gradient
+                slope = slope - number(method.stepsize) * hessian @ slope
+        else:  # ∇f_k(θ) + μ(θ − x) = 0, so that (∇²f_k(θ) + μI)θ' = μI
+            theta, hessian = prox(problem, k, number(method.mu), x)
+            slope = solve(hessian, number(method.mu) * one)
+        result, derivative = result + weight * theta, derivative + weight * slope
+    return result, derivative
 
 
 def three_rounds(method: Any, problem: Any, x: Vector) -> list[Vector]:
@@ -127,37 +142,33 @@ def three_rounds(method: Any, problem: Any, x: Vector) -> list[Vector]:
     for _ in range(3):
         x = points[-1]
         if not isinstance(method, fc.FedSplit):
-            points.append(one_round(method, problem, x))
+            points.append(one_round(method, problem, x)[0])
             continue
         for k, weight in enumerate(problem.exact_weights):
             centre = 2 * x - z[k]
             # F_k/s' with s' = s·m·w_k has the same prox as m·w_k·f_k with s; a client of weight 0 answers its centre
-            half = prox(problem, k, 1 / (number(method.stepsize) * m * number(weight)), centre) if weight else centre
+            half = prox(problem, k, 1 / (number(method.stepsize) * m * number(weight)), centre)[0] if weight else centre
             z[k] = z[k] + 2 * (half - x)
         points.append(sum(z) / m)
     return points
 
 
-def prox(problem: Any, k: int, weight: Decimal, centre: Vector) -> Vector:
-    """argmin f_k(y) + (weight/2)‖y − centre‖²."""
-    return newton(lambda y: proximal(problem, k, weight, centre, y), centre)
+def prox(problem: Any, k: int, mu: Decimal, centre: Vector) -> tuple[Vector, Matrix]:
+    """argmin f_k(y) + (μ/2)‖y − centre‖², and the Hessian of that function there."""
 
+    def derivatives(y: Vector) -> tuple[Vector, Matrix]:
+        _, gradient, hessian = client(problem, k, y)
+        return gradient + mu * (y - centre), hessian + mu * np.eye(len(y), dtype=object)
 
-def proximal(problem: Any, k: int, mu: Decimal, centre: Vector, y: Vector) -> tuple[Decimal, Vector, Matrix]:
-    """f_k(y) + (μ/2)‖y − centre‖² with gradient and Hessian."""
-    value, gradient, hessian = client(problem, k, y)
-    step = y - centre
-    return value + mu / 2 * (step @ step), gradient + mu * step, hessian + mu * np.eye(len(y), dtype=object)
+    return newton(derivatives, centre)
 
 
 def fixed_point(method: Any, problem: Any, start: Vector) -> Vector:
-    """w = T(w) by Newton's method with difference quotients, until ‖T(w) − w‖ < 1e-38."""
-    w, h = start, Decimal("1e-22")
+    """w = T(w) by Newton's method, until ‖T(w) − w‖ < 1e-38."""
+    w, one = start, np.eye(len(start), dtype=object)
     for _ in range(30):
-        residual = one_round(method, problem, w) - w
-        if length(residual) < Decimal("1e-38"):
+        end, derivative = one_round(method, problem, w)
+        if length(end - w) < Decimal("1e-38"):
             return w
-        moved = [w + h * direction for direction in np.eye(len(w), dtype=object)]
-        columns = [(one_round(method, problem, point) - point - residual) / h for point in moved]
-        w = w + solve(np.column_stack(columns), -residual)
+        w = w + solve(one - derivative, end - w)
     raise ArithmeticError("Newton's method did not get there")
