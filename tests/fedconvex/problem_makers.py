@@ -26,6 +26,8 @@ SMALL = simplest_first(Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3))
 ENTRIES = st.sampled_from(SMALL)
 POSITIVE = st.sampled_from(simplest_first(Fraction(p, q) for p in range(1, 13) for q in range(1, 13)))
 
+RIDGES = [Fraction(1, 10), 1]
+
 
 @cache  # Hypothesis looks at each new strategy from all sides before it draws
 def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
@@ -36,27 +38,29 @@ def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
     )
 
 
+@cache
 def least_squares(full_rank: bool = False) -> st.SearchStrategy[fc.LeastSquares]:
     """Up to three clients with 1 to 3 samples each in 1 to 3 dimensions: often rank-deficient; sometimes identical."""
     return strategies.least_squares_problems(full_rank=full_rank, ill_conditioned=False, max_samples=3)
 
 
+@cache
 def quadratics() -> st.SearchStrategy[fc.Quadratic]:
     """Up to three clients in 1 or 2 dimensions with any symmetric H_k: indefinite, singular, zero."""
     return strategies.quadratic_problems(max_dim=2)
 
 
+@cache
 def logistics() -> st.SearchStrategy[fc.Logistic]:
     """Two or three small clients in two dimensions, with a ridge."""
-    return st.sampled_from([Fraction(1, 10), 1]).flatmap(
-        lambda ridge: strategies.logistic_problems(ridge=ridge, min_clients=2, min_dim=2)
-    )
+    return st.one_of(strategies.logistic_problems(ridge=ridge, min_clients=2, min_dim=2) for ridge in RIDGES)
 
 
+@cache
 def multinomials() -> st.SearchStrategy[fc.MultinomialLogistic]:
     """Two small clients, one feature, three classes (six unknowns), with a ridge."""
-    return st.sampled_from([Fraction(1, 10), 1]).flatmap(
-        lambda ridge: strategies.multinomial_problems(ridge=ridge, min_clients=2, max_clients=2, max_features=1)
+    return st.one_of(
+        strategies.multinomial_problems(ridge=ridge, min_clients=2, max_clients=2, max_features=1) for ridge in RIDGES
     )
 
 

@@ -18,6 +18,7 @@ from fedconvex.ground_truths.certificates import certify
 
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False).map(lambda v: v if abs(v) > 1e-9 else 0.0)
 sizes = st.integers(1, 4)
+quotients = st.builds(Fraction, st.integers(-(10**12), 10**12), st.integers(1, 10**6))
 
 
 def exact(ball: flint.arb) -> Fraction:
@@ -29,7 +30,7 @@ def exact(ball: flint.arb) -> Fraction:
 def factors(draw):
     n, p, C = draw(sizes), draw(sizes), draw(sizes)
     A = np.array(draw(st.lists(numbers, min_size=n * p, max_size=n * p))).reshape(n, p)
-    middles = draw(st.lists(st.fractions(-(10**6), 10**6), min_size=p * C, max_size=p * C))
+    middles = draw(st.lists(quotients, min_size=p * C, max_size=p * C))
     radii = draw(st.lists(st.sampled_from([0.0, 1e-30, 0.5, 1e20]), min_size=p * C, max_size=p * C))
     return A, middles, radii, (p, C)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -36,6 +37,7 @@ from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.runs.rounds import rounds_of
 
 
+@cache
 def dyadic(*shape: int) -> st.SearchStrategy[np.ndarray]:
     """Quarters, which floats hold exactly: so do they the gradient at the start, be it 0 or not."""
     size = int(np.prod(shape))
