@@ -9,6 +9,7 @@ import numpy as np
 from problem_makers import Terms, fractions, terms_of
 
 import fedconvex as fc
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.participation import Draw as Drawn
 from fedconvex.runs.rounds import RoundResult, rounds_of
@@ -70,11 +71,11 @@ def first_step_within(
     terms: Terms, k: int, weight: Any, L: Any, w: np.ndarray, gamma: Fraction
 ) -> tuple[np.ndarray, int]:
     """FedProx's client k by gradient steps of size 1/(L + weight) from w, and how many."""
+    given = (terms.H[k], terms.c[k], w, [weight, L, gamma])
+    H, c, w, (weight, L, gamma) = map(arithmetics.get("exact").array, given)  # whose digits multiply with the steps
+    gradient = start = H @ w - c
     theta, steps = w, 0
-
-    def gradient(x: np.ndarray) -> np.ndarray:
-        return terms.H[k] @ x - terms.c[k] + weight * (x - w)
-
-    while gradient(theta) @ gradient(theta) > gamma**2 * (gradient(w) @ gradient(w)):
-        theta, steps = theta - gradient(theta) / (L + weight), steps + 1
-    return theta, steps
+    while gradient @ gradient > gamma**2 * (start @ start):
+        theta, steps = theta - gradient / (L + weight), steps + 1
+        gradient = H @ theta - c + weight * (theta - w)
+    return rationals(theta), steps
