@@ -68,8 +68,10 @@ def apportion(total: int, shares: np.ndarray, lower: int, upper: Any = math.inf)
 
     shares: (m,) >= 0 with maximum 1. lower: a number; upper: a number or (m,); Σ lower <= total <= Σ upper.
     """
-    # Bisection for t: the sum of the quotas increases with it. It ends when no float lies between the bounds.
-    low, high = 0.0, float(total) if np.isinf(upper).all() else float(np.max(upper / np.maximum(shares, 1e-300)))
+    # Bisection for t: the sum of the quotas increases with it. It ends when no float lies between the bounds. From 0
+    # that would take a thousand steps, but no quota is above max(t, lower).
+    low = float(lower) if lower > 0 else total / shares.size / 2
+    high = float(total) if np.isinf(upper).all() else float(np.max(upper / np.maximum(shares, 1e-300)))
     while low < (middle := low + (high - low) / 2) < high:
         if np.clip(middle * shares, lower, upper).sum() < total:
             low = middle

@@ -115,9 +115,10 @@ def test_spread_of_the_devices_minimisers(data: Any, problem: Any) -> None:
 @given(st.data(), strongly_convex())
 def test_stacked_distance_is_where_fedsplit_goes(data: Any, problem: Any) -> None:
     x, terms = data.draw(starts(problem)), terms_of(problem).as_a_sum()
-    s = 1 / np.sqrt(min(map(least_eigenvalue, terms.H)) * max(map(size_of, terms.H)))
-    method = fc.FedSplit(stepsize=s)
-    z = fc.simulate(method, problem, 500, x0=x).state.memory["z"]
+    mu, L = min(map(least_eigenvalue, terms.H)), max(map(size_of, terms.H))
+    method = fc.FedSplit(stepsize=(s := 1 / np.sqrt(mu * L)))
+    rounds = 10 + int(20 * np.sqrt(L / mu))  # its factor is below exp(−2√(μ/L))
+    z = fc.simulate(method, problem, rounds, x0=x).state.memory["z"]
     measured = Instance(problem, method, point=x).stacked_distance
     assert near(measured, float(np.linalg.norm(z - x.astype(float))), 1e-7)
     solution = minimiser(terms)
