@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import cleandoc, signature
@@ -343,6 +343,7 @@ def restored(module: str, key: str) -> Statement:
     return found
 
 
+@cache
 def key_of(number: str) -> str:
     """The key of a number: `theorem4` for "Theorem 4", `equation17` for "Equation (17)"."""
     return "".join(c for c in number.lower() if c.isalnum() or c == ".").replace(".", "_")
