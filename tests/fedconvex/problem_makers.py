@@ -127,7 +127,7 @@ def echelon(M: np.ndarray) -> tuple[np.ndarray, list[int]]:
         M[[row, below[0]]] = M[[below[0], row]]
         M[row] = M[row] / M[row, column]
         for i in range(len(M)):
-            if i != row:
+            if i != row and M[i, column]:
                 M[i] = M[i] - M[i, column] * M[row]
         pivots.append(column)
     return M, pivots
