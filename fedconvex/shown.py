@@ -122,8 +122,8 @@ def on_screen(text: str, rest: str = "") -> str:
     for line in text.splitlines():
         indent = line[: len(line) - len(line.lstrip())][: COLUMNS // 2]
         short = _width(line) <= COLUMNS  # its blanks are kept
-        columns = COLUMNS if _width(line) == len(line) else COLUMNS // 2  # wide letters take two
-        lines += [line] if short else wrap(line, columns, subsequent_indent=f"{indent}{GAP}", break_on_hyphens=False)
+        broken = wrap(line, _letters(line), subsequent_indent=f"{indent}{GAP}", break_on_hyphens=False)
+        lines += [line] if short else broken
     if len(lines) > LINES:
         where = f": {rest}" if rest else ""
         lines = [*lines[: LINES - 1], _cut(f"… {len(lines) - LINES + 1} more lines{where}")]
@@ -190,7 +190,7 @@ def _is_number(cell: str) -> bool:
 
 def _wrapped(note: str) -> list[str]:
     indent = " " * (len(note) - len(note.lstrip(" ")))
-    lines = wrap(note, COLUMNS // 2 if _width(note) > len(note) else COLUMNS, subsequent_indent=indent)
+    lines = wrap(note, _letters(note), subsequent_indent=indent)
     return lines if len(lines) <= NOTE_LINES else [*lines[: NOTE_LINES - 1], _cut(f"{lines[NOTE_LINES - 1]} …")]
 
 
@@ -203,6 +203,11 @@ def _width(text: str) -> int:
     except ImportError:  # machines that only train networks may lack it
         return len(text)
     return int(cell_len(text))
+
+
+def _letters(text: str) -> int:
+    """How many letters of the text surely fit in a line: each is counted, since some take two columns and some none."""
+    return COLUMNS // 2 if any(_width(letter) > 1 for letter in text) else COLUMNS
 
 
 def _cut(text: str, limit: int = COLUMNS) -> str:

@@ -262,6 +262,14 @@ def test_any_text_fits(title: str, facts: Any, headings: list[str], rows: Any, n
     assert_harmless(shown.html())
 
 
+def test_letters_of_no_width_do_not_make_room_for_wide_ones() -> None:
+    """A note of as many columns as letters, of which the wide ones are in the first line."""
+    note = f"{'⺀' * 60} {'a' * 20} {chr(0x301) * 60}"
+    assert cell_len(note) == len(note)
+    assert_fits(Summary("title", notes=(note,)).text())
+    assert_fits(on_screen(note))
+
+
 @given(st.integers(1, 10**6), st.integers(4, 20))
 def test_some_rounds_are_the_first_and_the_last_among_others(count: int, most: int) -> None:
     places = some_of(count, most)
