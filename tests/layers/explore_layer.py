@@ -6,6 +6,7 @@ the place of the profile's hundred and of what a test sets for itself; with `--e
 go on another day.
 """
 
+import faulthandler
 import re
 import secrets
 from contextlib import ExitStack
@@ -89,3 +90,8 @@ def examples_of(test: Any, count: int) -> None:
     function = getattr(test, "__func__", test)
     own = function._hypothesis_internal_use_settings
     function._hypothesis_internal_use_settings = settings(own, max_examples=count, derandomize=False, database=None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.config.option.examples is not None:
+        faulthandler.cancel_dump_traceback_later()  # the limit is for a test with few examples

@@ -177,6 +177,24 @@ def test_a_killed_exploration_loses_nothing_that_has_passed(inner: pytest.Pytest
     assert [file.name for file in inner.path.iterdir() if "fedconvex" in file.name] == []
 
 
+@pytest.mark.slow
+def test_many_examples_may_take_longer_than_a_test_that_hangs(inner: pytest.Pytester) -> None:
+    inner.makepyfile("""
+        from hypothesis import given, strategies as st
+        @given(st.integers())
+        def test_hangs(number):
+            while True:
+                pass
+    """)
+    limits = ("-o", "faulthandler_timeout=0.5", "-o", "faulthandler_exit_on_timeout=true")
+    words = ("-p", "no:xdist", "-p", "no:cacheprovider", "-m", "explore", *limits)
+    assert inner.runpytest_subprocess(*words).ret == 1
+    inner.makepyfile(DRAWS)
+    done = inner.runpytest_subprocess(*words, "--examples", "4000")
+    assert done.parseoutcomes() == {"passed": 1, "deselected": 1}
+    assert float(re.findall(r"in ([\d.]+)s", done.stdout.str())[-1]) > 0.5  # else nothing was tried
+
+
 def test_what_is_recorded_as_explored_are_tests_with_twenty_thousand_examples() -> None:
     """A name in the record that no test has any more is deleted there by hand."""
     here = Path(__file__).parents[2]
