@@ -61,7 +61,10 @@ def test_no_federation_is_above_the_proved_end(method, mu, ratio, m, metric, dat
     G, rounds = F(1, 2), data.draw(st.sampled_from([1, 1, 2]))
     found = worst_case(method, SmoothStronglyConvex(mu, mu * ratio), m, rounds, metric, heterogeneity=G)
     assert found.lower <= found.upper
-    assert found.certificate is not None, found.says
+    if found.certificate is None:  # runs that grow a million times may be too large for the solver, which is said
+        assert found.lower > 10**6, found.says
+        assert found.upper == float("inf")
+        assert "no bound was proved" in found.says
     for _ in range(3):
         problem = data.draw(federations(mu, mu * ratio, m))
         start = np.array([data.draw(rationals(-3, 3)) for _ in range(2)], dtype=object)
