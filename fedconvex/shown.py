@@ -122,8 +122,8 @@ def on_screen(text: str, rest: str = "") -> str:
     for line in text.splitlines():
         indent = line[: len(line) - len(line.lstrip())][: COLUMNS // 2]
         short = _width(line) <= COLUMNS  # its blanks are kept
-        broken = wrap(line, _letters(line), subsequent_indent=f"{indent}{GAP}", break_on_hyphens=False)
-        lines += [line] if short else broken
+        rest_indent = f"{indent}{GAP}"
+        lines += [line] if short else wrap(line, _letters(line), subsequent_indent=rest_indent, break_on_hyphens=False)
     if len(lines) > LINES:
         where = f": {rest}" if rest else ""
         lines = [*lines[: LINES - 1], _cut(f"… {len(lines) - LINES + 1} more lines{where}")]

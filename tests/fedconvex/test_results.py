@@ -270,6 +270,17 @@ def test_letters_of_no_width_do_not_make_room_for_wide_ones() -> None:
     assert_fits(on_screen(note))
 
 
+# of one column, of two, of none, of which some join others or change their width, and such as break a line
+LETTERS = ["a", "1", "#", " ", "-", "\\", "é", "❤", "⺀", "界", "ᄀ", "﷽", "👩", "🇩", "🇪", "🏽",
+           *map(chr, (0x301, 0x200D, 0xFE0F, 0x200B, 0x1160, 0x20E3, 0xAD))]  # fmt: skip
+
+
+@given(st.text(st.sampled_from(LETTERS), min_size=40, max_size=260))
+def test_letters_of_any_width_fit(text: str) -> None:
+    assert max(map(cell_len, on_screen(text).splitlines()), default=0) <= COLUMNS
+    assert_fits(Summary(text, (("fact", text),), ("heading", text), ((text, text),), (text,)).text())
+
+
 @given(st.integers(1, 10**6), st.integers(4, 20))
 def test_some_rounds_are_the_first_and_the_last_among_others(count: int, most: int) -> None:
     places = some_of(count, most)
