@@ -32,7 +32,7 @@ from fedconvex.proofs_checks.search.lyapunov.grouped_federations import InSubgro
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import attained_by_groups, coordinates_on
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
-from fedconvex.proofs_checks.worst_cases.questions.sampling import draws_of
+from fedconvex.proofs_checks.symbolic.randomness import draws_of
 
 RESULTS = Path(__file__).parent / "results"
 COUNT, CLOSE = 10_000, F(1, 10**4)

@@ -7,7 +7,7 @@ give are measured as `DeepRun.bounds` measures them: at some points of each roun
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import nan
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fraction
+from fedconvex.claims.on_runs.conduct import Conduct, known_parameters, require_conduct
 from fedconvex.claims.on_runs.draws import Outcomes, every_draw
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, StateOnPath
 from fedconvex.claims.on_runs.findings import ALL, SAMPLE, Evaluating, Found
@@ -86,6 +87,7 @@ class ClaimOnDeepRun:
                                "run with local_solver=GradientDescent(…)")  # fmt: skip
         if self.run.simulator.stragglers is not None and (late := sorted(heads & set(OF_ROUND))):
             raise NotOnThisRun("term", late[0], "depends on which clients are late", "run without stragglers")
+        require_conduct(self.claim, self._conduct, self._known)
         known = self.claim.parameters | self._free_names | {self.claim.rounds} - {""}
         for name in self.given:
             if name not in known:
@@ -198,14 +200,20 @@ class ClaimOnDeepRun:
 
     @cached_property
     def _values(self) -> dict[str, float]:
+        """The values of the claim's parameters that are known."""
+        return {name: nearest_float(value) for name, value in self._known.items() if name in self.claim.parameters}
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
         """The parameters that are given, the method's own, and the counts."""
+        given = {name: to_fraction(x, name) for name, x in self.given.items() if name not in self._free_names}
+        return {**known_parameters(self.claim, self._conduct, self.num_rounds), **given}
+
+    @cached_property
+    def _conduct(self) -> Conduct:
         simulator = self.run.simulator
-        method, m = simulator.rounds.method, simulator.rounds.problem.num_clients
-        drawn = getattr(simulator.participation, "K", m)
-        known = {f.name: getattr(method, f.name) for f in fields(method) if f.metadata.get("number")}  # type: ignore[arg-type]
-        known |= {"num_clients": m, "num_active": drawn, "K": drawn, self.claim.rounds or "T": self.num_rounds}
-        known |= {name: to_fraction(x, name) for name, x in self.given.items() if name not in self._free_names}
-        return {name: nearest_float(value) for name, value in known.items() if name in self.claim.parameters}
+        rounds = simulator.rounds
+        return Conduct(rounds.problem, rounds.method, simulator.participation, rounds.solver, simulator.stragglers)
 
     @cached_property
     def _free(self) -> dict[str, Array]:

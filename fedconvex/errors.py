@@ -110,6 +110,10 @@ class ResumedElsewhere(UserWarning):
     """A run resumes from a checkpoint that another kind of processor wrote: its last digits may differ."""
 
 
+class SearchCutShort(UserWarning):
+    """A limit of seconds ended a search before its tries were used up: on another machine it may find more."""
+
+
 def short_text(value: Any, limit: int = LONGEST_NAME) -> str:
     """The value on one line that a terminal can show, truncated to `limit` characters; of a long path the last part."""
     if isinstance(value, PurePath):

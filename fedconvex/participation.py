@@ -16,9 +16,10 @@ All draws depend only on the seed and the round, so that different methods see t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import comb
 from typing import Any, Literal, final
 
 import numpy as np
@@ -68,6 +69,14 @@ class Participation(ReadableParameters, ABC):
         """Whether all clients take part in every round."""
         return False
 
+    def sizes(self, num_clients: int) -> Mapping[int, Fraction] | None:
+        """How likely each number of participants is, of equally weighted clients; None where more has to be known.
+
+        All sets of a number are then equally likely, independently in every round. `lyapunov`, `worst_case` and other
+        proofs need no more of a scheme.
+        """
+        return None
+
 
 @final
 @dataclass(frozen=True)
@@ -82,6 +91,9 @@ class Full(Participation):
 
     def takes_everyone(self, problem: Problem) -> bool:
         return True
+
+    def sizes(self, num_clients: int) -> dict[int, Fraction]:
+        return {num_clients: Fraction(1)}
 
 
 @final
@@ -118,6 +130,9 @@ class Uniform(Participation):
     def takes_everyone(self, problem: Problem) -> bool:
         return problem.num_clients == self.K
 
+    def sizes(self, num_clients: int) -> dict[int, Fraction]:
+        return {self.K: Fraction(1)}
+
 
 @final
 @dataclass(frozen=True)
@@ -148,6 +163,9 @@ class UniformThenWeighted(Participation):
 
     def takes_everyone(self, problem: Problem) -> bool:
         return problem.num_clients == self.K
+
+    def sizes(self, num_clients: int) -> dict[int, Fraction]:
+        return {self.K: Fraction(1)}
 
 
 @final
@@ -208,6 +226,11 @@ class Bernoulli(Participation):
             first = int(np.ceil(np.log1p(generator.random() * np.expm1(m * log_absent)) / log_absent))
         after = m - min(max(first, 1), m)  # rounding may have put `first` outside 1, …, m
         return Draw(_subset(generator, m, 1 + int(generator.binomial(after, p))), round=round, seed=seed)
+
+    def sizes(self, num_clients: int) -> dict[int, Fraction]:
+        m, p = num_clients, to_fraction(self.p)
+        somebody = 1 - (1 - p) ** m
+        return {n: comb(m, n) * p**n * (1 - p) ** (m - n) / somebody for n in range(1, m + 1)}
 
     def takes_everyone(self, problem: Problem) -> bool:
         return bool(self.p == 1)  # exact: p = 1 − 1e-17 given as a Fraction is not full participation

@@ -14,7 +14,7 @@ _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
     "verify": "verification", "verify_all": "verification",
     "SmoothConvex": _CLASSES, "SmoothStronglyConvex": _CLASSES, "WeaklyConvex": _CLASSES, "Quadratics": _CLASSES,
-    "SimilarClients": _CLASSES, "ClientGroup": _CLASSES, "ClientGroups": _CLASSES,
+    "PolyakLojasiewicz": _CLASSES, "SimilarClients": _CLASSES, "ClientGroup": _CLASSES, "ClientGroups": _CLASSES,
     "WorstCase": "worst_cases.result", "worst_case": "worst_cases.worst_case",
     "looseness": "worst_cases.looseness.factor",
     "lyapunov": "search.lyapunov.lyapunov", "Rate": "search.lyapunov.rate",

@@ -23,6 +23,7 @@ from fedconvex.proofs_checks.verification import verify_all as verify_all
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as looseness
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup as ClientGroup
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups as ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import PolyakLojasiewicz as PolyakLojasiewicz
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics as Quadratics
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients as SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex as SmoothConvex
@@ -41,6 +42,7 @@ __all__ = [
     "Discovered",
     "ErrorFloor",
     "NonconvexRate",
+    "PolyakLojasiewicz",
     "Quadratics",
     "Rate",
     "Remarks",

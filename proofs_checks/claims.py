@@ -8,26 +8,27 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.content import of_terms
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Derivation
+from fedconvex.proofs_checks.kernel import Library, Refused, Theorem
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Proved
 from fedconvex.statements.statement import Statement, is_run_again
 from fedconvex.theory import statement as statement_of
 
 Builder = Callable[[Claim], Derivation]
-_BUILDERS: dict[str, Builder] = {}
-_THEOREMS: WeakKeyDictionary[Statement, Theorem] = WeakKeyDictionary()
+_BUILDERS: WeakKeyDictionary[Statement, Builder] = WeakKeyDictionary()  # a name could be that of another statement
+LIBRARY = Library(lambda identifier: _entry(statement_of(identifier)))  # replays once what several proofs cite
 
 
 def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
     """Registers the function that makes the proof of a statement's claim."""
 
     def register(builder: Builder) -> Builder:
-        known = _BUILDERS.get(statement.identifier)
+        known = _BUILDERS.get(statement)
         if known is not None and not is_run_again(builder, known):
             cure = "give it one proof; papers and statements have names of their own"
             raise InvalidInput("statement", statement.identifier, "has two proofs", cure)
-        _BUILDERS[statement.identifier] = builder
+        _BUILDERS[statement] = builder
         return builder
 
     return register
@@ -35,15 +36,12 @@ def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
 
 def builder_of(statement: Statement) -> Builder | None:
     """The function that makes the proof; None where there is none, or its module is not imported."""
-    return _BUILDERS.get(statement.identifier)
+    return _BUILDERS.get(statement)
 
 
 def theorem_of(statement: Statement) -> Theorem:
     """The theorem that the kernel proves of a statement's claim, replayed once. Raises Refused."""
-    if statement in _THEOREMS:
-        return _THEOREMS[statement]
-    _THEOREMS[statement] = theorem(*_entry(statement), lambda other: _entry(statement_of(other)))
-    return _THEOREMS[statement]
+    return LIBRARY.theorem(statement.identifier, *_entry(statement))
 
 
 def derivation_of(statement: Statement) -> Derivation:
@@ -51,11 +49,34 @@ def derivation_of(statement: Statement) -> Derivation:
     return _entry(statement)[2]
 
 
+def fingerprint_of_proof(statement: Statement) -> str:
+    """The fingerprint of a statement's proof, and of the statements and proofs that it rests on; "" without a proof."""
+    found: dict[str, tuple[str, Derivation]] = {}
+    waiting = [*statement.stated_by]
+    while waiting:
+        one = waiting.pop()
+        if one.identifier not in found and builder_of(one) is not None:
+            proof = derivation_of(one)
+            found[one.identifier] = (one.content, proof)
+            waiting += map(statement_of, cited(proof))
+    return of_terms(*sorted(found.items(), key=lambda item: item[0])) if found else ""
+
+
+def cited(part: object) -> list[str]:
+    """The identifiers of the statements that a proof cites."""
+    if type(part) is Proved:
+        return [part.identifier]
+    inside = part if type(part) is tuple else [getattr(part, f) for f in getattr(part, "__dataclass_fields__", ())]
+    return [identifier for one in inside for identifier in cited(one)]
+
+
 def _entry(statement: Statement) -> tuple[ClaimSetting, Claim, Derivation]:
     """What the kernel needs to prove the statement."""
     builder = builder_of(statement)
     try:
         claim = statement.claim
+    except InvalidInput:
+        raise
     except Exception as error:  # a formula that fails when it is called with terms
         raise Refused(f"the formula of {statement.identifier} cannot be evaluated on terms: {error}") from error
     if builder is None or claim is None:

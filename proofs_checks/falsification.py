@@ -5,10 +5,12 @@ claim's sides come closer, or cross. Floats only guide it: a counterexample is a
 assumption and breaks the claim in exact arithmetic.
 """
 
+import sys
 import time
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, islice
 from math import inf
 from random import Random
 from typing import final
@@ -21,13 +23,14 @@ from fedconvex.claims.on_runs.findings import Found
 from fedconvex.claims.on_runs.random_federations import federation_of
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.statements import without_claim
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, SearchCutShort
 from fedconvex.shown import on_screen
 from fedconvex.statements.statement import Statement
 from fedconvex.validation import in_floats, integer_at_least, positive
 
 SAMPLES = 20  # random federations before each climb
 PATIENCE = 40  # changes without success that end a climb
+TRIES = 500  # federations in all, unless the caller says otherwise: about five seconds for a claim about one round
 
 
 @final
@@ -43,13 +46,43 @@ class Counterexample:
         return on_screen(f"{self.found}\n{self.federation}")
 
 
-def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = None, seed: int = 0) -> (
+@final
+@dataclass(frozen=True, eq=False)
+class CounterexampleSearch:
+    """What came of a search: a counterexample or None, and how many of the `tries` federations were `tried`.
+
+    A limit of `seconds` may have ended it before the others, on a slow machine sooner than on a fast one.
+    """
+
+    counterexample: Counterexample | None
+    tried: int
+    tries: int
+    seconds: float | None
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the limit of seconds kept it from trying all federations."""
+        return self.counterexample is None and self.tried < self.tries
+
+    def __str__(self) -> str:
+        if self.counterexample is not None:
+            return "a federation breaks it"
+        return "no federation breaks it" + (f"; {self.limit}" if self.cut_short else "")
+
+    @property
+    def limit(self) -> str:
+        """How far the search came before the limit of seconds, in words."""
+        return f"the search was cut short after {self.seconds:g} s and {self.tried} of {self.tries} federations"
+
+
+def falsify(statement: Statement, seconds: float | None = None, *, tries: int = TRIES, seed: int = 0) -> (
     Counterexample | None
 ):  # fmt: skip
     """A federation that satisfies the statement's setting and breaks its claim, or None if none was found.
 
-    Use it before proving: None proves nothing, a counterexample refutes. Same seed, same order of federations; `tries`
-    limits their number, `seconds` the time.
+    Use it before proving: None proves nothing, a counterexample refutes. Same seed, same federations, of which `tries`
+    are tried, so that the same call gives the same result on every machine. `seconds` limits the time for whoever
+    waits; where it ends the search first, the warning `SearchCutShort` says so.
 
     Raises:
         InvalidInput: a statement without a claim, numbers out of range.
@@ -62,32 +95,48 @@ def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = No
     if claim is None:
         problem = f"makes no claim in the claim language: {without_claim(statement)}"
         raise InvalidInput("statement", statement, problem, "give one that does")
-    return falsify_claim(claim, statement.setting, seconds, tries=tries, seed=seed)
+    return _counterexample(search(claim, statement.setting, seconds, tries=tries, seed=seed))
 
 
 def falsify_claim(
-    claim: Claim, setting: ClaimSetting, seconds: float = 10, *, tries: int | None = None, seed: int = 0
+    claim: Claim, setting: ClaimSetting, seconds: float | None = None, *, tries: int = TRIES, seed: int = 0
 ) -> Counterexample | None:
     """The same for a claim in a setting."""
-    seconds = in_floats(positive(seconds, "seconds"), "seconds")
-    seed = integer_at_least(seed, 0, "seed")
-    most = None if tries is None else integer_at_least(tries, 1, "tries")
+    return _counterexample(search(claim, setting, seconds, tries=tries, seed=seed))
+
+
+def _counterexample(found: CounterexampleSearch) -> Counterexample | None:
+    if found.cut_short:
+        warnings.warn(f"{found.limit}; give more seconds, or none", SearchCutShort, stacklevel=3)
+    return found.counterexample
+
+
+def search(
+    claim: Claim, setting: ClaimSetting, seconds: float | None = None, *, tries: int = TRIES, seed: int = 0
+) -> CounterexampleSearch:
+    """The same, with how far the search came, and without a warning."""
+    claim = replace(claim, within=None)  # every federation is checked where it is made
+    limit = None if seconds is None else in_floats(positive(seconds, "seconds"), "seconds")
+    seed, tries = integer_at_least(seed, 0, "seed"), integer_at_least(tries, 1, "tries")
     if unknown := sorted(claim.parameters - set(setting.signs)):
         raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")
-    end, reason, built = time.monotonic() + seconds, "", 0
-    for tried, attempt in enumerate(_search(claim, setting, seed)):
+    begun, reason, built, tried = time.monotonic(), "", 0, 0
+    for attempt in islice(_search(claim, setting, seed), min(tries, sys.maxsize)):
         if isinstance(attempt, str):
             reason = attempt
         elif attempt.found.holds is False:
-            return Counterexample(attempt.federation, attempt.found, tried)
+            found = Counterexample(attempt.federation, attempt.found, tried)
+            return CounterexampleSearch(found, tried + 1, tries, limit)
         built += isinstance(attempt, _Attempt)
-        if time.monotonic() > end or (most is not None and tried + 1 >= most):
+        tried += 1
+        if limit is not None and time.monotonic() - begun > limit:
             break
+    ended = CounterexampleSearch(None, tried, tries, limit)
     if not built:
-        raise NoFederation(
-            f"none of {tried + 1} federations satisfies the setting and gives the claim a value: {reason}"
-        )
-    return None
+        so_far = f"; {ended.limit}" if ended.cut_short else ""
+        none = f"none of {tried} federations satisfies the setting and gives the claim a value"
+        raise NoFederation(f"{none}: {reason}{so_far}")
+    return ended
 
 
 @dataclass(frozen=True, eq=False)

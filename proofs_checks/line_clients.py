@@ -10,17 +10,16 @@ from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
+from fedconvex.claims.methods import made
 from fedconvex.claims.on_runs.admissibility import offences, rational
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import parts
-from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.remarks import Remarks
 from fedconvex.proofs_checks.tightness import Tightness, of_claim
 from fedconvex.statements.statement import Statement, key_of
 
 F = Fraction
-WHOLE = ("local_steps", "option")
 
 
 def parameters_of(statement: Statement) -> tuple[str, ...]:
@@ -44,20 +43,19 @@ def federation(statement: Statement, instance: Any) -> ExactFederation | None:
     given = dict(zip(parameters_of(statement), map(F, values), strict=True))
     if any(given[name].denominator != 1 or given[name] < 1 for name in setting.counts):
         return None
-    numbers: dict[str, Any] = {n: rational(number_at(x, given)) for n, x in setting.method_parameters.items()}
-    numbers |= {n: int(numbers[n]) for n in WHOLE if n in numbers}
-    method = METHODS[setting.method](**numbers) if setting.method else fc.FedGD(stepsize=F(1))
+    values = setting.method_at(lambda x: rational(number_at(x, given)))
+    method = made(setting.method, values) if setting.method else fc.FedGD(stepsize=F(1))
     active = 0 if setting.draws.active is None else int(rational(number_at(setting.draws.active, given)) or 0)
     scheme = {"everyone": fc.participation.Full, "uniform": fc.participation.Uniform,
               "independent": fc.participation.Weighted}[setting.draws.scheme]  # fmt: skip
     problem = fc.Quadratic([[[F(a)]] for a in curvatures], [[F(b)] for b in slopes])
-    made = ExactFederation(
+    found = ExactFederation(
         problem, method, [F(start)], scheme(active) if active else scheme(), given,
         rounds=int(given.get(claim.rounds, 1)), rests=setting.rests,
         free={n: [[F(x)] for x in at] if isinstance(at, tuple) else [F(at)]
               for n, at in zip(free_vectors(statement), vectors, strict=True)},
     )  # fmt: skip
-    return None if offences(setting, made) else made
+    return None if offences(setting, found) else found
 
 
 def remarks_of_instances(statement: Statement, instances: Mapping[str, Any], attained: frozenset[str]) -> Remarks:

@@ -1,5 +1,6 @@
 """Proofs of Nesterov's rates of gradient descent on one function: the objective of any clients that take one step."""
 
+from fractions import Fraction as F
 from typing import Any
 
 from fedconvex.claims.claim import Claim
@@ -32,6 +33,9 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Upper,
 )
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, rooted, squared
+from fedconvex.proofs_checks.line_clients import remarks_of_instances
+from fedconvex.proofs_checks.remarks import Remarks, remarks_on
+from fedconvex.statements.statement import Statement
 from fedconvex.theory import nesterov
 
 w, after, x = server(0), server(1), minimiser
@@ -106,3 +110,15 @@ def gradients(claim: Claim) -> Derivation:
     rounds = Telescope(value(w) - infimum, decrease * square(slope), facts=by(Upper(after, w)).facts, name="all steps")
     gaps = by(During("start", by(Hypothesis("initial gap")).facts)) + by(During("end", by(Infimum(w)).facts))
     return Derivation((rounds, concluding(claim, 1 / (decrease * T) * (cited("all steps") + gaps))))
+
+
+INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
+    "gradientstep": ((1,), (0,), 1, (2, 1, F(1, 2), 1), ()),
+    "theorem2_1_15": ((1,), (0,), 1, (3, 3, 1, F(1, 2), 1), ()),
+}  # fmt: skip
+
+
+@remarks_on(*(nesterov.PAPER.find(key) for key in INSTANCES))
+def remarks(statement: Statement) -> Remarks:
+    """One client, of the curvature that the factor is for."""
+    return remarks_of_instances(statement, INSTANCES, frozenset(INSTANCES))

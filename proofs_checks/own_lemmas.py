@@ -5,12 +5,14 @@ The file is run, as Python runs any module that is imported: give only files tha
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, final
 
+from fedconvex.claims.content import content
 from fedconvex.claims.settings import NotASetting
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.claims import builder_of
-from fedconvex.proofs_checks.falsification import falsify_claim
+from fedconvex.proofs_checks.falsification import TRIES, search
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.prove import prove
@@ -40,12 +42,22 @@ def lemmas_in(path: Path) -> dict[str, Lemma]:
     """
     module = from_file(path, own_names())
     found = {name: value for name, value in vars(module).items() if type(value) is Lemma}
-    if hasattr(module, "PAPER"):
-        found |= {statement.identifier: lemma_of(statement) for statement in module.PAPER.everything}
+    found |= {statement.identifier: lemma_of(statement) for statement in _statements(module)}
     if not found:
         cure = "assign Lemma(setting, claim, proof) to a name, or a paper to PAPER"
         raise InvalidInput("file", path, "defines no lemma and no statement", cure)
     return found
+
+
+def contents_in(path: Path) -> dict[str, str]:
+    """The fingerprints of what these lemmas and statements claim and assume, by the same names."""
+    module = from_file(path, own_names())
+    found = {name: content(value.claim, value.setting) for name, value in vars(module).items() if type(value) is Lemma}
+    return found | {statement.identifier: statement.content for statement in _statements(module)}
+
+
+def _statements(module: ModuleType) -> tuple[Statement, ...]:
+    return module.PAPER.everything if hasattr(module, "PAPER") else ()
 
 
 def lemma_of(statement: Statement) -> Lemma:
@@ -79,18 +91,22 @@ def _failing(statement: Statement, what: str, error: Exception) -> InvalidInput:
     return InvalidInput("statement", statement.identifier, problem, cure)
 
 
-def checked(name: str, lemma: Lemma, seconds: float) -> LemmaResult:
-    """The lemma's verdict: random federations first, then its proof, or without one a search for a proof."""
+def checked(name: str, lemma: Lemma, seconds: float | None = None, *, tries: int = TRIES) -> LemmaResult:
+    """The lemma's verdict: random federations first, then its proof, or without one a search for a proof.
+
+    The verdict depends on the lemma and on `tries` alone. `seconds` limits the search for federations; where it ends
+    that search before its tries, the reason says so.
+    """
     try:
-        broken = falsify_claim(lemma.claim, lemma.setting, seconds)
+        found = search(lemma.claim, lemma.setting, seconds, tries=tries)
     except InvalidInput:
         raise
     except Exception as error:  # a setting that no federation satisfies: the kernel says why
-        broken, searched = None, f"no federation was tried: {error}"
+        searched = f"no federation was tried: {error}"
     else:
-        searched = "no federation breaks it"
-    if broken is not None:
-        return LemmaResult(name, lemma, Verdict.REFUTED, "a federation breaks it", broken)
+        searched = str(found)
+        if found.counterexample is not None:
+            return LemmaResult(name, lemma, Verdict.REFUTED, searched, found.counterexample)
     try:
         derivation = lemma.proof if lemma.proof is not None else prove(lemma)
         if derivation is None:
@@ -98,5 +114,5 @@ def checked(name: str, lemma: Lemma, seconds: float) -> LemmaResult:
         theorem(lemma.setting, lemma.claim, derivation)
     except Refused as error:
         return LemmaResult(name, lemma, Verdict.UNKNOWN, f"its proof is refused: {error}; {searched}")
-    found = "" if lemma.proof is not None else ", which was found by a search"
-    return LemmaResult(name, lemma, Verdict.PROVED, f"the kernel replayed its proof{found}; {searched}")
+    source = "" if lemma.proof is not None else ", which was found by a search"
+    return LemmaResult(name, lemma, Verdict.PROVED, f"the kernel replayed its proof{source}; {searched}")

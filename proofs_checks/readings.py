@@ -53,10 +53,22 @@ def words(
 ) -> tuple[str, str, str]:
     """The phrases (as printed, what holds) that a verdict allows, and the program's counterexample to another reading.
 
+    Of a formula with several parts, of which the claim is about some, no more is said.
+
     Args:
         corrected: the verdict of the corrected statement; None where no remark names one.
         line_fails: whether a line fails as printed.
     """
+    as_printed, holds, other = _words(of, remarks, verdict, corrected=corrected, line_fails=line_fails)
+    if verdict is not Verdict.PROVED or not (unused := of.stated.unused):
+        return as_printed, holds, other
+    about = ", ".join(name for name in of.stated.value._fields if name not in unused)
+    return as_printed, f"{holds}; of {about} alone", other
+
+
+def _words(
+    of: Statement, remarks: "Remarks", verdict: Verdict, *, corrected: Verdict | None, line_fails: bool
+) -> tuple[str, str, str]:
     match verdict:
         case Verdict.REFUTED if remarks.corrected and corrected is Verdict.PROVED:
             return "false", f"the corrected statement {remarks.corrected}", ""

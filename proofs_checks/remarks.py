@@ -7,6 +7,7 @@ A paper's module decorates a function per statement with `@remarks_on(statement)
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
+from weakref import WeakKeyDictionary
 
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
@@ -44,7 +45,7 @@ class Remarks:
 
 
 Remarking = Callable[[Statement], Remarks]
-_REMARKS: dict[str, Remarking] = {}
+_REMARKS: WeakKeyDictionary[Statement, Remarking] = WeakKeyDictionary()  # not by names, which others may use too
 
 
 def remarks_on(*statements: Statement) -> Callable[[Remarking], Remarking]:
@@ -55,8 +56,8 @@ def remarks_on(*statements: Statement) -> Callable[[Remarking], Remarking]:
 
     def register(remarking: Remarking) -> Remarking:
         for statement in statements:
-            assert statement.identifier not in _REMARKS, statement.identifier
-            _REMARKS[statement.identifier] = remarking
+            assert statement not in _REMARKS, statement.identifier
+            _REMARKS[statement] = remarking
         return remarking
 
     return register
@@ -64,5 +65,5 @@ def remarks_on(*statements: Statement) -> Callable[[Remarking], Remarking]:
 
 def remarks_of(statement: Statement) -> Remarks:
     """The remarks; empty ones where nobody made any, or their module is not imported."""
-    remarking = _REMARKS.get(statement.identifier)
+    remarking = _REMARKS.get(statement)
     return Remarks() if remarking is None else remarking(statement)

@@ -1,10 +1,15 @@
 """Proofs of the rates of proximal steps on one function."""
 
+from typing import Any
+
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import minimiser, norm, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, During, Lower, Telescope
 from fedconvex.proofs_checks.library import by, cited, concluding, rooted, squared
+from fedconvex.proofs_checks.line_clients import remarks_of_instances
+from fedconvex.proofs_checks.remarks import Remarks, remarks_on
+from fedconvex.statements.statement import Statement
 from fedconvex.theory import rockafellar
 
 w, after, x = server(0), server(1), minimiser
@@ -29,3 +34,14 @@ def convex_gap(claim: Claim) -> Derivation:
     rounds = Telescope(potential, number(0), facts=step.facts, squares=step.squares, name="all steps")
     end = by(During("end", (), squared(w - x).squares))
     return Derivation((rounds, concluding(claim, 1 / (2 * s * t) * (cited("all steps") + end))))
+
+
+INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
+    "proximalstep": ((1,), (0,), 1, (1, 1), ()),
+}  # fmt: skip
+
+
+@remarks_on(*(rockafellar.PAPER.find(key) for key in INSTANCES))
+def remarks(statement: Statement) -> Remarks:
+    """One client, of the curvature that the factor is for."""
+    return remarks_of_instances(statement, INSTANCES, frozenset(INSTANCES))

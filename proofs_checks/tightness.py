@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
-from time import monotonic
 from typing import Any, final
 
 from flint import arb
@@ -154,12 +153,11 @@ def _size(number: Any) -> tuple[int, int, bool]:
     return fraction.denominator, abs(fraction.numerator), fraction < 0
 
 
-def neighbours(tightness: Tightness, seconds: float, seed: int = 0) -> list[tuple[float, float]]:
-    """(promised, happens) on instances near the worst one, as many as are measured in that time; for pictures."""
+def neighbours(tightness: Tightness, tries: int, seed: int = 0) -> list[tuple[float, float]]:
+    """(promised, happens) on instances near the worst one, those of so many that are admissible; for pictures."""
     random = Random(seed)
     found: list[tuple[float, float]] = []
-    end = monotonic() + seconds
-    while monotonic() < end and len(found) < 60:
+    for _ in range(tries):
         try:
             measured = tightness.measure(perturbed(random, tightness.instance))
         except Exception:  # the neighbour is no valid instance: leave it out of the picture

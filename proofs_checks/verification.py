@@ -6,6 +6,7 @@ formula about data, that agrees with the running code on exact instances: nothin
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -14,7 +15,11 @@ from typing import Any, final
 
 from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.on_runs.admissibility import offences
-from fedconvex.proofs_checks.claims import builder_of, derivation_of, proof_of, theorem_of
+from fedconvex.claims.settings import NotASetting
+from fedconvex.claims.statements import case_of
+from fedconvex.claims.terms import number
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.claims import LIBRARY, builder_of, derivation_of, proof_of, theorem_of
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.kernel import Refused, Theorem
 from fedconvex.proofs_checks.readings import UNDECIDED, words
@@ -184,18 +189,24 @@ def _as_line(part: Result) -> EvidenceLine:
 
 
 def _of_parts(of: Statement, parts: list[Result]) -> tuple[Verdict, str]:
-    """PROVED where every part is, and has the formula's own part times a positive constant."""
+    """PROVED where the proof of every part proves the claim of the formula's own part, times a positive constant."""
     import sympy
 
-    formulas = tuple(of.expression)
+    formulas = of.expression if isinstance(of.expression, tuple) else (of.expression,)
     if len(formulas) != len(parts):
         return Verdict.UNKNOWN, f"its formula has {len(formulas)} parts, and there are {len(parts)} statements"
-    for part, formula in zip(parts, formulas, strict=True):
+    for place, (part, formula) in enumerate(zip(parts, formulas, strict=True)):
+        name = part.statement.identifier
         if part.verdict is not Verdict.PROVED:
-            return Verdict.UNKNOWN, f"{part.statement.identifier} is not proved: {part.reason}"
+            return Verdict.UNKNOWN, f"{name} is not proved: {part.reason}"
         constant = sympy.simplify(part.statement.expression / formula)
-        if not (constant.is_number and constant.is_positive):
-            return Verdict.UNKNOWN, f"{part.statement.identifier} has another formula: the quotient is {constant}"
+        if not (constant.is_Rational and constant.is_positive):
+            return Verdict.UNKNOWN, f"{name} has another formula: the quotient is {constant}"
+        try:
+            claim, setting = case_of(of, place, number(Fraction(int(constant.p), int(constant.q))))
+            LIBRARY.theorem(f"{of.identifier}, {name}", setting, claim, derivation_of(part.statement))
+        except (Refused, NotASetting, InvalidInput) as error:
+            return Verdict.UNKNOWN, f"the proof of {name} does not prove it, with {constant} for O(·): {error}"
     return Verdict.PROVED, "all its cases are proved, with constants in the place of O(·)"
 
 

@@ -117,7 +117,7 @@ def test_the_commit_of_a_page_passes_its_tests(name: str, project: Path) -> None
 
 def test_all_pages_together_pass_the_core_layer_and_are_in_the_guide(project: Path) -> None:
     paths = [path for text in PAGES.values() for path in make(text, project)]
-    assert len(PAGES) == 6
+    assert len(PAGES) == 8
     require(pytest_in(project, "-n2", "-m", "core"))
     require(pytest_in(project, "-n0", *paths_of_tests(paths)))
     require(run(project, "-m", "mkdocs", "build", "--strict", "--site-dir", str(project / "site")))

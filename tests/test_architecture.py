@@ -184,6 +184,20 @@ def _one_contains_the_other(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
+CLOCKS = {
+    "fedconvex.proofs_checks.falsification": "the limit of seconds that a person may set",
+    "fedconvex.proofs_checks.verification": "how long a proof took",
+    "fedconvex.proofs_checks.rocq.compiling": "how long Rocq took",
+}
+
+
+def test_verdicts_look_at_no_clock() -> None:
+    """A search that counts its work finds the same on every machine."""
+    modules = {name: parsed(file.read_text("utf-8")) for name, file in sources().items() if "proofs_checks" in name}
+    used = {name: {of.partition(".")[0] for _, of in imports(tree, name, False)} for name, tree in modules.items()}
+    assert {name for name, of in used.items() if of & {"time", "datetime"}} == set(CLOCKS)
+
+
 @pytest.mark.beyond_core  # takes seconds
 def test_modules_do_not_import_each_other_in_circles() -> None:
     modules = {name: (file.read_text("utf-8"), file.name == "__init__.py") for name, file in sources().items()}

@@ -38,7 +38,7 @@ PAPER = Paper(
     short="Ghadimi & Lan",
     reference="Ghadimi, Lan: Stochastic first- and zeroth-order methods for nonconvex stochastic programming (2013)",
     convention="one function f, unbiased gradients with variance at most sigma2",
-    letters=Letters(before="t", start="1", rounds=r"\sum_{t=1}^N", server="x_@", minimiser="x_*", expectation="E"),
+    letters=Letters(start=1, server="x_@", minimiser="x_*", expectation="E"),
     notation={
         "stepsize": Parameter(r"\gamma", "stepsize", STEPSIZE, above=0),
         "K": Parameter("K", "clients drawn for a step", least=1, integer=True),

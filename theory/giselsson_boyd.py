@@ -39,7 +39,7 @@ PAPER = Paper(
     },
 )
 FEDSPLIT = (Runs("FedSplit"), Everyone(), ExactSolutions(), Smooth(), StronglyConvex(), Condition("mu", "<=", "L"))
-FIXED_POINT = named("z_k^*", minimiser - parameter("stepsize") * gradient(minimiser))
+FIXED_POINT = named("z_#^*", minimiser - parameter("stepsize") * gradient(minimiser))
 BEFORE, AFTER = memory("z", 0) - FIXED_POINT, memory("z", 1) - FIXED_POINT
 
 

@@ -68,7 +68,10 @@ PAPER = Paper(
     short="FedAvg on non-IID data",
     reference="Li, Huang, Yang, Wang, Zhang: On the convergence of FedAvg on non-IID data (ICLR 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; for uniform draws a plain mean",
-    letters=Letters(server="w^@", minimiser="w^*", answers="w_k^@", expectation="E"),
+    letters=Letters(
+        server="w^@", minimiser="w^*", answers="w_k^@", expectation="E",
+        local_gradients=r"\sum_{i\le e}\nabla F_k(w_k^{(i)})",
+    ),
     restated=True,
     notation={
         "stepsize": Parameter("s", "stepsize of the local steps", STEPSIZE, above=0, measured="stepsize"),

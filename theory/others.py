@@ -12,15 +12,17 @@ A file is run as Python runs any module that is imported: give only files that y
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.discovery import run_file
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from fedconvex.statements.statement import Statement
 
 GROUP = "fedconvex.papers"
 _FROM_FILES: dict[str, ModuleType] = {}  # as Python's own modules are: a paper is known once its file was run
@@ -49,12 +51,7 @@ def from_file(path: Path, ours: tuple[str, ...]) -> ModuleType:
     known = next((m for m in _FROM_FILES.values() if Path(str(m.__file__)).resolve() == path.resolve()), None)
     if known is not None:  # its proofs are registered already
         return known
-    spec = spec_from_file_location(f"fedconvex_own_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = module_from_spec(spec)
-    loader = spec.loader
-    _run(lambda: loader.exec_module(made), "file", path)
+    made: ModuleType = _run(lambda: run_file(path, f"fedconvex_own_{path.stem}"), "file", path)
     if hasattr(made, "PAPER"):
         name = _name_of(made, "file", path)
         if name in ours or name in _installed(ours) or name in _FROM_FILES:
@@ -69,6 +66,13 @@ def is_from_elsewhere(name: str) -> bool:
     from fedconvex.theory import own_names
 
     return name in names(own_names())
+
+
+def is_own(of: "Statement") -> bool:
+    """Whether it is a statement of this package, and not another one of the same name."""
+    from fedconvex.theory import module_of, own_names
+
+    return of.paper.name in own_names() and of in module_of(of.paper.name).PAPER.everything
 
 
 def _run(action: Callable[[], Any], argument: str, value: Any) -> Any:

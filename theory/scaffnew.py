@@ -27,8 +27,8 @@ from fedconvex.types import Real
 
 s, p = parameter("stepsize"), parameter("probability")
 MODELS = family("x")
-CONTROLS = named("h_k", family("c") - mean(family("c")))  # any vectors of the clients with the mean 0
-HATS = named(r"\hat x_k", MODELS - s * (gradient(MODELS) - CONTROLS))
+CONTROLS = named("h_#", family("c") - mean(family("c")))  # any vectors of the clients with the mean 0
+HATS = named(r"\hat x_#", MODELS - s * (gradient(MODELS) - CONTROLS))
 AVERAGE = named(r"\bar x", mean(HATS))
 
 

@@ -35,7 +35,7 @@ class Decrease:
 
 def require_memoryless(rounds: Rounds) -> None:
     """Raise InvalidInput unless a client's answer depends on the server's point alone."""
-    if not rounds.method.memoryless:
+    if not rounds.method.is_stateless or rounds.method.gradients_from != "nobody":
         name = type(rounds.method).__name__
         raise InvalidInput(
             "measure", "decrease", f"is for methods whose clients have no memory, not {name}", "leave it out"

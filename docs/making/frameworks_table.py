@@ -1,7 +1,7 @@
 """The table of docs/frameworks.md that comes from stored runs: `python docs/making/frameworks_table.py` renews it.
 
-The runs are stored by `python tests/fedconvex/conformance/adapters/run_framework.py pfllib
-tests/fedconvex/conformance/adapters/found/pfllib.json`, in the framework's own environment.
+In the framework's own environment, with `examples/frameworks` on PYTHONPATH, `python
+examples/frameworks/tests/run_framework.py pfllib examples/frameworks/tests/found/pfllib.json` stores its run.
 """
 
 import json
@@ -11,7 +11,7 @@ from fedconvex.safe_text import in_markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "frameworks.md"
-FOUND = ROOT / "tests/fedconvex/conformance/adapters/found"
+FOUND = ROOT / "examples/frameworks/tests/found"
 BEGIN, END = "<!-- from stored runs: docs/making/frameworks_table.py -->\n", "<!-- end -->\n"
 # Where the source has what the kit found: read by a person, in the version that was run.
 PLACES = {

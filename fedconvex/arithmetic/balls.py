@@ -53,6 +53,14 @@ def lowest_end(balls: Iterable[Any]) -> Any:
     return -highest_end(-ball for ball in balls)
 
 
+def around(center: Iterable[float], radius: Any) -> Any:
+    """An array of balls of one radius around the coordinates of a point."""
+    import flint
+    import numpy as np
+
+    return np.array([flint.arb(float(x), radius) for x in center], dtype=object)
+
+
 def norm(vector: Iterable[Any]) -> Any:
     """The Euclidean norm of a vector of balls, as a ball; `unbounded()` where an entry is not finite."""
     import flint

@@ -35,6 +35,15 @@ def is_positive_semidefinite(matrix: "np.ndarray | MatrixIn", precision: int = 1
     return negative == 0
 
 
+def lies_between(matrix: np.ndarray, low: Any, high: Any) -> bool:
+    """Whether low·I ≼ matrix ≼ high·I for a symmetric matrix and bounds in rationals, or infinite: decided exactly."""
+    if len(matrix) == 1:
+        return bool(low <= matrix[0][0] <= high)
+    unit = np.eye(len(matrix), dtype=int)
+    gaps = (sign * (bound * unit - matrix) for bound, sign in ((low, -1), (high, 1)) if abs(bound) != float("inf"))
+    return all(is_positive_semidefinite(gap) for gap in gaps)
+
+
 def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128, semidefinite: bool = False) -> Any:
     """A lower bound of the smallest eigenvalue, as an exact ball; close to `guess` if the guess is accurate.
 

@@ -85,10 +85,11 @@ class FlintArithmetic(Arithmetic):
 
     def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
         self.require_room(batch[0].nrows(), batch[0].ncols(), COPIES)
-        total = batch[0] * weights[0]
-        for weight, matrix in zip(weights[1:], batch[1:], strict=True):
-            total = total + matrix * weight
-        return total
+        alike = all(weight == weights[0] for weight in weights)
+        parts = list(batch) if alike else [matrix * weight for weight, matrix in zip(weights, batch, strict=True)]
+        while len(parts) > 1:  # sums of few rationals are shorter: two by two
+            parts = [sum(parts[i + 1 : i + 2], start=part) for i, part in enumerate(parts) if i % 2 == 0]
+        return parts[0] * weights[0] if alike else parts[0]
 
     def size(self, matrix: Matrix) -> int:
         return int(matrix.nrows())
@@ -166,6 +167,8 @@ class ExactArithmetic(FlintArithmetic):
         values = np.asarray(values)
         rows, columns = values.shape
         self.require_room(rows, columns)
+        if values.dtype.kind == "i":
+            return flint.fmpq_mat(flint.fmpz_mat(rows, columns, values.ravel().tolist()))
         return flint.fmpq_mat(rows, columns, [to_fmpq(v) for v in values.ravel().tolist()])
 
 

@@ -140,3 +140,15 @@ def float_at_least(value: Any) -> float:
     exact = to_fraction(value)
     nearest = nearest_float(exact)
     return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """A short fraction in an open interval of one sign: the least integer there in size, else the least denominator."""
+    if low < 0:
+        return -simplest_between(-high, -low)
+    whole = math.floor(low)
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:  # 1/n for the least n above 1/(high − whole)
+        return whole + 1 / Fraction(math.floor(1 / (high - whole)) + 1)
+    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole))

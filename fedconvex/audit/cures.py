@@ -10,14 +10,8 @@ from fedconvex.audit.twins import DeterministicTwin
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
-from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fedprox import FedProx
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.scaffold import Scaffold
 from fedconvex.participation import Participation
 
-DESIGNED = (FedGD, FedProx, FedSplit, FedDyn, Scaffold)
 WITHOUT_BIAS = "run a method without bias: FedSplit, FedDyn or SCAFFOLD"  # where a run from 0 has nothing to do
 MOST_STEPS = 1 << 14  # local gradient steps that are tried
 
@@ -35,13 +29,9 @@ class Cures:
             return WITHOUT_BIAS
         found = [self.designer.fedsplit(), self.designer.feddyn()]
         best = min(found, key=lambda design: design.reached.rounds)
-        if not isinstance(method, DESIGNED) or isinstance(method, type(best.method)):
+        if type(method) not in self.designer.designs or isinstance(method, type(best.method)):
             return f"run {_predicted(best)}"
-        return f"run {_predicted(best)}; {_predicted(self.designer.like(self._at(method)))}"
-
-    def without_bias(self, method: Method) -> str:
-        """A method whose fixed point is right, and the method's parameters with a floor below the tolerance."""
-        return self.redesign(method)
+        return f"run {_predicted(best)}; {_predicted(self.designer.like(method))}"
 
     def more_local_work(self, twin: DeterministicTwin) -> str:
         """The number of local gradient steps with which the error floor is below the tolerance and rounds suffice."""
@@ -53,8 +43,8 @@ class Cures:
             more = replace(twin, solver=replace(twin.solver, steps=steps))
             if more.floor <= twin.target and more.reached.rounds <= 2 * twin.exact().reached.rounds:
                 start = ""
-                if isinstance(twin.method, FedSplit) and twin.method.start == "center":
-                    start = '; or start them at the server\'s point, FedSplit(start="server")'
+                if getattr(twin.method, "start", None) == "center":
+                    start = f'; or start them at the server\'s point, {type(twin.method).__name__}(start="server")'
                 rounds = more.reached.rounds
                 return f"take {steps:,} local gradient steps, {rounds:,.0f} rounds are then predicted{start}"
         return f"more than {MOST_STEPS:,} local gradient steps are needed: solve the local problems exactly"
@@ -85,11 +75,6 @@ class Cures:
         drawn = replace(self.designer, limits=FederationLimits(participation=self.participation))
         alpha = float(self.designer.feddyn().method.alpha)  # type: ignore[attr-defined]
         return f"run {_predicted(drawn.drawn(alpha))}"
-
-    def _at(self, method: Method) -> DesignedMethod:
-        from fedconvex.audit.designs.round_maps import ReachedTarget
-
-        return DesignedMethod(method, None, ReachedTarget(0.0, 0.0), 0.0)
 
 
 def _predicted(design: DesignedMethod) -> str:

@@ -78,6 +78,7 @@ class MethodAudit:
     outcome: str  # rounds to the tolerance in words: a number, a forecast, never (error floor), diverges, …
     gaps: np.ndarray  # (T + 1,) f(x_t) − f(x*)
     distances: np.ndarray  # (T + 1,) ‖x_t − fixed point‖, NaN where there is none
+    is_one_map: bool = True  # whether all its rounds are the same affine map of state and answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +232,7 @@ def measure_method(
     name = describe(method)
     say(f"{name}: fixed point")
     stop: FixedPoint | None = None
-    missing, is_one_map = "", has_fixed_rounds(method)
+    missing, is_one_map = "", has_fixed_rounds(method, problem)
     try:
         if not is_one_map:
             raise NoFixedPoint("the rounds are random, or change")
@@ -282,6 +283,7 @@ def measure_method(
         outcome=missing if missing and is_one_map else _outcome(gaps, floor, predicted, tolerance, reached),
         gaps=gaps,
         distances=distances,
+        is_one_map=is_one_map,
     )
 
 

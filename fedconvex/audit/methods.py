@@ -10,28 +10,29 @@ import numpy as np
 
 from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.method_analysis import require_affine
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.local_solvers.base import SmoothSolver
+from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedavg import FedAvg
-from fedconvex.methods.feddyn import FedDynOneGD
 from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import suggestion
+from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import require_problem
 from fedconvex.stepsizes import StepsizeSchedule
 from fedconvex.validation import exact_number, instance_of
 
 # FedAvg's local SGD is random: by its name, audits and worst cases compute what it does without sampling noise.
-AUDITED: dict[str, type[Method]] = {name.lower(): FedGD if kind is FedAvg else kind for name, kind in METHODS.items()}
+AUDITED: dict[str, type[Method]] = {name.lower(): kind for name, kind in METHODS.items()} | {"fedavg": FedGD}
 FEDAVG = (
     "fedavg is FedGD here: its local epochs are gradient steps on all of a client's samples, without the noise of SGD "
     "(with one local step this is FedSGD)"
 )
 EPOCHS = 10  # local steps of fedavg where none are given, as in `default_methods`
 CHOSEN = ("stepsize", "mu", "alpha", "rho", "eta")  # parameters that can be chosen from a problem's constants
+WEIGHTS = ("mu", "alpha", "rho")  # of proximal terms, chosen as √(ℓL) for exact local solutions
 FLAT = 1e-3  # replaces ℓ/L if neither the clients nor the objective are strongly convex
 
 
@@ -130,7 +131,8 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
     require_problem(problem)
     instance_of(truth, GroundTruth, "truth", "a ground truth", "give fedconvex.ground_truth(problem)")
     kind = AUDITED[name]
-    factors = [float(f) for f in (FedSplit(stepsize=1).scale(problem) if kind.plain else None) or [1]]
+    plain = kind.plain and not problem.is_equally_weighted
+    factors = [float(problem.num_clients * weight) for weight in problem.exact_weights] if plain else [1.0]
     largest = float(max(problem.L * factors))
     if largest <= 0:
         raise InvalidInput(
@@ -138,14 +140,23 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
         )
     mean = math.sqrt(largest * _smallest_curvature(problem, truth, largest, np.array(factors)))  # √(ℓL)
     defaults = dict(zip(CHOSEN, (1 / largest, mean, mean, mean, 1 / mean), strict=True))
-    if kind is FedSplit:
-        defaults["stepsize"] = 1 / mean
-    return _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
+    made = _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
+    of_proximal_steps = hasattr(made, "stepsize") and isinstance(made.local_solver, Exact)
+    if of_proximal_steps and "stepsize" not in given:
+        return build(name, {**given, "stepsize": three_digits(1 / mean)}, problem, truth)
+    return made
 
 
-def has_fixed_rounds(method: Method) -> bool:
-    """Whether all rounds are the same map, without a draw: only such a map has fixed points."""
-    return method.linear and isinstance(method.local_solver, SmoothSolver)
+def has_fixed_rounds(method: Method, problem: Problem) -> bool:
+    """Whether all rounds are the same affine map of state and answers, without a draw: only such a map is measured."""
+    solver = method.local_solver
+    if is_scheduled(method) or method.skip != 0 or not isinstance(solver, SmoothSolver):
+        return False
+    try:
+        require_affine(method, problem, solver)
+    except InvalidInput:
+        return False
+    return True
 
 
 def describe(method: Method) -> str:
@@ -180,11 +191,14 @@ def _complete(name: str, given: dict[str, Fraction], defaults: dict[str, Fractio
     chosen: dict[str, Any] = {key: integer_or_same(v) for key, v in given.items()}
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in chosen and f.default is MISSING:
-            # FedDynOneGD takes one gradient step of size 1/alpha: an alpha below L, as √(ℓL) is, may diverge
-            if kind is FedDynOneGD or f.name not in defaults:
+            if f.name not in defaults:
                 raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
             chosen[f.name] = defaults[f.name]
-    return kind(**chosen)
+    made = kind(**chosen)
+    weights = [n for n in chosen if n in WEIGHTS and n not in given]
+    if weights and not isinstance(made.local_solver, Exact):  # gradient steps of size 1/α diverge for α below L
+        raise InvalidInput("method", name, f"needs {weights[0]}", f"write {name}:{weights[0]}=…")
+    return made
 
 
 def integer_or_same(value: Any) -> Any:

@@ -16,7 +16,7 @@ from fedconvex import memory
 from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.audit.designs.linearised_runs import LinearisedRuns
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
-from fedconvex.audit.designs.parameters import MethodDesigner
+from fedconvex.audit.designs.parameters import QUICK, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
 from fedconvex.audit.designs.search import DesignedMethod
@@ -27,8 +27,6 @@ from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method
-from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation, Uniform
@@ -46,7 +44,6 @@ LONGEST_CHECK, MOST_STEPS_OF_CHECK = (
 ENCLOSED_STEPS, MOST_STEPS_OF_BIAS = 1000, 10_000  # local steps up to which a bias is enclosed, and computed at all
 SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
 MOST_LOCAL_STEPS = 100_000
-QUICK = ("FedSplit", "FedDyn")  # designed in an audit of a large problem
 IDENTICAL = 1e-8  # clients' gradients at the minimiser this small, relative to those at 0, are 0
 FORMED_COPIES = 6  # of all clients' Hessians
 
@@ -122,10 +119,10 @@ def recommend_at(
         raise InvalidInput("problem", problem, words, "rescale features and targets")
     designer = MethodDesigner(model, tolerance, limits)
     designs = []
-    for name, design in designer.designs():
-        if not others and name not in QUICK and designer.is_large(FedSplit(stepsize=1)):
+    for kind, design in designer.designs.items():
+        if not others and kind not in QUICK and designer.is_large(FedSplit(stepsize=1)):
             continue  # a few rounds on the model take as long as the audit's own
-        say(f"parameters of {name}")
+        say(f"parameters of {kind.__name__}")
         designs.append(design())
     ranked = sorted(designs, key=lambda design: _preference(design, problem))
     target = tolerance * model.first_gap
@@ -143,7 +140,7 @@ def recommend_at(
     found.sort(key=lambda pair: _observed(pair[0], problem, compare))
     ranked = [made for _, made in found]
     say("parameters under limits")
-    proximal = [float(design.method.mu) for design in ranked if isinstance(design.method, FedProx)]
+    proximal = [float(design.method.mu) for design in ranked if hasattr(design.method, "mu")]
     smallest = proximal and limits == NO_LIMITS
     scale = float(np.linalg.norm(problem.gradient(np.zeros(problem.dim))))
     return Recommendation(
@@ -312,10 +309,10 @@ def _under_limits(
     yield "one gradient step a round", _predicted(single, model)
     if best.rounds is not None and best.rounds > 1:
         half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))
-        yield f"{best.rounds // 2:,} rounds", _predicted(half.like(best), model)
+        yield f"{best.rounds // 2:,} rounds", _predicted(half.like(best.method), model)
     number = ceil(problem.num_clients / 2)
     if number < problem.num_clients:
         drawn = replace(designer, limits=FederationLimits(participation=Uniform(number)))
-        alpha = next(float(design.method.alpha) for design in ranked if isinstance(design.method, FedDyn))
+        alpha = next(float(design.method.alpha) for design in ranked if hasattr(design.method, "alpha"))
         found = replace(_predicted(drawn.drawn(alpha), model), bytes=None)  # each participant sends and receives
         yield f"{number} of {problem.num_clients} clients a round", found

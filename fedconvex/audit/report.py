@@ -12,7 +12,7 @@ from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.intervals import Interval
-from fedconvex.audit.methods import has_fixed_rounds, shorthand
+from fedconvex.audit.methods import shorthand
 from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
 from fedconvex.optional import is_installed
@@ -244,7 +244,7 @@ def _arrow_table(columns: dict[str, Any]) -> Any:
 def _row(method: "MethodAudit") -> tuple[str, ...]:
     converges = {True: "yes", False: "no", None: "not decided"}[method.attracting]
     if method.bias is None or method.floor is None:
-        none = "no" if has_fixed_rounds(method.method) else "–"
+        none = "no" if method.is_one_map else "–"
         return shorthand(method.method), "–", "–", "–", none, "–", _rate(method.measured_contraction), method.outcome
     if method.unique is False:
         converges = "no: many"

@@ -7,8 +7,9 @@ import numpy as np
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.fixed_points import FixedPoint
 from fedconvex.fixed_points.convergence_rates import slowest
+from fedconvex.fixed_points.equations import QuadraticFixedPoints
+from fedconvex.fixed_points.result import SameFixedPoints
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
-from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.methods.base import State
 from fedconvex.problems.composite import without_term
 from fedconvex.runs.rounds import rounds_of
@@ -28,22 +29,22 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
         settled: whether that run has converged to the fixed point.
     """
     place: Place = "fixed point"
-    if not stop.method.linear:
+    if isinstance(stop.analysis, SameFixedPoints) or stop.method.skip != 0:
         return None, None  # the rounds' rate depends on the path that led there
-    if isinstance(stop.analysis, WideFixedPoints):  # outside the span of the samples no round moves anything
-        space = stop.analysis.row_space
+    space = stop.analysis.row_space if isinstance(stop.analysis, QuadraticFixedPoints) else None
+    if space is not None:  # outside the span of the samples no round moves anything
         rounds = rounds_of(stop.method, space.problem)
         with rounds.arithmetic.context():
             state = rounds.start(space.coordinates(float_array(stop.point)))
         return slowest(rounds, state).value, place
     rounds = rounds_of(stop.method, without_term(stop.problem))
-    if stop.method.memoryless or not isinstance(stop.analysis, SmoothFixedPoints):
+    if stop.method.is_stateless or not isinstance(stop.analysis, SmoothFixedPoints):
         with rounds.arithmetic.context():
             state = rounds.start(float_array(stop.point))  # on quadratics the derivative is the same everywhere
     elif settled:
         state = last
     else:
-        known = stop.analysis.state_near(last)
+        known = stop.analysis.state
         state, place = (last, "last round") if known is None else (known, "fixed point")
     if not np.isfinite(state.flat()).all():
         return None, None

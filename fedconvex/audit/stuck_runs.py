@@ -21,12 +21,15 @@ from fedconvex.audit.run_diagnosis import RunDiagnosis, StuckCause
 from fedconvex.audit.run_series import RunSeries, of_losses, of_trajectory
 from fedconvex.audit.twins import STABLE, DeterministicTwin, deterministic_solver
 from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.formulas import Formulas
+from fedconvex.fixed_points.linear_forms import refusing
 from fedconvex.ground_truths import ground_truth
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
+from fedconvex.parameters import is_scheduled
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import without_term
@@ -98,9 +101,9 @@ def diagnose(
         cure = "call diagnose(losses, method=…, problem=…)"
         raise InvalidInput("problem" if problem is None else "method", None, "is needed with a list of losses", cure)
     rounds = rounds_of(method, problem, "float", local_solver)  # refuses what is no method, or does not fit
-    if not method.linear:
+    if is_scheduled(method) or method.skip != 0:
         cure = "diagnose a run with fixed parameters"
-        raise InvalidInput("method", method, "changes its own parameters or skips rounds at random", cure)
+        raise InvalidInput("method", method, "changes from round to round, or skips communication", cure)
     participation = Full() if participation is None else participation
     instance_of(participation, Participation, "participation", "a participation scheme", "give participation.Full()")
     participation.require(problem, 1)
@@ -113,6 +116,8 @@ def diagnose(
         raise InvalidInput("losses", f"{series.rounds} rounds", words, "record more digits, or raise the tolerance")
     solver = rounds.solver
     twin = DeterministicTwin(method, deterministic_solver(method, solver, model), model, series, target)
+    with refusing(method):  # a round on the model maps many states at once, as vectors
+        Formulas.of(method, problem, twin.solver)
     batches = isinstance(solver, SGD) and solver.batch_size is not None
     random = batches or not participation.takes_everyone(problem)
     designer = MethodDesigner(model, float(tolerance), FederationLimits())
@@ -211,7 +216,7 @@ class _Investigation:
         if growth <= 1:  # it overflowed later
             growth = inf
         factor = self.twin.contraction
-        if self.random and factor < STABLE and not self.twin.method.memoryless:
+        if self.random and factor < STABLE and not self.twin.method.is_stateless:
             return self._draws(self.target)
         words = (
             f"{self.series.name} rose from {finite[0]:.3g} to {self.series.values[-1]:.3g}, the error by a factor of "
@@ -237,7 +242,7 @@ class _Investigation:
                 )  # fmt: skip
         return StuckCause(
             "bias floor", floor / first, "error floor relative to the start:", words,
-            self.cures.without_bias(self.twin.method),
+            self.cures.redesign(self.twin.method),
         )  # fmt: skip
 
     def _draws(self, expected: float) -> StuckCause:
@@ -246,7 +251,7 @@ class _Investigation:
             f"reaches {expected:.3g} in {self.series.rounds:,} rounds"
         )
         partial = not self.participation.takes_everyone(self.twin.model.problem)
-        if partial and not self.twin.method.memoryless:
+        if partial and not self.twin.method.is_stateless:
             return StuckCause(
                 "stale memory", self.level / expected, "suboptimality over that with everyone:", words,
                 self.cures.fresher_memory(self.twin.method),

@@ -3,16 +3,42 @@
 Both are data with exact types, so that a proof checker can read them without running code of whoever wrote them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, final, get_args, get_origin, get_type_hints
 
-from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts, rounds_ahead
+from fedconvex.claims.terms import IllFormed, Number, Vector, number, parameter, parameters_in, parts, rounds_ahead
 from fedconvex.shown import on_screen
+from fedconvex.symbols import require_name
 
 if TYPE_CHECKING:
     from fedconvex.claims.on_runs.findings import Found
+
+
+@cache
+def _sorts(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_of(value: Any, sort: Any) -> bool:
+    """Whether a value is of this sort, as the annotations of settings write it."""
+    origin, inside = get_origin(sort), get_args(sort)
+    if origin is UnionType:
+        return any(_is_of(value, one) for one in inside)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(
+            _is_of(entry, one) for item in value.items() for entry, one in zip(item, inside, strict=True)
+        )
+    if origin in (tuple, frozenset):
+        if type(value) is not origin:
+            return False
+        every = inside if origin is tuple and inside[-1] is not Ellipsis else inside[:1] * len(value)
+        return len(every) == len(value) and all(map(_is_of, value, every))
+    return type(value) is sort
 
 
 @final
@@ -22,6 +48,7 @@ class Claim:
 
     `rounds`: the parameter that counts the rounds of a claim about a whole run from the method's own start; "" for a
     claim about any one round that a run reaches. `of_client`: about each client alone; else about means over them.
+    `within`: the setting outside of which it has no value on a run; it is no part of what is claimed.
     """
 
     left: Any
@@ -29,6 +56,7 @@ class Claim:
     right: Any
     rounds: str = ""
     of_client: bool = False
+    within: "ClaimSetting | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.relation not in ("<=", "="):
@@ -39,16 +67,19 @@ class Claim:
                             "give sides of one sort")  # fmt: skip
 
     def __str__(self) -> str:
-        """The claim in standard notation."""
+        """The claim in standard notation, and what its symbols mean."""
         from fedconvex.claims.display.letters import Display
 
-        return on_screen(Display.standard(sorted(self.parameters | {self.rounds})).text(self))
+        return on_screen("\n".join(Display.standard(self.parameters | {self.rounds} - {""}).stated(self)))
 
     def on(self, run: Any, **parameters: Any) -> "Found":
         """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
 
         `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`
         or of `fedconvex.deep.run`. `parameters` are values of the claim's parameters that the run does not know.
+
+        Raises NotOnThisRun, which names the setting's field, for a run outside of the setting that the claim is
+        `within`: all that a federation is, and of other runs the method, its parameters, the draws and the weights.
         """
         from fedconvex.claims.on_runs.claim_on import claim_on
 
@@ -87,8 +118,8 @@ class DrawScheme:
     """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
     with probabilities p_k, averaged plainly.
 
-    The p_k are the weights of the clients in means, which are all equal where every set is equally likely, and in
-    methods that average plainly: averages of a draw then have the mean as expectation.
+    The p_k are the weights of the clients in means. Averages of a draw have the mean as expectation: where that asks
+    for equal weights, `ClaimSetting.equal_weights` says so.
     """
 
     scheme: str = "everyone"  # "everyone", "uniform", "independent"
@@ -112,7 +143,9 @@ class ClaimSetting:
     """All that a claim assumes: the method, its clients, the draws, and the parameters with their domain.
 
     Attributes:
-        method: the name of one of the package's methods, and its parameters as formulas in the setting's.
+        method: the name of one of the package's methods.
+        method_parameters: every parameter of the method by value: a formula in the setting's parameters, or the name
+            of an option; None where the method chooses itself.
         signs: for every parameter "positive", "nonnegative" or "real", which its meaning implies.
         counts: the parameters that are integers >= 1.
         conditions: further conditions on parameters, as (left, relation, right) with relation >=, >, = .
@@ -124,6 +157,8 @@ class ClaimSetting:
             `inexactness` from the solution).
         gradient_steps: "steps" and "stepsize" of gradient steps that clients take on their subproblems, from the
             method's own start, in the place of exact solutions; else empty.
+        equal_weights: whether all clients have the same weight. Draws whose plain average has the clients' mean as
+            expectation only then set it.
         minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
         bounded_below: whether the objective has an infimum.
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
@@ -141,7 +176,7 @@ class ClaimSetting:
     """
 
     method: str = ""
-    method_parameters: Mapping[str, Number] = field(default_factory=dict)
+    method_parameters: Mapping[str, Number | str | None] = field(default_factory=dict)
     signs: Mapping[str, str] = field(default_factory=dict)
     counts: frozenset[str] = frozenset()
     conditions: tuple[tuple[Number, str, Number], ...] = ()
@@ -151,6 +186,7 @@ class ClaimSetting:
     inexactness: Number | None = None
     gradient_steps: Mapping[str, Number] = field(default_factory=dict)
     draws: DrawScheme = DrawScheme()
+    equal_weights: bool = False
     minimiser: bool = False
     bounded_below: bool = False
     dissimilarity: Number | None = None
@@ -170,7 +206,31 @@ class ClaimSetting:
         from fedconvex.claims.display.letters import Display
         from fedconvex.claims.display.phrases import phrases
 
-        return on_screen("\n".join(phrases(self, Display.standard(self.signs), plain=True)) or "nothing is assumed")
+        names = parameters_in(self) | self.signs.keys() | self.counts | self.example.keys()
+        display = Display.standard(names)
+        assumed = phrases(self, display, plain=True) or ["nothing is assumed"]
+        values = ", ".join(f"{display.text(parameter(n))} = {x}" for n, x in sorted(self.example.items()))
+        return on_screen("\n".join([*assumed, *([f"for example {values}"] if values else [])]))
+
+    @property
+    def formulas(self) -> Iterator[Number]:
+        """All formulas in it."""
+        waiting: list[Any] = list(vars(self).values())
+        while waiting:
+            match here := waiting.pop():
+                case Number():
+                    yield here
+                case tuple():
+                    waiting += here
+                case Mapping():
+                    waiting += here.values()
+                case DrawScheme():
+                    waiting += (here.active, here.clients)
+
+    def method_at(self, value_of: Callable[[Number], Any]) -> dict[str, Any]:
+        """The method's parameters: the values of formulas, and options as they are."""
+        given = self.method_parameters.items()
+        return {name: value_of(x) if type(x) is Number else x for name, x in given}
 
     @property
     def has_minimum(self) -> bool:
@@ -178,7 +238,13 @@ class ClaimSetting:
         return self.minimiser or self.bounded_below
 
     def __post_init__(self) -> None:
+        for name, sort in _sorts(ClaimSetting).items():
+            if not _is_of(getattr(self, name), sort):
+                sorts = re.sub(r"<class '(?:\w+\.)*(\w+)'>|(?:\w+\.)+(\w+)", r"\1\2", str(sort))
+                cure = 'write numbers as terms, such as parameter("L") or number(Fraction(1, 8))'
+                raise IllFormed(name, getattr(self, name), f"is no {sorts}", cure)
         for name, sign in self.signs.items():
+            require_name("signs", name)
             if sign not in ("positive", "nonnegative", "real"):
                 raise IllFormed(f"signs[{name}]", sign, "is no sign", 'give "positive", "nonnegative" or "real"')
         for _, relation, _ in self.conditions:
@@ -194,3 +260,10 @@ class ClaimSetting:
         if self.gradient_steps and (set(self.gradient_steps) != {"steps", "stepsize"} or self.answers != "own"):
             raise IllFormed("gradient_steps", self.gradient_steps, "do not define the clients' local solutions",
                             'give "steps" and "stepsize", and no inexactness')  # fmt: skip
+        if not self.method and self.draws.scheme != "uniform":
+            return
+        from fedconvex.claims.methods import needs_equal_weights, require_values
+
+        require_values(self.method, self.method_parameters)
+        if needs_equal_weights(self.draws.scheme, self.method):
+            object.__setattr__(self, "equal_weights", True)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.examples import example_of
-from fedconvex.claims.terms import Number, number, parameter
+from fedconvex.claims.methods import every_parameter
+from fedconvex.claims.terms import Number, number, parameter, parts
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.conditions import Condition
@@ -39,20 +39,21 @@ def setting_of(
     that is measured as the initial gap is that.
     """
     fields: Fields = {"low": [], "high": [], "weak": [], "conditions": list(further), "minimiser": "minimiser" in uses}
+    fields["notation"] = {**notation, **parameters}
     fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
         if meaning is None:
             raise NotASetting(f"{type(assumption).__name__} has no meaning in a setting")
         meaning(assumption, fields)
-    own = {name: x for name, x in chosen.items() if name in fields.get("method_parameters", {})}
-    fields |= {"method_parameters": fields.get("method_parameters", {}) | own}
+    of_method = fields.get("method_parameters", {})
+    fields["method_parameters"] = of_method | {name: x for name, x in chosen.items() if name in of_method}
     everything = [*conditions, *(c for a in assumptions for c in a.conditions)]
     # A condition on a quantity of the run is none on parameters; without it the claim says more.
     vectors = {name for name, p in parameters.items() if p.means is not None}
     everything = [c for c in everything if not vectors.intersection((c.argument, *c.names))]
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
-    low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
+    low, high, weak, _ = (fields.pop(name) for name in ("low", "high", "weak", "notation"))
     weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
     low += [reduce(Number.max, weak)] if weak and not low else []
     curvature = (low[-1] if low else None, high[0] if high else None)
@@ -74,16 +75,7 @@ def setting_of(
 
 
 def _parameters(setting: ClaimSetting) -> set[str]:
-    from fedconvex.claims.terms import parts
-
-    sides = [x for left, _, right in setting.conditions for x in (left, right)]
-    sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
-    sides += setting.gradient_steps.values()
-    sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
-                          setting.initial_gap, setting.objective_gap, setting.similarity, setting.draws.active,
-                          setting.draws.clients)
-              if x is not None]  # fmt: skip
-    return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
+    return {p.args[0] for side in setting.formulas for p in parts(side) if type(p) is Number and p.head == "parameter"}
 
 
 def _sign(of: Parameter) -> str:
@@ -122,28 +114,19 @@ def _of_maximum(bound: Number) -> list[Number]:
 
 
 def _runs(assumption: known.Runs, fields: Fields) -> None:
+    """Each parameter of the method: fixed, or named as in the paper's notation, or what the method has by default."""
     fields["method"] = assumption.method
-    names = METHOD_PARAMETERS.get(assumption.method, ())
-    fields["method_parameters"] = {name: parameter(OTHER_NAMES.get(name, name)) for name in names} | fields.get(
-        "method_parameters", {}
-    )
-    if assumption.local_steps is not None:
-        fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
-    for name, value in assumption.fixed:
-        if type(value) is int:
-            fields["method_parameters"][name] = number(value)
-        elif value != getattr(import_module("fedconvex.methods"), assumption.method).__dict__.get(name):
-            raise NotASetting(f"{name}={value!r}, which is not what {assumption.method} has by default")
+    names = {name: OTHER_NAMES.get(name, name) for name in assumption.parameters_of_method}
+    if not names:
+        return
+    known = {name: parameter(letter) for name, letter in names.items() if letter in fields["notation"]}
+    steps = {} if assumption.local_steps is None else {"local_steps": assumption.local_steps}
+    found = every_parameter(assumption.method, **{**known, **steps, **dict(assumption.fixed)})
+    fields["method_parameters"] = found | fields.get("method_parameters", {})
 
 
-METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
-    "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
-    "RegularizedFedSplit": ("stepsize", "regularization"), "FedPD": ("eta",),
-    "Scaffold": ("stepsize", "local_steps", "server_stepsize"), "FedLin": ("stepsize", "local_steps"),
-}  # fmt: skip
-"""The numbers that a method is made of, which the papers call by the same names, or by these."""
 OTHER_NAMES: Mapping[str, str] = {"regularization": "regularizer"}
+"""What papers call parameters of methods, where that is another name."""
 
 
 def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:

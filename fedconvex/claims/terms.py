@@ -11,13 +11,11 @@ differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖²
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from operator import is_
 from typing import Any, TypeVar, final
 
-from fedconvex.errors import InvalidInput
-
-
-class IllFormed(InvalidInput):
-    """A tree that is no term: an unknown operation, the wrong number or sort of operands."""
+from fedconvex.symbols import IllFormed as IllFormed
+from fedconvex.symbols import names_a_time, require_name, require_symbol
 
 
 @final
@@ -141,11 +139,12 @@ Term = Vector | Number
 T = TypeVar("T", Vector, Number)
 
 _V, _N, _TEXT, _TIME = Vector, Number, str, int
+_NAME, _SYMBOL = "a name", "a symbol"  # texts, in the languages of `fedconvex.symbols`
 MANY = "one or more"
 VECTORS: dict[str, tuple[Any, ...]] = {
     "server": (_TIME,),  # the server's point
-    "shared": (_TEXT, _TIME),  # another vector of the server, by its name in the method's state
-    "memory": (_TEXT, _TIME),  # the clients' vectors, by their name in the method's state
+    "shared": (_NAME, _TIME),  # another vector of the server, by its name in the method's state
+    "memory": (_NAME, _TIME),  # the clients' vectors, by their name in the method's state
     "last answers": (_TIME,),  # each client's answer in the last round in which it took part
     "answers": (),  # all clients' answers in the round, also those that would be given by clients that are not drawn
     "solutions": (),  # the exact minimisers of the clients' subproblems in the round
@@ -160,16 +159,18 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "mean": (_V,),  # over all clients
     "drawn": (_V,),  # the average over the clients that are drawn in the round
     "expected": (_V,),  # over the draw of the round
-    "free": (_TEXT,),  # any vector that all clients share
-    "family": (_TEXT,),  # any vectors of the clients
+    "free": (_NAME,),  # any vector that all clients share
+    "family": (_NAME,),  # any vectors of the clients
     "mean of rounds": (_N, _V),  # Σ_{t<T} r^t u_t / Σ_{t<T} r^t
     "next round": (_V,),  # the vector one round later, in claims about a method's first rounds
-    "named": (_TEXT, _V),  # a vector with a symbol of the paper
+    "named": (_SYMBOL, _V),  # a vector with a symbol of the paper
     "+": (_V, _V), "-": (_V, _V), "*": (_N, _V), "/": (_V, _N),
+    # In theorems for Rocq, never in a claim: a variable by its name there; u of the drawn clients, 0 of the others.
+    "variable": (_TEXT,), "selected": (_V,),
 }  # fmt: skip
 NUMBERS: dict[str, tuple[Any, ...]] = {
     "constant": (Fraction,),
-    "parameter": (_TEXT,),
+    "parameter": (_NAME,),
     "inner": (_V, _V),
     "norm": (_V,),
     "infimum": (),  # of the objective
@@ -178,11 +179,13 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "sum of rounds": (_N, _N),  # Σ_{t<T} r^t E x_t
     "mean of rounds": (_N, _N),  # that, divided by Σ_{t<T} r^t
     "after": (_N,),  # x after T rounds
-    "named": (_TEXT, _N),
+    "named": (_SYMBOL, _N),
     "+": (_N, _N), "-": (_N, _N), "*": (_N, _N), "/": (_N, _N), "^": (_N, _N), "neg": (_N,), "root": (_N,),
     "max": (_N, _N), "exp": (_N,), "log": (_N,), "ceil": (_N,),
+    "variable": (_TEXT,),  # in theorems for Rocq, never in a claim
 }  # fmt: skip
 TIMES = (0, 1)
+OF_PROOFS = ("σ", "τ", "ι")  # parameters that a proof may speak of, and a claim may not
 IN_A_ROUND = ("answers", "solutions", "residuals", "local gradients", "local step", "before last step", "drawn")
 
 
@@ -195,9 +198,17 @@ def _check(term: Any, heads: dict[str, tuple[Any, ...]]) -> None:
         raise IllFormed(term.head, term.args, f"has the wrong number of operands for {sort}", f"give {len(sorts)}")
     for operand, wanted in zip(term.args, sorts, strict=True):
         # the exact type: a subclass, or True for 1, could mean something else to whoever reads the tree
-        if type(operand) is not wanted or (wanted is _TIME and operand not in TIMES):
-            raise IllFormed(term.head, operand, f"is no operand of {term.head}: {_SORTS[wanted]} is wanted",
-                            f"give {_SORTS[wanted]}")  # fmt: skip
+        kind = str if wanted in (_NAME, _SYMBOL) else wanted
+        if type(operand) is not kind or (wanted is _TIME and operand not in TIMES):
+            raise IllFormed(term.head, operand, f"is no operand of {term.head}: {_SORTS[kind]} is wanted",
+                            f"give {_SORTS[kind]}")  # fmt: skip
+        if wanted is _NAME and not (term.head == "parameter" and operand in OF_PROOFS):
+            require_name(term.head, operand)
+        if wanted is _SYMBOL:
+            require_symbol(term.head, operand)
+            if names_a_time(operand) and times_of(term.args[1]):
+                raise IllFormed(term.head, operand, "names a time, and its meaning has another one at other times",
+                                "write @ in the place of the time, @-1 for the round before")  # fmt: skip
 
 
 _SORTS = {_V: "a vector", _N: "a number", _TEXT: "a text", _TIME: "the time 0 or 1", Fraction: "a fraction"}
@@ -333,7 +344,11 @@ def after(of: Number) -> Number:
 
 
 def named(symbol: str, of: T) -> T:
-    """The term, displayed by a symbol of the paper (LaTeX); it means the term that it names."""
+    r"""The term, displayed by a symbol of the paper, such as `\bar\mu` or `C_@`; it means the term that it names.
+
+    `@` is the place of the time, which is the last one in the term; `@-1` is one round before it. `#` is the place of
+    the clients' index.
+    """
     return type(of)("named", (symbol, of))
 
 
@@ -349,7 +364,8 @@ def later(term: Any) -> Any:
 def with_parts(of: Any, change: Callable[[Any], Any]) -> Any:
     """A term, tuple, mapping or dataclass with each of its parts changed; anything else as it is."""
     if isinstance(of, Vector | Number):
-        return type(of)(of.head, tuple(map(change, of.args)))
+        args = tuple(map(change, of.args))
+        return of if all(map(is_, args, of.args)) else type(of)(of.head, args)  # a new term checks its operands
     if isinstance(of, tuple):
         return tuple(map(change, of))
     if isinstance(of, Mapping):
@@ -366,11 +382,32 @@ def without_names(of: Any) -> Any:
     return with_parts(of, without_names)
 
 
+def parameters_in(of: Any) -> set[str]:
+    """The names of the parameters in a term, claim or setting."""
+    if type(of) is Number and of.head == "parameter":
+        return {of.args[0]}
+    found = set[str]()
+
+    def note(part: Any) -> Any:
+        found.update(parameters_in(part))
+        return part
+
+    with_parts(of, note)
+    return found
+
+
 def rounds_ahead(term: Any) -> int:
     """How many rounds beyond its own one the term speaks of."""
     if type(term) not in (Vector, Number):
         return 0
     return int(term.head == "next round") + max(map(rounds_ahead, term.args), default=0)
+
+
+def times_of(term: Term) -> set[int]:
+    """The times that the term speaks of, in rounds from the moment before its own one; the round's own is 1."""
+    own = {a for a in term.args if type(a) is int} | ({1} if term.head in IN_A_ROUND else set())
+    inside = set[int]().union(*(times_of(a) for a in term.args if type(a) in (Vector, Number)))
+    return own | ({t + 1 for t in inside} if term.head == "next round" else inside)
 
 
 def parts(term: Term) -> Iterator[Term]:

@@ -41,7 +41,7 @@ def design(
     ] = None,
     per: Annotated[Per, typer.Option(help="What to save.")] = Per.round,
     clients: Annotated[str, typer.Option(help="Their number, or any.")] = "any",
-    draw: Annotated[str | None, typer.Option(help="Sampled clients: uniform:K of them.")] = None,
+    draw: Annotated[str | None, typer.Option(help="Sampled clients: uniform:K, weighted:K or bernoulli:p.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Call `fedconvex.proofs_checks.design` and print its result."""

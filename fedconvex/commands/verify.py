@@ -68,7 +68,14 @@ def verify(
         float | None,
         typer.Option(
             show_default=False,
-            help="Seconds to search for a federation that violates each claim (5 for lemmas of a file, else 0).",
+            help="End the search for a federation that violates a claim after so many seconds, whatever was tried.",
+        ),
+    ] = None,
+    tries: Annotated[
+        int | None,
+        typer.Option(
+            show_default=False,
+            help="Try so many federations against each claim (500 for lemmas of a file, and with --seconds; else 0).",
         ),
     ] = None,
     record: Annotated[
@@ -96,30 +103,32 @@ def verify(
     if sentences:
         from fedconvex.commands.verify_sentences import print_sentences
 
-        options = [step, json_file, html, latex, certificates, seconds, rocq, kernel]
+        options = [step, json_file, html, latex, certificates, seconds, tries, rocq, kernel]
         if record or any(option is not None for option in options):
             raise InvalidInput("--sentences", True, "stands alone", "name papers only")
         print_sentences(names or [])
         return
     from fedconvex.commands import verify_table as table
+    from fedconvex.proofs_checks.falsification import TRIES
     from fedconvex.proofs_checks.reporting import results
+    from fedconvex.validation import integer_at_least, positive
 
     if seconds is not None:
-        from fedconvex.validation import positive
-
         positive(seconds, "--seconds")
+    if tries is not None:
+        integer_at_least(tries, 1, "--tries")
     if named := [name for name in names or [] if name.endswith((".py", ".json"))]:
         from fedconvex.commands.verify_file import replay_files, verify_files
 
         written = [path for path in (json_file, html, latex, certificates, rocq, kernel) if path is not None]
         proofs = any(name.endswith(".json") for name in named)
         if len(named) != len(names or []) or step is not None or written or (record and proofs):
-            cure = "name files only; of the options, give --seconds, and --record with Python files"
+            cure = "name files only; of the options, give --seconds and --tries, and --record with Python files"
             raise InvalidInput("file", named[0], "is verified alone", cure)
         if proofs:
             replay_files(named)
         else:
-            verify_files(named, 5.0 if seconds is None else seconds, record)
+            verify_files(named, seconds, tries or TRIES, record)
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
     _require_proofs(names or [])
@@ -128,7 +137,7 @@ def verify(
 
         if kernel not in (None, "rocq"):
             raise InvalidInput("--kernel", kernel, "is unknown", "give rocq")
-        if any(option is not None for option in (step, json_file, html, latex, certificates, seconds)):
+        if any(option is not None for option in (step, json_file, html, latex, certificates, seconds, tries)):
             raise InvalidInput("--rocq", rocq or "rocq", "stands alone", "leave the other options out")
         if record and kernel is None:
             raise InvalidInput("--record", True, "records what Rocq accepts", "give --kernel rocq as well")
@@ -174,10 +183,10 @@ def verify(
         for path in saved:
             say(f"saved {one_line(str(path))}")
     broken = False
-    if seconds is not None:
+    if seconds is not None or tries is not None:
         from fedconvex.commands.verify_file import try_to_break
 
-        broken = try_to_break(chosen, seconds, quiet)
+        broken = try_to_break(chosen, seconds, tries or TRIES, quiet)
     if broken or (changed and not record):
         raise typer.Exit(1)
 

@@ -9,17 +9,14 @@ import typer
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.phrases import phrases
-from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
-from fedconvex.claims.terms import without_names
+from fedconvex.claims.terms import parameters_in, without_names
 from fedconvex.commands.terminal import say
 from fedconvex.errors import LONGEST_SENTENCE, InvalidInput, short_text
-from fedconvex.proofs_checks.falsification import falsify
-from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
+from fedconvex.proofs_checks.falsification import search
+from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, contents_in, lemmas_in
 from fedconvex.safe_text import one_line
-from fedconvex.validation import positive
-from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Statement
@@ -28,28 +25,28 @@ WIDTH = 110
 RECORD = ".verdicts.json"  # in the place of .py
 
 
-def verify_files(files: list[str], seconds: float, record: bool = False) -> None:
+def verify_files(files: list[str], seconds: float | None, tries: int, record: bool = False) -> None:
     """Checks every lemma and statement of the files and prints what is claimed, what is assumed, and the verdict.
 
     With `record` the verdicts are written beside each file, to mypaper.verdicts.json, with which later runs compare.
     Exit status 1 where a verdict is not the recorded one, or without a record where it is not PROVED.
     """
-    from fedconvex.proofs_checks.reporting.recorded import recorded_in, write_recorded
+    from fedconvex.proofs_checks.reporting.recorded import expected_verdict, recorded_in, write_recorded
 
-    positive(seconds, "--seconds")
     found = {Path(file): lemmas_in(Path(file)) for file in files}
     before = {path: recorded_in(path.with_suffix(RECORD)) for path in found}
     right = True
     for path, lemmas in found.items():
-        now = {}
+        now, contents = {}, contents_in(path)
         for name, lemma in lemmas.items():
-            result = checked(name, lemma, seconds)
+            result = checked(name, lemma, seconds, tries=tries)
             say(shown(result))
-            now[name] = {"verdict": result.verdict.value}
-            expected = before[path].get(name, {}).get("verdict", Verdict.PROVED.value)
-            if now[name]["verdict"] != expected and name in before[path]:
-                say(f"recorded is {expected}")
-            right = right and now[name]["verdict"] == expected
+            now[name] = {"verdict": result.verdict.value, "content": contents[name]}
+            expected = expected_verdict(before[path].get(name, {}), contents[name])
+            if result.verdict.value != expected and name in before[path]:
+                same = before[path][name].get("content") == contents[name]
+                say(f"recorded is {expected}" if same else "recorded is another claim of this name")
+            right = right and result.verdict.value == expected
             say("")
         if record:
             write_recorded(path.with_suffix(RECORD), now)
@@ -58,17 +55,17 @@ def verify_files(files: list[str], seconds: float, record: bool = False) -> None
         raise typer.Exit(1)
 
 
-def try_to_break(statements: "list[Statement]", seconds: float, quiet: bool) -> bool:
+def try_to_break(statements: "list[Statement]", seconds: float | None, tries: int, quiet: bool) -> bool:
     """Looks for federations that break the statements' claims and prints what it finds; whether it found one."""
-    positive(seconds, "--seconds")
     broken = False
     for statement in statements:
         found: object = None
         try:
             if statement.claim is None:
                 continue
-            found = falsify(statement, seconds)
-            said = "no federation breaks it" if found is None else f"a federation breaks it: {found}"
+            ended = search(statement.claim, statement.setting, seconds, tries=tries)
+            found = ended.counterexample
+            said = f"{ended}: {found}" if found else str(ended)
         except (NotASetting, NoFederation) as error:
             said = f"no federation was tried: {error}"
         broken = broken or found is not None
@@ -110,10 +107,11 @@ def shown(result: LemmaResult) -> str:
 
 def said(claim: Claim, setting: ClaimSetting) -> str:
     """What is claimed and assumed, in the standard letters, and what names mean."""
-    display = Display.standard(setting.signs)
-    lines = _wrapped("claims", from_latex(display.latex(claim)))
-    meanings = [f"{symbol} = {meaning}" for symbol, meaning in display.where(claim)]
-    lines += _wrapped("where", "; ".join(map(from_latex, meanings))) if meanings else []
+    names = parameters_in((claim, setting)) | setting.signs.keys() | {claim.rounds} - {""}
+    display = Display.standard(names)
+    shown, *meanings = display.stated(claim)
+    lines = _wrapped("claims", shown)
+    lines += _wrapped("where", "; ".join(m.removeprefix("where ") for m in meanings)) if meanings else []
     return "\n".join([*lines, *_wrapped("assumes", "; ".join(phrases(setting, display, plain=True)))])
 
 

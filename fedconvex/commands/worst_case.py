@@ -104,7 +104,7 @@ def worst_case(
     draw: Annotated[
         str | None,
         typer.Option(
-            help="Sampled clients: uniform:K (no replacement) or weighted:K (i.i.d.).",
+            help="Sampled clients: uniform:K (no replacement), weighted:K (i.i.d.), bernoulli:p (each).",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -194,11 +194,14 @@ def count_of(text: str) -> int | str:
 
 def scheme_of(text: str | None) -> Any:
     """The participation scheme."""
-    from fedconvex.participation import Uniform, Weighted
+    from fedconvex.participation import Bernoulli, Uniform, Weighted
+    from fedconvex.validation import exact_number
 
     if text is None:
         return None
-    name, _, K = text.partition(":")
-    if name not in ("uniform", "weighted") or not K.isdigit():
-        raise InvalidInput("--draw", text, "is no scheme", "give uniform:K or weighted:K")
-    return Uniform(int(K)) if name == "uniform" else Weighted(int(K))
+    name, _, number = text.partition(":")
+    if name == "bernoulli":
+        return Bernoulli(exact_number(number, "--draw"))
+    if name not in ("uniform", "weighted") or not number.isdigit():
+        raise InvalidInput("--draw", text, "is no scheme", "give uniform:K, weighted:K or bernoulli:p")
+    return Uniform(int(number)) if name == "uniform" else Weighted(int(number))

@@ -6,7 +6,7 @@
 `check` runs the implementation on small least-squares problems (`scenarios`), computes the trajectory that the method
 takes there (`reference`), and, where the two differ, searches the catalogue of known faults (`faults`) for one or two
 that reproduce the implementation's numbers (`diagnosis`). `trainer` checks a PyTorch client's local training alone;
-`adapters` wrap published frameworks.
+`adapters` has the parts of an adapter for a framework; those for nine frameworks are in `examples/frameworks`.
 """
 
 from fedconvex.conformance.check import check as check

@@ -12,7 +12,7 @@ import numpy as np
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.implementation import ObservedRun
-from fedconvex.conformance.reference import Moment, Part, Reference, arithmetic_for_faults, play
+from fedconvex.conformance.reference import ModelsAfterRound, Part, Reference, arithmetic_for_faults, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
 
@@ -88,16 +88,16 @@ def largest_of(models: Sequence[np.ndarray]) -> float:
     return max(float(np.abs(model).max()) for model in models)
 
 
-def moments(setup: Setup, reference: Reference, faults: Sequence[Fault], part: Part) -> Iterator[Moment]:
+def moments(setup: Setup, reference: Reference, faults: Sequence[Fault], part: Part) -> Iterator[ModelsAfterRound]:
     """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
-    yield Moment(faulty_initial_point(faults, reference), {})
+    yield ModelsAfterRound(faulty_initial_point(faults, reference), {})
     try:
         numbers = arithmetic_for_faults(setup, reference.scenario, faults)
         played = play(setup, reference.scenario, numbers, faults, part)
         while True:
             with np.errstate(all="ignore"):  # faulty runs may diverge
                 moment = next(played)
-            yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
+            yield ModelsAfterRound(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
     except (StopIteration, ZeroDivisionError, OverflowError, FedconvexError):
         return
 

@@ -15,7 +15,7 @@ import numpy as np
 from fedconvex.conformance.comparison import ComparedRuns
 from fedconvex.conformance.explanations import Explanation
 from fedconvex.conformance.faults import Fault, FaultFamily
-from fedconvex.conformance.fitting import fit, near_start, nearby, refined
+from fedconvex.conformance.fitting import Fitting
 
 MOST_ROUNDS_OF_PAIRS = 40_000  # that pairs of faults with a number beside them may play
 VARIANTS = 40  # sets that differ from a found one by faults with the same effect so far
@@ -91,7 +91,7 @@ class Extensions:
         for family in self._families_at(parent):
             if self.out_of_time or family.convention:
                 continue
-            made = nearby(self.comparison, known, family, self.order[parent.run], parent.cell + 1)
+            made = self._at(parent, known, (family,)).nearby()
             if made is not None:
                 yield from self._advance(parent, (*known, *made))
 
@@ -128,14 +128,15 @@ class Extensions:
 
     def _by_one_and_two_numbers(self, parent: Explanation) -> Iterator[list[Explanation]]:
         """The sets with one fault and two numbers more, the first of which nearly fits without the second."""
-        i, cells, families = self.order[parent.run], self._cells(parent)[0], self._families_at(parent)
+        cells, families = self._cells(parent)[0], self._families_at(parent)
         for group in self._effects(parent):
             known = self._sorted((*parent.faults, group[0]))
             for one in families:
-                start = near_start(self.comparison, known, one, i, parent.cell + 1)
+                start = self._at(parent, known, (one,)).near_start()
                 others = [other for other in families if other is not one and isfinite(other.neutral)]
                 for other in others if start is not None and not self.out_of_time else ():
-                    made = refined(self.comparison, known, (one, other), i, cells, np.array([start, other.neutral]))
+                    two = self._at(parent, known, (one, other), cells)
+                    made = two.refined(np.array([start, other.neutral]))
                     if made is not None:
                         yield list(self._advance(parent, (*known, *made)))
 
@@ -185,9 +186,15 @@ class Extensions:
         if self.out_of_time:
             return
         known = self._sorted((*parent.faults, *besides))
-        made = fit(self.comparison, known, unknown, self.order[parent.run], cells or parent.cell + 1, parent.run == 0)
+        made = self._at(parent, known, unknown, cells).fit(thorough=parent.run == 0)
         if made is not None and all(self.is_chosen(fault) for fault in made):
             yield from self._advance(parent, (*known, *made))
+
+    def _at(
+        self, one: Explanation, known: Sequence[Fault], unknown: Sequence[FaultFamily], cells: int | None = None
+    ) -> Fitting:
+        """The numbers of these families to fit to so many cells, by default up to the set's frontier."""
+        return Fitting(self.comparison, known, unknown, self.order[one.run], cells or one.cell + 1)
 
     def settled(self, one: Explanation) -> Explanation:
         """The set with its numbers fitted again, as long as more cells make it explain more."""
@@ -196,7 +203,7 @@ class Extensions:
             known = [fault for fault in one.faults if fault.family is None]
             unknown = [fault.family for fault in numbered if fault.family is not None]
             start = np.array([fault.value for fault in numbered])
-            made = refined(self.comparison, known, unknown, self.order[one.run], one.cell + 1, start)
+            made = self._at(one, known, unknown).refined(start)
             if made is None:
                 return one
             again = self.explained((*known, *made))

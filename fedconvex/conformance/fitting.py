@@ -5,7 +5,7 @@ where the whole run then agrees: the fit itself proves nothing.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
@@ -32,112 +32,81 @@ class Fit:
     radii: np.ndarray
 
 
-def fit(
-    comparison: ComparedRuns,
-    known: Sequence[Fault],
-    unknown: Sequence[FaultFamily],
-    i: int,
-    cells: int,
-    thorough: bool = True,
-) -> list[Fault] | None:
-    """The faults of the families with the numbers that fit the first cells of run i; None where none do.
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """The unknown numbers of faults of some families, beside known faults, to fit to the first cells of run i."""
 
-    `thorough`: try many starts of two numbers, not only the first and last ones of both.
-    """
-    errors = errors_of(comparison, known, unknown, i, cells)
-    for starts in _best_starts(errors, unknown) if thorough and len(unknown) > 1 else _starts(unknown):
-        found = refined(comparison, known, unknown, i, cells, np.array(starts))
-        if found is not None:
-            return found
-    return None
+    comparison: ComparedRuns
+    known: Sequence[Fault]
+    unknown: Sequence[FaultFamily]
+    i: int
+    cells: int
 
+    def fit(self, thorough: bool = True) -> list[Fault] | None:
+        """The faults of the families with the numbers that fit; None where none do.
 
-def nearby(
-    comparison: ComparedRuns, known: Sequence[Fault], family: FaultFamily, i: int, cells: int
-) -> list[Fault] | None:
-    """The same for one family at a fraction of the time, where the errors are smooth in the number."""
-    start = near_start(comparison, known, family, i, cells)
-    return None if start is None else refined(comparison, known, (family,), i, cells, np.array([start]))
+        `thorough`: try many starts of two numbers, not only the first and last ones of both.
+        """
+        many = thorough and len(self.unknown) > 1
+        starts = _best_starts(self.errors, self.unknown) if many else _starts(self.unknown)
+        return next((found for start in starts if (found := self.refined(np.array(start))) is not None), None)
 
+    def nearby(self) -> list[Fault] | None:
+        """The same for one family at a fraction of the time, where the errors are smooth in the number."""
+        start = self.near_start()
+        return None if start is None else self.refined(np.array([start]))
 
-def near_start(
-    comparison: ComparedRuns, known: Sequence[Fault], family: FaultFamily, i: int, cells: int
-) -> float | None:
-    """A number where the errors are small; None where they never are.
+    def near_start(self) -> float | None:
+        """A number of the one family where the errors are small; None where they never are.
 
-    The errors at some numbers are the corners of a path, and the fit begins where that passes near 0.
-    """
-    errors, before = errors_of(comparison, known, (family,), i, cells), None
-    begins = list[tuple[float, float]]()
-    for value in family.scanned:
-        there = errors(np.array([value]))
-        if there is not None and before is not None:
-            low, corner = before
-            along = there - corner
-            square = float(along @ along)
-            share = -float(corner @ along) / square if square > 0 else np.inf
-            if -BEYOND <= share <= 1 + BEYOND:
-                distance = float(np.linalg.norm(corner + share * along)) / square**0.5
-                begins += [(distance, low + share * (value - low))] if distance <= NEAR else []
-        before = None if there is None else (value, there)
-    if not begins:
-        return None
-    start = max(min(begins)[1], family.low)
-    return start if start < family.high else family.scanned[-1]
+        The errors at some numbers are the corners of a path, and the fit begins where that passes near 0.
+        """
+        (family,), before, begins = self.unknown, None, list[tuple[float, float]]()
+        for value in family.scanned:
+            there = self.errors(np.array([value]))
+            if there is not None and before is not None:
+                low, corner = before
+                along = there - corner
+                square = float(along @ along)
+                share = -float(corner @ along) / square if square > 0 else np.inf
+                if -BEYOND <= share <= 1 + BEYOND:
+                    distance = float(np.linalg.norm(corner + share * along)) / square**0.5
+                    begins += [(distance, low + share * (value - low))] if distance <= NEAR else []
+            before = None if there is None else (value, there)
+        if not begins:
+            return None
+        start = max(min(begins)[1], family.low)
+        return start if start < family.high else family.scanned[-1]
 
+    def refined(self, start: np.ndarray) -> list[Fault] | None:
+        """The same as `fit` from one start, with numbers as short as they fit."""
+        low, high = (np.array([getattr(family, end) for family in self.unknown]) for end in ("low", "high"))
+        found = least_squares(self.errors, start, low, high)
+        if found is None:
+            return None
+        short = [shortest(*pair) for pair in zip(found.values, found.radii, strict=True)]
+        details = [f"fitted, {f'±{radius:.1g}' if radius > 0 else 'exactly'}" for radius in found.radii]
+        final = self.errors(np.array(short))
+        too_short = final is None or np.abs(final).max() > 1
+        return self._made(found.values.tolist() if too_short else short, details)
 
-def refined(
-    comparison: ComparedRuns,
-    known: Sequence[Fault],
-    unknown: Sequence[FaultFamily],
-    i: int,
-    cells: int,
-    start: np.ndarray,
-) -> list[Fault] | None:
-    """The same from one start, with numbers as short as they fit."""
-    errors = errors_of(comparison, known, unknown, i, cells)
-    found = least_squares(errors, start, np.array([f.low for f in unknown]), np.array([f.high for f in unknown]))
-    if found is None:
-        return None
-    made: list[Fault] = []
-    for family, value, radius in zip(unknown, found.values, found.radii, strict=True):
-        short = shortest(value, radius)
-        spread = f"±{radius:.1g}" if radius > 0 else "exactly"
-        made.append(family.fault(short, comparison.setup, shown(short), f"fitted, {spread}"))
-    final = errors(np.array([fault.value for fault in made]))
-    if final is None or np.abs(final).max() > 1:  # shortened too far
-        made = [
-            replace(family.fault(value, comparison.setup, shown(value)), detail=fault.detail)
-            for family, value, fault in zip(unknown, found.values.tolist(), made, strict=True)
-        ]
-    return made
-
-
-def errors_of(
-    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], i: int, cells: int
-) -> Errors:
-    """The errors of the first cells of run i, given the families' numbers; None where there are none."""
-
-    def errors(values: np.ndarray) -> np.ndarray | None:
-        faults = planted(comparison, known, unknown, values)
+    def errors(self, values: np.ndarray) -> np.ndarray | None:
+        """The errors of the cells, given the families' numbers; None where there are none."""
         try:
-            parts = list(islice(comparison.errors(faults, i), cells))
+            faults = [*self.known, *self._made(values.tolist())]
+            parts = list(islice(self.comparison.errors(faults, self.i), self.cells))
         except FedconvexError:
             return None
-        if len(parts) < cells:
-            return None
-        found = np.concatenate(parts)
+        found = np.concatenate(parts) if len(parts) == self.cells else np.array([np.nan])
         return found if np.isfinite(found).all() else None
 
-    return errors
-
-
-def planted(
-    comparison: ComparedRuns, known: Sequence[Fault], unknown: Sequence[FaultFamily], values: np.ndarray
-) -> list[Fault]:
-    """The known faults and those of the families with these numbers."""
-    pairs = zip(unknown, values.tolist(), strict=True)
-    return [*known, *(family.fault(value, comparison.setup) for family, value in pairs)]
+    def _made(self, values: Sequence[float], details: Sequence[str] | None = None) -> list[Fault]:
+        """The families' faults with these numbers; with details they are results, whose names show all digits."""
+        setup = self.comparison.setup
+        if details is None:
+            return [family.fault(value, setup) for family, value in zip(self.unknown, values, strict=True)]
+        numbers = zip(self.unknown, values, details, strict=True)
+        return [family.fault(value, setup, shown(value), detail) for family, value, detail in numbers]
 
 
 def least_squares(errors: Errors, start: np.ndarray, low: np.ndarray, high: np.ndarray) -> Fit | None:

@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +18,7 @@ from fedconvex.conformance.guard import SECONDS, Guard, TimeIsUp, no_exit, secon
 from fedconvex.conformance.method_texts import method_from_text, solver_from_text
 from fedconvex.conformance.report import Report
 from fedconvex.conformance.shapes import FUNCTIONS
+from fedconvex.discovery import run_file
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.names import suggestion
 
@@ -128,18 +128,12 @@ def _importing_from(folder: Path) -> Iterator[None]:
 
 def _module(path: Path, guard: Guard) -> ModuleType:
     """The file, run as a module. Raises InvalidInput with the last line of the file's traceback."""
-    spec = spec_from_file_location(f"conform_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look their module up there
     try:
         with guard.watching():
-            spec.loader.exec_module(module)
+            return run_file(path, f"conform_{path.stem}")
     except (Exception, SystemExit, TimeIsUp) as error:  # whatever the user's file raises is wrong input
         problem = f"cannot be run: {_last_line(error, path)}"
         raise InvalidInput("implementation", path, problem, "run it with Python alone first") from error
-    return module
 
 
 def _implementation(module: ModuleType, name: str, target: str, guard: Guard) -> Any:

@@ -43,7 +43,7 @@ ENCLOSING_BITS = 512  # precision of the balls that replace rationals beyond the
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class ModelsAfterRound:
     """The models after one round: the server's point (d,) and those of the active clients."""
 
     server: Array
@@ -52,12 +52,20 @@ class Moment:
 
 def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = (
-        scenario.is_rational
-        and not setup.method.takes_square_roots
-        and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS)
-    )
+    few = is_exact(setup, scenario, MOST_EXACT_STEPS)
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
+
+
+def arithmetic_for_faults(setup: Setup, scenario: Scenario, faults: Sequence[Fault] = ()) -> Arithmetic:
+    """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
+    few = is_exact(setup, scenario, MOST_EXACT_FAULTY_STEPS)
+    return arithmetics.get("exact" if few and all(f.rational and f.family is None for f in faults) else "float")
+
+
+def is_exact(setup: Setup, scenario: Scenario, most_steps: int) -> bool:
+    """Whether rationals can compute the scenario, in so many local steps at most."""
+    few = setup.most_steps is None or setup.most_steps <= most_steps
+    return scenario.is_rational and not setup.method.takes_square_roots and few
 
 
 def play(
@@ -66,7 +74,7 @@ def play(
     numbers: Arithmetic,
     faults: Sequence[Fault] = (),
     part: Part = "both",
-) -> Iterator[Moment]:
+) -> Iterator[ModelsAfterRound]:
     """The models after each round of the method with these faults, lazily.
 
     `part`: "clients" where the faults change the clients alone, and a correct server averages what they return: the
@@ -99,7 +107,7 @@ def play(
                 correct_state, answers = replied.state, replied.answers.of(_kept(draw, faulty_draw))
             played = faulty.play(state, faulty_draw, answers=answers)
             if played is None:
-                yield Moment(state.server, {})
+                yield ModelsAfterRound(state.server, {})
                 continue
             state = played.state
             server = state.server
@@ -116,7 +124,7 @@ def play(
             members = active if faulty_draw.members is None else faulty_draw.members.tolist()
             personal = setup.method.personal
             models = played.answers.points if personal is None else state.memory[personal][members]
-            moment = Moment(server, dict(zip(members, models, strict=True)))
+            moment = ModelsAfterRound(server, dict(zip(members, models, strict=True)))
         yield moment
 
 
@@ -185,17 +193,6 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 
 
-def arithmetic_for_faults(setup: Setup, scenario: Scenario, faults: Sequence[Fault] = ()) -> Arithmetic:
-    """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = (
-        scenario.is_rational
-        and not setup.method.takes_square_roots
-        and (setup.most_steps is None or setup.most_steps <= MOST_EXACT_FAULTY_STEPS)
-    )
-    rational = all(fault.rational and fault.family is None for fault in faults)
-    return arithmetics.get("exact" if few and rational else "float")
-
-
 @dataclass(frozen=True, eq=False)
 class Reference:
     """The correct run of one scenario, each number rounded to the nearest float64."""
@@ -204,10 +201,10 @@ class Reference:
     scenario: Scenario
 
     @cached_property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[ModelsAfterRound]:
         """The models after each round."""
         return [
-            Moment(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
+            ModelsAfterRound(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
             for m in play(self.setup, self.scenario, arithmetic_for(self.setup, self.scenario))
         ]
 

@@ -1,10 +1,11 @@
 """Fixed points for composite objectives f + ψ: w = prox_{τψ}(update of w), with all clients taking part.
 
-Splitting methods (FedSplit, FedDyn, FedPD) rest exactly at the minimisers of f + ψ, see `prox_stepsize` in their
-files. On quadratic clients the other methods' update is w ↦ w − (Φw − q), Φ and q as in `fixed_points.equations`, so
-that the fixed points are the minimisers of ½wᵀΦw − qᵀw + τψ(w): unique where Φ is positive definite, and rational for
-ℓ1 and boxes. On other smooth clients a round that contracts distances does so with its proximal step, too: there its
-repetition finds the fixed point, and Banach's theorem bounds the distance from it.
+Operator splitting (FedSplit, FedDyn, FedPD; `Formulas.centres`) whose proximal step has the stepsize of the clients'
+rests exactly at the minimisers of f + ψ: v_k⁺ = v_k leaves θ_k = w, and with the answers' ∇F_k(w) = weight·(v_k − w) is
+w = prox_{τψ}(mean(2w − v_k)) = prox_{τψ}(w − τ∇f(w)), τ = 1/weight. Where a round of quadratic clients is w ↦ w − (Φw −
+q), Φ and q as in `fixed_points.equations`, the fixed points are the minimisers of ½wᵀΦw − qᵀw + τψ(w): unique where Φ
+is positive definite, and rational for ℓ1 and boxes. On other smooth clients a round that contracts distances does so
+with its proximal step, too: there its repetition finds the fixed point, and Banach's theorem bounds the distance.
 """
 
 from collections.abc import Sequence
@@ -15,20 +16,20 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.balls import norm, upper_float
+from fedconvex.arithmetic.balls import around, norm, upper_float
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.definiteness import is_positive_definite, smallest_eigenvalue_bound
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput, NotConverged
-from fedconvex.fixed_points.equations import QuadraticFixedPoints, is_average, is_stationary
+from fedconvex.fixed_points.equations import QuadraticFixedPoints
+from fedconvex.fixed_points.formulas import Formulas
+from fedconvex.fixed_points.linear_forms import refusing
+from fedconvex.fixed_points.method_analysis import MethodAnalysis
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.ground_truths import ground_truth
 from fedconvex.ground_truths.composite import SmoothPart, minimise
 from fedconvex.ground_truths.rational_composites import exact_solution
 from fedconvex.local_solvers import Exact
-from fedconvex.local_solvers.base import SmoothSolver
-from fedconvex.methods.base import Method, State
-from fedconvex.problems.composite import CompositeProblem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.regularizers import Separable
 from fedconvex.runs.rounds import Rounds, rounds_of
@@ -42,87 +43,94 @@ ARRIVED = 1e-15  # a round that moves a point by no more, relative to it, leaves
 
 @final
 @dataclass(frozen=True, eq=False)
-class CompositeFixedPoints:
+class CompositeFixedPoints(MethodAnalysis):
     """The fixed points of a method with a local solver on a composite problem. Raises InvalidInput where unknown."""
 
-    method: Method
-    problem: CompositeProblem
-    solver: SmoothSolver
-
     def __post_init__(self) -> None:
-        f = self.problem.problem
-        rounds_of(self.method, f, "float", self.solver, regularizer=self.problem.regularizer)  # refuses bad input
-        known = self._is_stationary or (isinstance(f, QuadraticProblem) and is_average(self.method, self.solver))
-        if not (known or self._contraction is not None):
+        self._rounds("float")  # refuses bad input
+        with refusing(self.method):
+            Formulas.of(self.method, self.problem.problem, self.solver)
+        if not (self._is_stationary or (self._is_quadratic and self.is_step) or self._contraction is not None):
             raise InvalidInput("method", self.method, "has fixed points that are not known with this regulariser", CURE)
-        if isinstance(f, QuadraticProblem) and not is_positive_definite(self._phi):
+        if self._is_quadratic and not is_positive_definite(lambda arithmetic: self._terms(arithmetic)[0]):
             problem = "leaves the composite fixed points undetermined: their equation is not strictly monotone"
             raise InvalidInput("problem", self.problem, problem, "add a ridge, or use a smaller stepsize")
 
-    def point(self, arithmetic: Arithmetic) -> Array:
+    def located(self, arithmetic: Arithmetic, target_radius: float) -> Array:
         """The fixed point in that arithmetic: exact, in balls that contain it, or numeric."""
-        if arithmetic.name == "exact" and not isinstance(self.problem.problem, QuadraticProblem):
-            self._rounds(arithmetic, smooth=True)  # refuses losses that have no rational values
-        if not (isinstance(self.problem.problem, QuadraticProblem) or self._is_stationary):
-            return self._around_repeated(arithmetic) if arithmetic.name == "ball" else arithmetic.array(self._repeated)
-        if not isinstance(self.problem.problem, QuadraticProblem):
-            truth = ground_truth(self.problem)
-            return truth.enclosure() if arithmetic.name == "ball" else arithmetic.array(truth.point)
-        if arithmetic.name in ("exact", "ball") and isinstance(self.problem.regularizer, Separable):
-            return arithmetic.array(arithmetics.get("exact").publish(self._rational))
+        found = self._point(arithmetic)
+        self.confirm(found, arithmetic)
+        return found
+
+    def _point(self, arithmetic: Arithmetic) -> Array:
+        if self._is_quadratic:
+            separable = isinstance(self.problem.regularizer, Separable)
+            if arithmetic.name == "exact" or (arithmetic.name == "ball" and separable):
+                return arithmetic.array(self._rational)  # refuses what is not separable
+            return self._enclosed(arithmetic) if arithmetic.name == "ball" else arithmetic.array(self._candidate)
         if arithmetic.name == "exact":
-            return self._rational  # refuses
-        return self._enclosed(arithmetic) if arithmetic.name == "ball" else arithmetic.array(self._candidate)
+            self._rounds(arithmetic)  # refuses losses that have no rational values
+        if not self._is_stationary:
+            return self._around_repeated(arithmetic) if arithmetic.name == "ball" else arithmetic.array(self._repeated)
+        truth = ground_truth(self.problem)
+        return truth.enclosure() if arithmetic.name == "ball" else arithmetic.array(truth.point)
 
     @property
     def unique(self) -> bool | None:
         """True for quadratics, whose Φ is positive definite, and contractions; else where f is strongly convex."""
-        known = isinstance(self.problem.problem, QuadraticProblem) or self._contraction is not None
+        known = self._is_quadratic or self._contraction is not None
         return True if known or np.isfinite(ground_truth(self.problem).distance_bound) else None
 
     @cached_property
     def attracting(self) -> bool | None:
         """Whether the method is proved to converge to the point from every start; None: not decided.
 
-        Proximal steps lengthen no distance, so that 0 ≺ Φ ≺ 2I makes a round a contraction. FedDyn and FedPD are ADMM,
-        FedSplit is Peaceman–Rachford splitting, with ψ beside the consensus constraint: both converge for every convex
-        ψ on strongly convex clients with exact local solutions.
+        Proximal steps lengthen no distance, so that 0 ≺ Φ ≺ 2I makes a round a contraction. Operator splitting, with ψ
+        beside the consensus constraint, converges for every convex ψ on strongly convex clients with exact local
+        solutions.
         """
         f = self.problem.problem
         if self._contraction is not None:
             return True
-        if self.method.converges_on_strongly_convex and isinstance(self.solver, Exact):
+        if self._is_splitting and isinstance(self.solver, Exact):
             return True if all(f.strong_convexity_bound(k) > 0 for k in range(f.num_clients)) else None
-        if not (isinstance(f, QuadraticProblem) and is_average(self.method, self.solver)):
-            return None
-        quadratic = QuadraticFixedPoints(self.method, f, self.solver)
-
-        def below_two(arithmetic: Arithmetic) -> Matrix:
-            phi = quadratic.equation(arithmetic).phi
-            return arithmetic.identity(arithmetic.size(phi)) * arithmetic.scalar(2) - phi
-
-        return True if is_positive_definite(below_two) else None
-
-    @property
-    def _is_stationary(self) -> bool:
-        if is_average(self.method, self.solver):  # one gradient step: the proximal gradient method
-            return not self.method.proximal_weight > 0 and getattr(self.solver, "steps", None) == 1
-        return is_stationary(self.method, self.solver, self.problem.problem)
+        return True if self._is_quadratic and self.is_step and self._without_term.is_below_two else None
 
     @cached_property
+    def _without_term(self) -> Any:
+        """The method's fixed points on the clients' functions alone."""
+        kind = QuadraticFixedPoints if isinstance(self.problem.problem, QuadraticProblem) else SmoothFixedPoints
+        return kind(self.method, self.problem.problem, self.solver)
+
+    @property
+    def _is_quadratic(self) -> bool:
+        return isinstance(self._without_term, QuadraticFixedPoints)
+
+    @property
+    def _is_splitting(self) -> bool:
+        """Whether a round is operator splitting with ψ beside the consensus constraint."""
+        found = self.formulas.centres if self.formulas is not None else None
+        return found is not None and found.takes_proximal_steps
+
+    @cached_property
+    def _is_stationary(self) -> bool:
+        assert self.formulas is not None
+        if self.is_step:  # one gradient step: the proximal gradient method
+            one = not self.method.proximal_weight > 0 and getattr(self.solver, "steps", None) == 1
+            return one and bool((self.formulas.step == self.formulas.weights).all())
+        return self._is_splitting and self.formulas.stationary(self.solver, self.problem.problem) is not None
+
+    @property
     def _contraction(self) -> Any:
         """The factor by which a round contracts distances, on clients that are not quadratic; None where none is known.
 
         The proximal step lengthens no distance, so that the factor of the round without it is one.
         """
-        f = self.problem.problem
-        if isinstance(f, QuadraticProblem) or self._is_stationary:
-            return None
-        return SmoothFixedPoints(self.method, f, self.solver, self._rounds("float", smooth=True)).contraction
+        return None if self._is_quadratic or self._is_stationary else self._without_term.contraction
 
-    def _rounds(self, arithmetic: Arithmetic | str, smooth: bool = False) -> Rounds:
-        term = None if smooth else self.problem.regularizer
-        return rounds_of(self.method, self.problem.problem, arithmetic, self.solver, regularizer=term)
+    def _rounds(self, arithmetic: Arithmetic | str) -> Rounds:
+        problem = self.problem
+        return rounds_of(self.method, problem.problem, arithmetic, self.solver, regularizer=problem.regularizer)
 
     @cached_property
     def _repeated(self) -> np.ndarray:
@@ -132,10 +140,10 @@ class CompositeFixedPoints:
         """
         rounds = self._rounds("float")
         with rounds.arithmetic.context():
-            w = np.asarray(rounds.advance(State(np.zeros(self.problem.dim))).server)
+            w = np.asarray(rounds.advance(rounds.start(np.zeros(self.problem.dim))).server)
             best, least, kept = w, np.inf, list[tuple[np.ndarray, np.ndarray]]()
             for _ in range(MOST_ROUNDS):
-                moved = np.asarray(rounds.advance(State(w)).server)
+                moved = np.asarray(rounds.advance(rounds.start(w)).server)
                 length = float(np.linalg.norm(moved - w))
                 if length < least:
                     best, least = moved, length
@@ -153,34 +161,23 @@ class CompositeFixedPoints:
 
     def _around_repeated(self, balls: Arithmetic) -> Array:
         """‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q), with the round T evaluated in balls."""
-        import flint
-
+        rounds = self._rounds(balls)
         with balls.context():
             w = balls.array(self._repeated)
-            moved = self._rounds(balls).advance(State(w)).server
-            radius = upper_float(norm(moved - w) / (1 - self._contraction))
-            return np.array([flint.arb(float(x), radius) for x in self._repeated], dtype=object)
+            moved = rounds.advance(rounds.start(w)).server
+            return around(self._repeated, upper_float(norm(moved - w) / (1 - self._contraction)))
 
     def _terms(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         """Φ/τ and q/τ."""
         f = self.problem.problem
-        assert isinstance(f, QuadraticProblem)
         if self._is_stationary:
             return f.weighted_hessian(arithmetic), f.weighted_linear_term(arithmetic)
-        terms = QuadraticFixedPoints(self.method, f, self.solver).equation(arithmetic)
-        with arithmetic.context():
-            scale = 1 / self._stepsize(arithmetic)
+        terms, rounds = self._without_term.equation(arithmetic), rounds_of(self.method, f, arithmetic, self.solver)
+        with arithmetic.context():  # τ depends on the method and the local steps alone
+            played = rounds.play(rounds.start(arithmetic.array(np.zeros(self.problem.dim))))
+            assert played is not None
+            scale = 1 / played.prox_stepsize()
             return terms.phi * scale, terms.q * scale
-
-    def _stepsize(self, arithmetic: Arithmetic) -> Any:
-        """τ, which depends on the method and the local steps alone."""
-        rounds = rounds_of(self.method, self.problem.problem, arithmetic, self.solver)
-        played = rounds.play(rounds.start(arithmetic.array(np.zeros(self.problem.dim))))
-        assert played is not None
-        return played.prox_stepsize()
-
-    def _phi(self, arithmetic: Arithmetic) -> Matrix:
-        return self._terms(arithmetic)[0]
 
     @cached_property
     def _candidate(self) -> np.ndarray:
@@ -197,18 +194,16 @@ class CompositeFixedPoints:
 
     def _enclosed(self, balls: Arithmetic) -> Array:
         """The candidate, as far from the fixed point as its shortest subgradient over the least eigenvalue of Φ/τ."""
-        import flint
-
         regularizer, floats = self.problem.regularizer, arithmetics.get("float")
         least = float(np.linalg.eigvalsh(self._terms(floats)[0])[0])
-        modulus = smallest_eigenvalue_bound(self._phi, least, balls.settings[0])
+        modulus = smallest_eigenvalue_bound(lambda arithmetic: self._terms(arithmetic)[0], least, balls.settings[0])
         exact = regularizer.snapped(self._candidate)
         with balls.context():
             phi, q = self._terms(balls)
             gradient = balls.apply(phi, balls.array(exact)) - q
             length = norm(regularizer.shortest(gradient, exact, balls))
             radius = upper_float(length / modulus) if modulus > 0 else np.inf
-            return np.array([flint.arb(float(x), radius) for x in self._candidate], dtype=object)
+            return around(self._candidate, radius)
 
 
 def _extrapolated(kept: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -1,26 +1,25 @@
 """`fixed_point`: in closed form for quadratic clients, numerically and then enclosed for logistic losses."""
 
 from dataclasses import replace
+from typing import Any
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
 from fedconvex.argument_order import method_then_problem
-from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.composite import CompositeFixedPoints
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
+from fedconvex.fixed_points.method_analysis import AveragedAnswers
 from fedconvex.fixed_points.result import FixedPoint, SameFixedPoints
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
-from fedconvex.fixed_points.wide_least_squares import WideFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords
 from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem
-from fedconvex.problems.composite import CompositeProblem
-from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
-from fedconvex.runs.rounds import Rounds, rounds_of
+from fedconvex.problems.composite import CompositeProblem, parts_of
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import in_floats, integer_at_least, positive
 
 
@@ -51,8 +50,8 @@ def fixed_point(
     enclosed for the group lasso; on other strongly convex clients they are enclosed by contraction
     (`fixed_points.composite`).
 
-    Of a method that is not linear, such as FedAdam, the fixed points may be known to be those of a linear one
-    (`Method.fixed_points_of`), which are then computed; whether they attract is not.
+    Of a method whose server divides the entries of its step by positive numbers, such as FedAdam, the fixed points are
+    those of the step; whether they attract is not decided.
 
     Args:
         arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with
@@ -70,49 +69,30 @@ def fixed_point(
     """
     numbers = arithmetics.get(arithmetic, precision=integer_at_least(precision, 2, "precision"))
     solver = _smooth_solver(method, local_solver)
-    if isinstance(problem, CompositeProblem):
-        composite = CompositeFixedPoints(method, problem, solver)
-        with memory.refusing("problem", problem.problem), numbers.context():
-            return FixedPoint(numbers.publish(composite.point(numbers)), method, problem, numbers, composite)
-    if not method.linear:
-        found = fixed_point(method.fixed_points_of, problem, arithmetic, solver, precision, target_radius)
-        return replace(found, method=method, analysis=SameFixedPoints(found.analysis))
     radius = 1e-20 if target_radius is None else in_floats(positive(target_radius, "target_radius"), "target_radius")
-    if isinstance(problem, QuadraticProblem):
-        rounds = rounds_of(method, problem, numbers, solver)  # refuses bad input before any work
-    elif arithmetic == "exact":
-        raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
-    else:
-        rounds = rounds_of(method, problem, "float", solver)
-    with memory.refusing("problem", problem):
-        return _computed(method, problem, numbers, solver, rounds, radius)
-
-
-def _computed(
-    method: Method, problem: Problem, numbers: Arithmetic, solver: SmoothSolver, rounds: Rounds, radius: float
-) -> FixedPoint:
-    if isinstance(problem, LeastSquares) and problem.is_wide and numbers.certainty is Certainty.NUMERIC:
-        wide = WideFixedPoints(method, problem, solver)
-        return FixedPoint(numbers.array(wide.point), method, problem, numbers, wide)
-    if isinstance(problem, QuadraticProblem):
-        quadratic = QuadraticFixedPoints(method, problem, solver)
-        with numbers.context():
-            point = numbers.publish(quadratic.point(numbers, radius))
-        return FixedPoint(point, method, problem, numbers, quadratic)
-    # logistic losses: found in floats whatever the arithmetic, then enclosed or converted
-    smooth = SmoothFixedPoints(method, problem, solver, rounds)
-    with numbers.context():
-        point = smooth.enclosure(numbers) if numbers.name == "ball" else numbers.array(smooth.point)
-    return FixedPoint(point, method, problem, numbers, smooth)
+    composite, quadratic = isinstance(problem, CompositeProblem), isinstance(problem, QuadraticProblem)
+    other = None if composite else AveragedAnswers.like(method, problem, solver)  # type: ignore[arg-type]
+    if other is not None:
+        found = fixed_point(other, problem, arithmetic, solver, precision, target_radius)
+        analysis = SameFixedPoints(method, problem, solver, found.analysis)
+        analysis.confirm(found.point, arithmetics.get("ball") if arithmetic == "exact" else numbers)
+        return replace(found, method=method, analysis=analysis)
+    if not composite:  # refuses bad input before any work
+        in_numbers = quadratic or arithmetic == "exact"
+        rounds_of(method, problem, numbers if in_numbers else "float", solver)  # type: ignore[arg-type]
+    kind: Any = CompositeFixedPoints if composite else QuadraticFixedPoints if quadratic else SmoothFixedPoints
+    made = kind(method, problem, solver)
+    with memory.refusing("problem", parts_of(problem)[0]), numbers.context():
+        return FixedPoint(numbers.publish(made.located(numbers, radius)), method, problem, numbers, made)
 
 
 def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSolver:
     """The local solver, if a round of this method with it is one deterministic smooth map."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
-    if not method.fixed_points_of.linear:
-        cure = "give its fixed-parameter counterpart, for example FedProx(mu=1)"
-        raise InvalidInput("method", method, "changes its own parameters, so it has no fixed point to compute", cure)
+    if is_scheduled(method):
+        problem = "changes its stepsize from round to round, so that no point stays fixed"
+        raise InvalidInput("method", method, problem, "give a number as stepsize")
     solver = method.local_solver if local_solver is None else local_solver
     cure = "give Exact() or GradientDescent(steps=…, stepsize=…)"
     if is_scheduled(solver):
@@ -121,5 +101,5 @@ def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSo
         return solver
     if not isinstance(solver, LocalSolver):
         raise InvalidInput("local_solver", solver, "is not a local solver", cure)
-    problem = "is random or adaptive: a round with it is not a fixed smooth map, whose fixed points could be computed"
+    problem = "is random or adaptive, or has no derivative (SmoothSolver): its fixed points are not computed"
     raise InvalidInput("local_solver", solver, problem, cure)

@@ -1,10 +1,12 @@
 """The asymptotic convergence rate of a method: the spectral radius of the derivative of one round (NUMERIC)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from fedconvex import memory
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Rounds
 
@@ -33,6 +35,11 @@ def spectral_radius(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadi
     """
     with rounds.arithmetic.context():
         return _arnoldi(rounds, state, seed)
+
+
+def matrix_of(linear: Callable[[Array], Array], identity: Array) -> Array:
+    """The matrix of a linear map, from the rows of the identity."""
+    return np.stack([linear(e) for e in identity], axis=1)
 
 
 def slowest(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadius:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import FedconvexError, InvalidInput, short_text
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
+from fedconvex.fixed_points.method_analysis import MethodAnalysis
 from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.ground_truths.low_rank import nearest_minimizer
 from fedconvex.methods.base import Method
@@ -29,22 +30,12 @@ if TYPE_CHECKING:
 DECIDED_QUICKLY = 300  # numbers of a state up to which uniqueness and attraction are decided in a moment
 
 
-class Analysis(Protocol):
-    """Uniqueness and attraction of the fixed points of a method on a problem; None where not decided."""
-
-    @property
-    def unique(self) -> bool | None: ...
-
-    @property
-    def attracting(self) -> bool | None: ...
-
-
 @final
 @dataclass(frozen=True, eq=False)
-class SameFixedPoints:
+class SameFixedPoints(MethodAnalysis):
     """The fixed points of a method that are known to be those of another, which is analysed."""
 
-    other: Analysis
+    other: MethodAnalysis
 
     @property
     def unique(self) -> bool | None:
@@ -66,7 +57,7 @@ class FixedPoint(ShownResult):
     method: Method
     problem: Problem | CompositeProblem
     arithmetic: Arithmetic
-    analysis: Analysis
+    analysis: MethodAnalysis
 
     @property
     def certainty(self) -> Certainty:

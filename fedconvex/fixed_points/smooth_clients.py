@@ -1,38 +1,37 @@
 """Fixed points on smooth clients that are not quadratic: Newton's method finds them, a theorem then encloses them.
 
-For a method without memory, one round is a map T of the server's point. If the local update of every client k
-contracts distances by a factor q_k, T contracts them by q = Σ_k weights_k q_k. With q < 1, T has exactly one fixed
-point w*, the rounds converge to it from every start, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach). T(w) is
-evaluated in balls.
+Where the method's formulas (`fixed_points.formulas`) say that T(w) = w + Σ_k λ_k(θ_k − w) = w at its fixed points: if
+the local update θ_k of every client k contracts distances by a factor q_k, T contracts them by q = |1 − Σ_k λ_k| + Σ_k
+λ_k q_k. With q < 1, T has exactly one fixed point w*, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach); T(w) is
+evaluated in balls. If T is a round, the rounds converge to w* from every start.
 
 Without strong convexity there is no such q. Then Krawczyk's theorem encloses a locally unique fixed point. If moreover
 every local update is an averaged map (the proximal map of a convex function; gradient steps with stepsize < 2/L_k), so
-is T. The fixed points of T then form a convex set, so that the isolated one is the only one, and the rounds converge
-to it from every start (Krasnoselskii and Mann).
+is T where Σ_k λ_k ≤ 1. The fixed points of T then form a convex set, so that the isolated one is the only one, and its
+repetition converges to it from every start (Krasnoselskii and Mann).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
-from fedconvex.arithmetic.balls import largest_radius, norm
+from fedconvex.arithmetic.balls import around, largest_radius, norm, upper_float
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.krawczyk import enclose_zero
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.errors import NotConverged
-from fedconvex.fixed_points.convergence_rates import spectral_radius
-from fedconvex.fixed_points.equations import REPELLING, is_average, is_stationary
+from fedconvex.errors import InvalidInput, NotConverged
+from fedconvex.fixed_points.convergence_rates import matrix_of, spectral_radius
+from fedconvex.fixed_points.equations import REPELLING
+from fedconvex.fixed_points.linear_forms import refusing
+from fedconvex.fixed_points.method_analysis import MethodAnalysis, require_affine
 from fedconvex.ground_truths import ground_truth
-from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
-from fedconvex.methods.base import Method, State
-from fedconvex.pickled import without_caches
-from fedconvex.problems.base import Problem
+from fedconvex.methods.base import State
 from fedconvex.runs.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
@@ -45,22 +44,34 @@ STARTS = 25  # starts of Newton's method: the minimiser, then random points at g
 SETTLING_ROUNDS = 50  # before Newton's method, so that the clients' memories come near their limits
 ARRIVED = 1e-11  # a Newton step this small, relative to the point, is the last: its square is below rounding
 GOOD = 1e-7  # a search succeeded if its last Newton step, relative to the point, is at most this
-NEARBY = 0.01  # a run's end this near the fixed point, relative to the point, is where Newton's method starts
 KRAWCZYK_DIMENSION = 150  # beyond, the d directional derivatives of a round in balls take minutes
 CONSERVED = 1e-12  # singular values below this fraction of the largest count as 0
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class SmoothFixedPoints:
+class SmoothFixedPoints(MethodAnalysis):
     """The fixed points of one method with one local solver on smooth clients."""
 
-    method: Method
-    problem: Problem
-    solver: SmoothSolver
-    rounds: Rounds  # in floats
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Its rounds in floats."""
+        return rounds_of(self.method, self.problem, "float", self.solver)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return without_caches(self)
+    def located(self, arithmetic: Arithmetic, target_radius: float) -> Array:
+        """The fixed point, found in floats whatever the arithmetic, then enclosed or converted.
+
+        Raises InvalidInput unless a round is affine in the state, the answers and the gradients.
+        """
+        method, in_balls = self.method, arithmetic.name == "ball"
+        if method.skip != 0 and not self._is_stationary:
+            text = "has rounds that are local at random; which states all of them keep is known of quadratics alone"
+            raise InvalidInput("method", method, text, "run it with `simulate`, or give one that always communicates")
+        require_affine(method, self.problem, self.solver)
+        point = self.enclosure(arithmetic) if in_balls else arithmetic.array(self.point)
+        rests = self.formulas is not None and self.formulas.is_determined  # the memory, too
+        self.confirm(point, arithmetic, None if in_balls else self.state, whole=rests)
+        return point
 
     @cached_property
     def point(self) -> np.ndarray:
@@ -69,7 +80,7 @@ class SmoothFixedPoints:
         Raises NotConverged where Newton's method finds none from the minimiser and points around it, or where rounds
         move points so little that floats do not determine it to seven digits.
         """
-        if not self._stationary and self._found[1] > GOOD:
+        if not self._is_stationary and self._found[1] > GOOD:
             raise NotConverged(
                 f"the fixed point of {self.method} is lost in rounding: one round moves every point so little that "
                 f"floats determine it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
@@ -80,30 +91,15 @@ class SmoothFixedPoints:
     @property
     def _center(self) -> np.ndarray:
         """The fixed point, as accurately as floats determine it."""
-        return np.asarray(ground_truth(self.problem).point if self._stationary else self._found[0].server)
+        return np.asarray(ground_truth(self.problem).point if self._is_stationary else self._found[0].server)
 
-    def state_near(self, reached: State) -> State | None:
-        """The whole state at `point`, clients' memories included; None where no fixed state was found there.
-
-        reached: the state in which a run ended, from which the search starts if that is near `point`.
-        """
-        if self.method.memoryless:
-            return State(self._center)
-        if not self._stationary:
-            return self._found[0]
-
-        def distance(state: State) -> float:
-            return float(np.linalg.norm(state.server - self.point) / (1 + np.linalg.norm(self.point)))
-
-        with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            if distance(reached) <= NEARBY:
-                found, remaining, _ = self._newton(reached)
-                if remaining <= GOOD and distance(found) <= GOOD:
-                    return found
-            found, remaining, _ = self._newton(
-                self._settling(0 * self.point if self.method.depends_on_start else self.point)
-            )
-        return found if remaining <= GOOD and distance(found) <= GOOD else None
+    @property
+    def state(self) -> State | None:
+        """The whole state at the fixed point, clients' memories included; None where it is not determined."""
+        if self._is_stationary and self.formulas is not None:
+            with self.rounds.arithmetic.context():
+                return self.formulas.state_at(self._center, self.rounds)
+        return self._found[0]
 
     @cached_property
     def _found(self) -> tuple[State, float]:
@@ -113,7 +109,8 @@ class SmoothFixedPoints:
             random = np.random.default_rng(0)  # the same starts in every call
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
-                begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
+                kept = self.formulas is None or self.formulas.depends_on_start
+                begin = 0 * minimizer if kept else minimizer + away
                 found, remaining, lost = self._newton(self._settling(begin))
                 if remaining <= GOOD:
                     return found, lost
@@ -125,58 +122,57 @@ class SmoothFixedPoints:
     def _settling(self, begin: np.ndarray) -> State:
         """The state after some rounds from `begin`, in which the clients' memories are near their limits."""
         state = self.rounds.start(begin)
-        if not self.method.memoryless:
+        if not self.method.is_stateless:
             for _ in range(SETTLING_ROUNDS):
                 state = self.rounds.advance(state)
         return state
 
     @property
-    def _stationary(self) -> bool:
-        """Whether the fixed points are the stationary points of the objective."""
-        return is_stationary(self.method, self.solver, self.problem)
+    def _is_stationary(self) -> bool:
+        return bool(self.pull == 0)
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
         """Balls that contain the fixed point; infinitely wide where no theorem applies."""
-        import flint
-
-        if self._stationary:
+        if self._is_stationary:
             return ground_truth(self.problem).enclosure()
         w = arithmetic.array(self._center)
         q = self.contraction
         if q is None:
-            box = self._krawczyk
-            return np.array([value + flint.arb(0, "inf") for value in w], dtype=object) if box is None else box
-        moved = rounds_of(self.method, self.problem, arithmetic, self.solver).advance(State(w)).server
-        radius = (norm(moved - w) / (1 - q)).upper()
-        return np.array([value + flint.arb(0, radius) for value in w], dtype=object)
+            return around(self._center, np.inf) if self._krawczyk is None else self._krawczyk
+        rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
+        with refusing(self.method):  # its code may have numbers that balls do not take
+            played = rounds.play(rounds.start(w))
+        assert played is not None
+        moved = arithmetic.average(arithmetic.array(self.shares), played.answers.points - w)
+        return around(self._center, upper_float(norm(moved) / (1 - q)))
 
     @cached_property
     def _krawczyk(self) -> Array | None:
         """Balls that contain exactly one fixed point; None where no proof was found."""
-        if self.problem.dim > KRAWCZYK_DIMENSION or not self.method.memoryless:
+        if self.problem.dim > KRAWCZYK_DIMENSION or not self.method.is_stateless:
             return None
         balls = arithmetics.get("ball")
         with balls.context():
             rounds = rounds_of(self.method, self.problem, balls, self.solver)
 
             def derivative(box: Array) -> Matrix:
-                change = rounds.tangent(State(box))
-                identity = balls.array(np.eye(self.problem.dim))
-                columns = [e - change(State(e)).server for e in identity]
-                return balls.transpose(balls.matrix(np.stack(columns)))
+                return balls.matrix(matrix_of(rounds.drift(State(box)), balls.array(np.eye(self.problem.dim))))
 
             return enclose_zero(lambda w: w - rounds.advance(State(w)).server, derivative, self._center, balls)
 
     @cached_property
     def _averaged(self) -> bool:
-        """Whether every local update is proved to be an averaged map of the server's point."""
-        averaged = self.solver.is_averaged(self.problem, self.method.proximal_weight)
-        return is_average(self.method, self.solver) and self.problem.is_convex and averaged
+        """Whether T is proved to be an averaged map."""
+        shares = self.shares
+        if shares is None or not self.problem.is_convex or (shares < 0).any() or shares.sum() > 1:
+            return False
+        return self.solver.is_averaged(self.problem, self.method.proximal_weight)
 
     @cached_property
     def contraction(self) -> Any:
-        """A ball below 1 that bounds the factor by which one round contracts distances; None where none is proved."""
-        if not is_average(self.method, self.solver):
+        """A ball below 1 that bounds the factor by which T contracts distances; None where none is proved."""
+        shares = self.shares
+        if shares is None:
             return None
         balls = arithmetics.get("ball")
         with balls.context():
@@ -184,26 +180,32 @@ class SmoothFixedPoints:
             assert isinstance(rounds.solver, SmoothSolver)
             weight = rounds.method.proximal_weight
             factors = [rounds.solver.contraction(self.problem, k, weight) for k in range(self.problem.num_clients)]
-            total = balls.average(rounds.weights, np.array(factors, dtype=object))
+            total = balls.average(balls.array(abs(shares)), np.array(factors, dtype=object))
+            total = total + balls.scalar(abs(1 - shares.sum()))
             return total if total < 1 else None
 
     @property
     def unique(self) -> bool | None:
         """True where proved, None otherwise."""
-        if self._stationary:
+        if self._is_stationary:
             return True if np.isfinite(largest_radius(ground_truth(self.problem).enclosure())) else None
         return True if self.contraction is not None or (self._averaged and self._krawczyk is not None) else None
 
     @cached_property
     def attracting(self) -> bool | None:
-        """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
-        if self._stationary:
+        """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle.
+
+        Operator splitting with relaxation below 1 converges where the minimiser is unique (Krasnoselskii and Mann), and
+        with relaxation 1 on smooth strongly convex clients, where reflected proximal steps contract distances
+        (Giselsson and Boyd 2017).
+        """
+        if self._is_stationary:
             strongly_convex = min(self.problem.mu * self.problem.weights) > 0
-            known = self.method.converges_on_strongly_convex and isinstance(self.solver, Exact)
-            return True if strongly_convex and known else None
-        if self.unique:
+            averages = self.relaxation is not None and self.relaxation < 1 and self.problem.is_convex and self.unique
+            return True if averages or (strongly_convex and self.relaxation is not None) else None
+        if self.unique and self.is_step:
             return True  # a contraction, or averaged with a single fixed point
-        if not self.method.memoryless:
+        if not self.method.is_stateless:
             return None
         return False if spectral_radius(self.rounds, State(self._center)).value > REPELLING else None
 
@@ -220,13 +222,7 @@ class SmoothFixedPoints:
 
         residual, remaining, lost = movement(state), float("inf"), float("inf")
         for _ in range(NEWTON_STEPS):
-            derivative = self.rounds.tangent(state)
-
-            # the defaults bind this iteration's state and derivative
-            def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
-                return np.asarray(v - of(at.with_values(v)).flat())
-
-            step, magnified = _solve_linear(drift, residual, min(remaining, INEXACT))
+            step, magnified = _solve_linear(self.rounds.drift(state), residual, min(remaining, INEXACT))
             if not np.isfinite(step).all():
                 break
             length = np.linalg.norm(state.flat())
@@ -258,7 +254,7 @@ def _solve_linear(
     """
     size = len(right)
     if size <= FORMED_DIMENSION:
-        matrix = np.stack([apply(e) for e in np.eye(size)], axis=1)
+        matrix = matrix_of(apply, np.eye(size))
         if not np.isfinite(matrix).all():
             return np.full(size, np.nan), np.inf
         left, singular, _ = np.linalg.svd(matrix)

@@ -36,15 +36,7 @@ class Exact(SmoothSolver):
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
         resolved = clients.apply_resolvents(answers, subproblem.weight)
 
-        def derivative(change: Subproblem) -> Array:
-            right = 0 * answers
-            if change.center is not None:
-                right = right + change.weight * change.center
-            if change.linear is not None:
-                right = right - change.linear
-            return resolved(right)
-
-        return derivative
+        return lambda change: resolved(change.right_side(0 * answers))
 
     def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
         """R = (H + weight·I)⁻¹, hence RH = I − weight·R, which avoids a matrix product."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import NotConverged
@@ -43,6 +43,8 @@ class AdaptiveFedProx(Method):
     step: Scalar = number(default=Fraction(1, 10))
     falls: int = 5
 
+    adapts_proximal_weight: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")
         positive(self.step, "step")
@@ -56,10 +58,6 @@ class AdaptiveFedProx(Method):
     def proximal_weight(self) -> Scalar:
         """μ of the first round. The solver checks those of later rounds when they occur."""
         return self.mu
-
-    @property
-    def linear(self) -> bool:
-        return False
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         one = 0 * server[:1] + 1  # a 1 in the arithmetic of the run

@@ -1,7 +1,6 @@
 """The base class of FedGD, FedAvg, FedSGD, FedProx and FedNova: local work from the server's point, then averaging."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
@@ -12,8 +11,6 @@ from fedconvex.problems.subproblem import Subproblem
 
 class Averaging(Method):
     """w ← Σ_k weights_k θ_k with θ_k ≈ argmin_θ f_k(θ) + (proximal_weight/2)‖θ − w‖², started at w."""
-
-    memoryless: ClassVar[bool] = True
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server)

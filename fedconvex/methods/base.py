@@ -7,16 +7,19 @@ perturbation of the state they give the perturbation of the next state (`Rounds.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from fractions import Fraction
-from typing import ClassVar
+from functools import cached_property
+from inspect import isabstract
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.parameters import ReadableParameters, is_scheduled
+from fedconvex.parameters import ReadableParameters
+from fedconvex.pickled import without_caches
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.step_numbers import require_one_per_client
@@ -36,18 +39,25 @@ class State:
 
     def flat(self) -> Array:
         """All arrays concatenated to one NumPy vector, for fixed-point equations."""
-        return np.concatenate([part.ravel() for part in self._parts()])
+        parts: list[Array] = []
+        self.mapped(lambda part: parts.append(part.ravel()))
+        return np.concatenate(parts)
 
     def with_values(self, flat: Array) -> "State":
         """The state with the arrays' shapes of this one whose `flat()` is the given vector."""
-        parts, begin = [], 0
-        for part in self._parts():
-            parts.append(flat[begin : begin + part.size].reshape(part.shape))
+        begin = 0
+
+        def taken(part: Array) -> Array:
+            nonlocal begin
             begin += part.size
-        values = iter(parts)
-        return State(
-            next(values), {name: next(values) for name in self.shared}, {name: next(values) for name in self.memory}
-        )
+            return flat[begin - part.size : begin].reshape(part.shape)
+
+        return self.mapped(taken)
+
+    def mapped(self, change: Callable[[Array], Any]) -> "State":
+        """The state with what a function makes of every array, in the order of `flat`: by name in each dictionary."""
+        server = change(self.server)
+        return State(server, *({n: change(part[n]) for n in sorted(part)} for part in (self.shared, self.memory)))
 
     def of(self, members: Array | None) -> "State":
         """The state with only the rows of some clients in its memory; None: all clients."""
@@ -71,21 +81,10 @@ class State:
             for name, rows in seen.memory.items():
                 self.memory[name][members] = rows
 
-    def _parts(self) -> list[Array]:
-        # dictionaries keep their order, so that `flat` and `with_values` agree
-        return [self.server, *self.shared.values(), *self.memory.values()]
 
-
-def _not_rational(values: Array) -> Array:
-    raise NotImplementedError("square roots and signs are taken only in runs in floats and balls")
-
-
-def _not_chosen(mask: np.ndarray, chosen: Array, other: Array) -> Array:
-    raise NotImplementedError("clients do unequal work only in runs")
-
-
-def _not_solved(subproblem: Subproblem) -> Array:
-    raise NotImplementedError("a second local problem in a round is solved only in runs")
+def only_in_runs(*_: Any) -> Any:
+    """What a cohort has in runs alone."""
+    raise NotImplementedError("values, roots, signs, unequal work and a second local problem are only in runs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +106,12 @@ class Cohort:
     objective: Callable[[], Scalar]  # f, over all clients
     total: Callable[[Array], Array] = lambda stack: stack.sum(0)
     # entry by entry, for methods with `takes_square_roots` alone
-    square_root: Callable[[Array], Array] = _not_rational
-    sign: Callable[[Array], Array] = _not_rational
+    square_root: Callable[[Array], Array] = only_in_runs
+    sign: Callable[[Array], Array] = only_in_runs
     # (K, d): rows of the first array for clients that a mask (m,) over all clients names, of the second for others
-    where: Callable[[np.ndarray, Array, Array], Array] = _not_chosen
+    where: Callable[[np.ndarray, Array, Array], Array] = only_in_runs
     # (K, d): the answers to another local problem, in methods with `personal` models alone
-    solve: Callable[[Subproblem], Array] = _not_solved
+    solve: Callable[[Subproblem], Array] = only_in_runs
 
     def population_mean(self, stack: Array) -> Array:
         """(1/m) Σ_k stack_k over the participants, divided by the number m of all clients."""
@@ -137,17 +136,6 @@ class Method(ReadableParameters, ABC):
     # How the paper combines the clients. False: F_k = f_k, and the server averages with the problem's weights.
     # True: the paper minimises a plain sum or mean; then F_k = num_clients · weights[k] · f_k, and averages are plain.
     plain: ClassVar[bool] = False
-    # The subproblem starts at the server's point, has it as its center and depends on nothing else; with full
-    # participation and equal work, the server's next point is the average of the answers.
-    memoryless: ClassVar[bool] = False
-    # With exact local solutions and full participation, the fixed points are the objective's stationary points.
-    stationary: ClassVar[bool] = False
-    # The fixed point depends on the starting point, even if all clients are strongly convex.
-    depends_on_start: ClassVar[bool] = False
-    # With exact local solutions and full participation, the server's point converges to the minimiser from every start,
-    # on convex quadratics with a unique minimiser, or on smooth strongly convex clients (proof in the method's file).
-    converges_on_convex_quadratics: ClassVar[bool] = False
-    converges_on_strongly_convex: ClassVar[bool] = False
     # Which clients send gradients ∇F_k(w) before the local work of a round: "nobody", "sample" (an independent second
     # draw) or "everyone".
     gradients_from: ClassVar[str] = "nobody"
@@ -156,6 +144,8 @@ class Method(ReadableParameters, ABC):
     vectors_up: ClassVar[int] = 1
     # Whether `update` takes square roots (`Cohort.square_root`): then it runs in floats and balls, not in rationals.
     takes_square_roots: ClassVar[bool] = False
+    # Whether the proximal term's weight changes during a run: the local solver is asked in every round whether it fits.
+    adapts_proximal_weight: ClassVar[bool] = False
     # The name in `State.memory` of the clients' personal models, if the method has such: they are its client models.
     personal: ClassVar[str | None] = None
     # Why the server's step cannot be followed by a proximal step of a composite objective f + ψ; "" where it can, and
@@ -165,6 +155,31 @@ class Method(ReadableParameters, ABC):
     prox_needs_everyone: ClassVar[bool] = False
     # The name in `State.memory` of the clients' estimates of ∇F_k at the minimiser, if the method keeps such.
     control_variate: ClassVar[str | None] = None
+
+    @staticmethod
+    def named(name: str) -> "type[Method] | None":
+        """The class of that name: the package's, else the one in an imported module of the user's; None without one.
+
+        A class that was defined again, as in a notebook, is the latest. Raises InvalidInput where two modules have one.
+        """
+        from fedconvex.methods import METHODS
+
+        if name in METHODS:
+            return METHODS[name]
+        found: dict[str, type[Method]] = {}
+        kinds = Method.__subclasses__()
+        for kind in kinds:  # which grows
+            kinds += kind.__subclasses__()
+            if kind.__name__ == name and "__dataclass_fields__" in vars(kind) and not isabstract(kind):
+                found[kind.__module__] = kind
+        if len(found) > 1:
+            raise InvalidInput("method", name, f"is defined in {' and in '.join(sorted(found))}", "rename one of them")
+        return next(iter(found.values()), None)
+
+    @staticmethod
+    def parameters_of(name: str) -> "tuple[Field[Any], ...]":
+        """The dataclass fields of the class of that name; none of a method that there is not."""
+        return fields(kind) if (kind := Method.named(name)) else ()  # type: ignore[arg-type]
 
     @property
     @abstractmethod
@@ -200,15 +215,19 @@ class Method(ReadableParameters, ABC):
         """The weight of the subproblem's proximal term; 0 without one."""
         return 0
 
-    @property
-    def linear(self) -> bool:
-        """Whether the formulas are linear in the state and alike in all rounds, so that a round has a derivative."""
-        return bool(self.skip == 0) and not is_scheduled(self)
+    @cached_property
+    def formulas(self) -> dict[Any, Any]:
+        """Its rounds on unknown vectors (`fixed_points.formulas`), which live as long as the method."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_caches(self)
 
     @property
-    def fixed_points_of(self) -> "Method":
-        """A linear method with the same fixed points of the server, for one that is not (proof in its file)."""
-        return self
+    def is_stateless(self) -> bool:
+        """Whether rounds keep nothing but the server's point."""
+        state = self.initial_state(np.zeros(1), lambda server: server[None])
+        return not (state.shared or state.memory)
 
     @property
     def skip(self) -> Scalar:
@@ -219,21 +238,6 @@ class Method(ReadableParameters, ABC):
     def needs_everyone(self) -> bool:
         """Whether the method is defined for full participation only."""
         return False
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """Whether inexact local solutions keep the fixed points right: they are the objective's stationary points.
-
-        For convex clients, full participation, the same local work in all rounds (clients may differ in it) and any
-        local solver that decreases its subproblem (`SmoothSolver.descends`); among the fixed points only those are
-        meant that some start can lead to.
-        """
-        return False
-
-    @property
-    def pull_to_start(self) -> Scalar:
-        """λ where exact local solutions lead to the minimiser of Σ_k F_k + (λ/2)‖· − x⁽¹⁾‖², x⁽¹⁾ the start; else 0."""
-        return 0
 
     @property
     def needs_path_lengths(self) -> bool:

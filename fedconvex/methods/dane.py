@@ -23,7 +23,6 @@ class GradientCorrected(Averaging):
     mu: Scalar
 
     no_prox: ClassVar[str] = "its corrected local work follows ∇f, which need not be 0 at the minimisers of f + ψ"
-    memoryless: ClassVar[bool] = False  # the linear term depends on gradients
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -32,13 +31,6 @@ class GradientCorrected(Averaging):
     @property
     def proximal_weight(self) -> Scalar:
         return self.mu
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """At the start all subproblems have gradient g. If it is not 0, each answer decreases its convex subproblem,
-        hence ⟨g, θ_k − w⟩ < 0; then the same holds for the mean, which therefore moves.
-        """
-        return True
 
     def corrected(self, cohort: Cohort, gradient: Array) -> Subproblem:
         """The subproblem with g = `gradient`, (d,)."""
@@ -69,7 +61,6 @@ class DANE(GradientCorrected):
     mu: Scalar = number()
     eta: Scalar = number(default=1)
 
-    stationary: ClassVar[bool] = True
     gradients_from: ClassVar[str] = "everyone"
 
     def __post_init__(self) -> None:

@@ -47,17 +47,11 @@ class FedADMM(Method):
 
     plain: ClassVar[bool] = True
     no_prox: ClassVar[str] = "its server adds changes to w, which would be the mean of the clients' u_k no longer"
-    stationary: ClassVar[bool] = True
-    converges_on_convex_quadratics: ClassVar[bool] = True
-    converges_on_strongly_convex: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.rho, "rho")
-        if self.server_stepsize is not None and positive(self.server_stepsize, "server_stepsize") != 1:
-            # of rounds with all clients: the start decides where they rest
-            object.__setattr__(self, "depends_on_start", True)
-            for proved in ("stationary", "converges_on_convex_quadratics", "converges_on_strongly_convex"):
-                object.__setattr__(self, proved, False)
+        if self.server_stepsize is not None:
+            positive(self.server_stepsize, "server_stepsize")
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -66,13 +60,6 @@ class FedADMM(Method):
     @property
     def proximal_weight(self) -> Scalar:
         return self.rho
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """For η = 1: at a fixed point y_k is constant, so θ_k = w, the start: it solves the subproblem, ∇F_k(w) = −y_k.
-        From every start w = mean u_k, which is w + mean y_k/ρ, so that mean y_k = 0.
-        """
-        return self.stationary
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, memory={"dual": repeat(0 * server), "answer": repeat(server)})

@@ -33,7 +33,6 @@ class FedDANE(GradientCorrected):
 
     mu: Scalar = number()
 
-    stationary: ClassVar[bool] = True
     gradients_from: ClassVar[str] = "sample"
     vectors_down: ClassVar[int] = 2  # w and g; in DANE all clients already have w from sending gradients
 

@@ -36,13 +36,6 @@ class DynamicRegularization(Method):
     def proximal_weight(self) -> Scalar:
         return self.alpha
 
-    @property
-    def stationary_inexactly(self) -> bool:
-        """At a fixed point g_k is constant, so θ_k = w, the start: it solves the subproblem, ∇F_k(w) = g_k. The
-        server's update then gives h = 0, the mean of the g_k.
-        """
-        return True
-
     def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
         """1/α: the server's step of consensus ADMM with the term ψ, argmin_w ψ(w) + (α/2)‖w − (mean θ_k − h/α)‖².
 
@@ -79,11 +72,10 @@ class FedDyn(DynamicRegularization):
     θ_k = argmin_θ F_k(θ) − ⟨g_k, θ⟩ + (α/2)‖θ − w‖², g_k ← g_k − α(θ_k − w) = ∇F_k(θ_k), w ← mean θ_k − mean g_k/α,
     the last mean over all m clients. FedDyn paper, Algorithm 1; it minimises the plain mean of the F_k.
 
-    Convergence. With full participation the rounds are those of ADMM for the consensus problem
-    min Σ_k F_k(θ_k), all θ_k = w, with penalty α and multipliers −g_k: w ← mean(θ_k − g_k/α), then the θ_k, then the
-    g_k. For convex clients α mean‖θ_k − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖² never grows after the first round, θ_k − w
-    goes to 0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A). The bounded w therefore
-    converges to the minimiser of a continuous convex objective if that is unique, for every α > 0.
+    Convergence. With full participation the rounds are those of ADMM for the consensus problem min Σ_k F_k(θ_k), all
+    θ_k = w, with penalty α and multipliers −g_k. For convex clients α mean‖θ_k − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖²
+    never grows after the first round (Boyd et al. 2011, section 3.2 and appendix A), and w converges to the minimiser
+    if that is unique, for every α > 0.
 
     Args:
         alpha: α > 0, the μ of FedProx; for nonconvex clients larger than −mu_k, so that the subproblems are convex.
@@ -93,10 +85,6 @@ class FedDyn(DynamicRegularization):
     """
 
     alpha: Scalar = number()
-
-    stationary: ClassVar[bool] = True
-    converges_on_convex_quadratics: ClassVar[bool] = True
-    converges_on_strongly_convex: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.alpha, "alpha")

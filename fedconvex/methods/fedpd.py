@@ -44,9 +44,6 @@ class FedPD(Method):
     skip: Scalar = 0
 
     plain: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
-    converges_on_convex_quadratics: ClassVar[bool] = True
-    converges_on_strongly_convex: ClassVar[bool] = True
     no_prox: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -65,13 +62,6 @@ class FedPD(Method):
     @property
     def proximal_weight(self) -> Scalar:
         return 1 / self.eta
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """At a fixed point λ_k is constant, so θ_k = a_k = w, which is also the start, the last answer: it solves the
-        subproblem, ∇F_k(w) = −λ_k, and the server's update gives mean λ_k = 0.
-        """
-        return True
 
     def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
         """η, as in FedDyn with α = 1/η."""

@@ -38,12 +38,8 @@ class FedSplit(Method):
     **Partial participation.** In the FedDyn paper (section A.4) absent clients keep their z_k, and the server's point
     is the mean of all clients' z_k or of the participants'. The first is slow; no theory of the second is known.
 
-    **Convergence.** On convex quadratics with a unique minimiser the server's point converges to it from everywhere:
-    the map of the z_k is z ↦ RCz with the orthogonal reflection C = 2·mean − I and R = 2(I + sH)⁻¹ − I, a symmetric
-    contraction that keeps the length of a vector only on the clients' kernels. A z whose length is never reduced
-    therefore has its mean in the kernel of every H_k, which is {0} if the minimiser is unique; its server point is 0.
-    On smooth strongly convex clients R is a contraction (Theorem 1 for the best stepsize; Giselsson and Boyd for every
-    stepsize > 0).
+    **Convergence.** From everywhere on convex quadratics with a unique minimiser (`QuadraticFixedPoints.attracting`)
+    and on smooth strongly convex clients (Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0).
 
     Args:
         stepsize: s > 0; s = 1/√(ℓ_* L^*) gives the contraction of Theorem 1.
@@ -60,9 +56,6 @@ class FedSplit(Method):
     server: Literal["all", "active"] = "all"
 
     plain: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
-    converges_on_convex_quadratics: ClassVar[bool] = True
-    converges_on_strongly_convex: ClassVar[bool] = True
     no_prox: ClassVar[str] = ""
     prox_needs_everyone: ClassVar[bool] = True  # the mean of all z_k is known from w only where w is that mean
 
@@ -81,13 +74,6 @@ class FedSplit(Method):
     @property
     def proximal_weight(self) -> Scalar:
         return 1 / self.stepsize
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """At a fixed point z_k is constant, so θ_k = x. If x is also the start, it solves the subproblem:
-        ∇F_k(x) = (x − z_k)/s, whose mean is 0. Started at the center, x need not solve it.
-        """
-        return self.start != "center"
 
     def prox_stepsize(self, cohort: Cohort, answers: Answers) -> Scalar:
         """s: the proximal step of the consensus constraint and ψ together, argmin_x ψ(x) + mean‖x − z_k‖²/(2s).

@@ -38,7 +38,6 @@ class RegularizedFedSplit(Method):
     regularization: Scalar = number()
 
     plain: ClassVar[bool] = True
-    depends_on_start: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
@@ -51,11 +50,6 @@ class RegularizedFedSplit(Method):
     @property
     def proximal_weight(self) -> Scalar:
         return self._splitting.proximal_weight + self.regularization
-
-    @property
-    def pull_to_start(self) -> Scalar:
-        """At a fixed state z_k is constant, so θ_k = x: then ∇F_k(x) + λ(x − x⁽¹⁾) = (x − z_k)/s, whose mean is 0."""
-        return self.regularization
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         state = self._splitting.initial_state(server, repeat)

@@ -9,7 +9,6 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.stepsizes import stepsize
@@ -60,17 +59,7 @@ class Scaffnew(Method):
 
     @property
     def needs_everyone(self) -> bool:
-        return not self.linear
-
-    @property
-    def fixed_points_of(self) -> Method:
-        """Gradient descent: the fixed points are the stationary points, as in the docstring."""
-        return self if self.linear else FedGD(stepsize=self.stepsize)
-
-    @property
-    def stationary_inexactly(self) -> bool:
-        """Constant h_k give x̂_k = w, the start: it solves the subproblem, ∇F_k(w) = h_k. Mean h_k stays 0."""
-        return True
+        return bool(self.skip != 0)
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -80,7 +69,7 @@ class Scaffnew(Method):
         return State(server, memory={"model": repeat(server), "control": repeat(0 * server)})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        start = cohort.points if self.linear else state.memory["model"]
+        start = cohort.points if self.skip == 0 else state.memory["model"]
         return Subproblem(start=start, linear=-state.memory["control"])
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:

@@ -78,13 +78,6 @@ class Scaffold(Method):
     def needs_path_lengths(self) -> bool:
         return self.option == 2
 
-    @property
-    def stationary_inexactly(self) -> bool:
-        """Option II: at a fixed point y_k has mean w, and constant c_k give w − y_k = ℓ_k c for all k, hence c = 0 and
-        y_k = w: stationary subproblems, ∇F_k(w) = c_k. Option I: all subproblems have gradient c at w, as in DANE.
-        """
-        return True
-
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, shared={"c": 0 * server}, memory={"c": repeat(0 * server)})
 

@@ -12,8 +12,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.base import Cohort, State
 from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
 from fedconvex.stepsizes import stepsize
 from fedconvex.validation import fraction_of_one, non_negative, positive
@@ -27,7 +26,6 @@ class ServerOptimizer(Averaging):
     server_stepsize: Scalar
 
     no_prox: ClassVar[str] = "its averages over the rounds would hold gradients of f alone, without what ψ subtracts"
-    memoryless: ClassVar[bool] = False  # the server keeps averages of earlier rounds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stepsize", stepsize(self.stepsize))
@@ -63,15 +61,6 @@ class AdaptiveServerOptimizer(ServerOptimizer):
         if self.initial is None:
             object.__setattr__(self, "initial", self.tau * self.tau)
         non_negative(self.initial, "initial")
-
-    @property
-    def linear(self) -> bool:
-        return False
-
-    @property
-    def fixed_points_of(self) -> Method:
-        """FedGD: constant m gives m = Δ, and constant w then m = 0, since η/(√v + τ) is positive and finite."""
-        return FedGD(stepsize=self.stepsize, local_steps=self.local_steps)
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         zero = 0 * server

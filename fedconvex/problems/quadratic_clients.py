@@ -90,12 +90,7 @@ class QuadraticClients(Clients):
         return self.arithmetic.matvec(self.H, self.rows(V))
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        # stationarity of the subproblem: (H_k + weight·I) θ = c_k + weight·center_k − linear_k
-        right = self.c
-        if subproblem.center is not None:
-            right = right + subproblem.weight * subproblem.center
-        if subproblem.linear is not None:
-            right = right - subproblem.linear
+        right = subproblem.right_side(self.c)
         return self.arithmetic.matvec(self.resolvents(right, subproblem.weight), right)
 
     def apply_resolvents(self, X: Array, weight: Scalar) -> Callable[[Array], Array]:

@@ -34,6 +34,12 @@ class Subproblem:
         weight = self.weight[members] if isinstance(self.weight, np.ndarray) else self.weight
         return Subproblem(start, weight, center, linear, guess)
 
+    def right_side(self, c: Array) -> Array:
+        """r with (H_k + weight·I) θ_k = r_k where F_k(θ) = ½θᵀH_kθ − c_kᵀθ and θ solves the subproblem."""
+        if self.center is not None:
+            c = c + self.weight * self.center
+        return c if self.linear is None else c - self.linear
+
     def add_gradients(self, theta: Array, gradients: Array) -> Array:
         """∇φ_k(θ_k), shape (m, d), given `gradients`, the ∇F_k(θ_k)."""
         if self.linear is not None:

@@ -62,11 +62,7 @@ class WideLeastSquaresClients(Clients):
         return self.scale[:, None] * self._transposed(self._apply(self.rows(V)))
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        right = self.scale[:, None] * self._transposed(self.b)
-        if subproblem.center is not None:
-            right = right + subproblem.weight * subproblem.center
-        if subproblem.linear is not None:
-            right = right - subproblem.linear
+        right = subproblem.right_side(self.scale[:, None] * self._transposed(self.b))
         return self.apply_resolvents(right, subproblem.weight)(right)
 
     def apply_resolvents(self, X: Array, weight: Scalar) -> Callable[[Array], Array]:

@@ -15,8 +15,9 @@ from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, lemmas, row, theorems
 from fedconvex.statements.statement import Statement
+from fedconvex.theory.others import is_own
 
-SECONDS = 0.25  # of search for exact runs near the worst one of a statement
+NEIGHBOURS = 40  # instances near the worst one of a statement on which it is run
 POINTS = [{"larger": float, "smaller": float}]  # the shapes of what is cached
 LOOSE = [{
     "row": {**dict.fromkeys(("statement", "at", "bound", "worst", "looseness"), str), "is_lemma": bool},
@@ -65,17 +66,17 @@ def entries(verdicts: Verdicts, use_cache: bool = True) -> Iterator[StatementEnt
     for identifier, numbers in (*theorems(), *lemmas()):
         parameters.setdefault(identifier, []).append(numbers)
     for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
-        points = () if found.tightness is None else _points(of, use_cache)
-        yield StatementEntry(
-            found, of.paper.short, origin, points, _looseness(of, parameters.get(of.identifier, []), use_cache)
-        )
+        own = is_own(of)
+        points = () if found.tightness is None else _points(of, use_cache and own)
+        at = parameters.get(of.identifier, []) if own else []
+        yield StatementEntry(found, of.paper.short, origin, points, _looseness(of, at, use_cache))
 
 
 def _points(of: Statement, use_cache: bool) -> tuple[tuple[float, float], ...]:
     def measured() -> list[dict[str, float]]:
         load(of.paper.name)
         tightness = remarks_of(of).tightness
-        found = [] if tightness is None else neighbours(tightness, SECONDS)
+        found = [] if tightness is None else neighbours(tightness, NEIGHBOURS)
         return [{"larger": larger, "smaller": smaller} for larger, smaller in found]
 
     found = _computed(f"runs-{of.identifier}", POINTS, use_cache, measured)

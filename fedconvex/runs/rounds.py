@@ -19,7 +19,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.base import Cohort, Method, State, only_in_runs
 from fedconvex.once import Once
 from fedconvex.parameters import in_arithmetic, in_rationals, in_round, is_scheduled
 from fedconvex.participation import Draw
@@ -144,13 +144,13 @@ class Rounds:
         )
         seen = state.of(places)
         subproblem = method.subproblem(seen, cohort)
-        if not method.linear:  # an adaptive proximal weight may have changed since `rounds_of` checked it
+        if method.adapts_proximal_weight:  # it may have changed since `rounds_of` checked it
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
             solver.require(self.problem, method.scale(self.problem), weight)
         if answers is None:
             answers = _solved(solver, clients, subproblem, here)
-        following = method.update(seen, cohort, answers)
+        following = self._in_floats(method.update(seen, cohort, answers))
         prox_stepsize = partial(method.prox_stepsize, cohort, answers)
         if self.regularizer is not None and cohort.communicates:
             point = self.regularizer.prox(following.server, prox_stepsize(), self.arithmetic)
@@ -176,11 +176,10 @@ class Rounds:
     def tangent(self, state: State) -> Callable[[State], State]:
         """The derivative of a full-participation round at `state`, as a linear map on perturbations of the state.
 
-        A linear method's own code maps perturbations, too; only the local solver and the clients' gradients are
-        replaced by their derivatives. For quadratic clients and fixed local work the round is affine, and this is its
-        linear part.
+        The method's own code, whose formulas must be affine (`fixed_points.formulas`), maps perturbations, too; only
+        the local solver and the clients' gradients are replaced by their derivatives. For quadratic clients and fixed
+        local work the round is affine, and this is its linear part.
         """
-        assert self.method.linear
         assert isinstance(self.solver, SmoothSolver)
         solver, clients, average = self.solver, self.clients, self._average(EVERYONE)
         points = clients.rows(state.server)
@@ -197,7 +196,7 @@ class Rounds:
             def mean() -> Array:
                 return average(gradients())
 
-            everyone = Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, _no_objective)
+            everyone = Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, only_in_runs)
             return replace(everyone, where=self.arithmetic.where, solve=solve)
 
         here = cohort(points, lambda: clients.gradients(points))
@@ -208,13 +207,26 @@ class Rounds:
         if self.method.personal is not None:
             self.method.update(state, here, answers)
 
-        def change_of_next(change: State) -> State:
+        def image(change: State) -> Array:
             moved, derivatives = clients.rows(change.server), iter(further)
             there = cohort(moved, lambda: gradient_change()(moved), lambda changed: next(derivatives)(changed))
             response = derivative(self.method.subproblem(change, there))
-            return self.method.update(change, there, Answers(response, answers.path_lengths))
+            return self._in_floats(self.method.update(change, there, Answers(response, answers.path_lengths))).flat()
 
-        return change_of_next
+        constant = Once(lambda: image(state.with_values(0 * state.flat())))
+        return lambda change: change.with_values(image(change) - constant())
+
+    def drift(self, state: State) -> Callable[[Array], Array]:
+        """v ↦ v − T'v on `flat` changes of the state, T' the `tangent`: by how much a round moves less than v."""
+        derivative = self.tangent(state)
+        return lambda v: v - derivative(state.with_values(v)).flat()
+
+    def _in_floats(self, state: State) -> State:
+        """In float arithmetic, a state with the floats that Fractions in a method's code have made objects."""
+        parts = state.server, *state.shared.values(), *state.memory.values()
+        if self.arithmetic.name != "float" or all(getattr(part, "dtype", None) != np.object_ for part in parts):
+            return state
+        return state.mapped(lambda part: np.asarray(part, dtype=np.float64))
 
     def _of_round(self, t: int) -> tuple[Method, LocalSolver]:
         """Method and local solver, with the round's numbers in the place of schedules."""
@@ -394,10 +406,6 @@ def _solved(solver: LocalSolver, clients: Clients, subproblem: Subproblem, here:
 
 def _nothing() -> None:
     pass
-
-
-def _no_objective() -> Scalar:
-    raise NotImplementedError("the objective's value has no part in a method that is linear in its state")
 
 
 def _rows(mask: np.ndarray, members: np.ndarray | None) -> np.ndarray:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from fedconvex.symbols import require_notation
+
 Units = tuple[int, int]
 """Powers of (the unit of function values, the unit of lengths in parameter space)."""
 
@@ -49,6 +51,9 @@ class Parameter:
     written: int | None = None  # a number of terms: a formula of symbols has so many written out
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
     means: Any = None  # the term of the claim language (`fedconvex.claims.terms`) that it stands for in claims
+
+    def __post_init__(self) -> None:
+        require_notation("latex", self.latex)
 
     def latex_symbol(self, index: str = "") -> str:
         """The LaTeX symbol; for a sequence, that of the entry with this index."""

@@ -1,16 +1,21 @@
 """What `fedconvex.proofs_checks` has recorded of a statement, as two phrases: of the printed words, and what holds.
 
 A data file, so that a calculator's documentation and `bounds_for` can show the phrases: nothing here imports a proof.
-The tests verify every statement anew and compare.
+What is recorded belongs to the statement's content: a statement of the same name that says something else has no
+record. The tests verify every statement anew and compare.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.json_files import fault_in, read_json
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 
 def file() -> Path | None:
@@ -37,17 +42,21 @@ class Phrases:
         return self != NOT_RECORDED and not self.holds.startswith(("as printed", "as stated", "of the code"))
 
 
-SHAPE = {str: {"as_printed?": str, "holds?": str}}
+SHAPE = {str: {"as_printed?": str, "holds?": str, "content?": str}}
 NOT_RECORDED = Phrases("not checked", "not checked")
 
 
-@cache
-def phrases(identifier: str) -> Phrases:
-    """The phrases recorded for the statement; `NOT_RECORDED` where there are none, as for a paper without proofs."""
-    entry = _entries().get(identifier, {})
-    if not {"as_printed", "holds"} <= entry.keys():
+def phrases(statement: "Statement") -> Phrases:
+    """The phrases recorded of what the statement says; `NOT_RECORDED` where there are none, as of a changed one."""
+    entry = _entries().get(statement.identifier, {})
+    if not is_of(entry, statement) or not {"as_printed", "holds"} <= entry.keys():
         return NOT_RECORDED
     return Phrases(entry["as_printed"], entry["holds"])
+
+
+def is_of(entry: Mapping[str, Any], statement: "Statement") -> bool:
+    """Whether the entry is of what this statement says, and not just of one of the same name."""
+    return bool(entry.get("content")) and entry["content"] == statement.content
 
 
 @cache

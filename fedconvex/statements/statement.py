@@ -1,6 +1,7 @@
 """Published statements, with source, assumptions, formula and conclusion; and the papers that they belong to."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache, cached_property
@@ -23,6 +24,7 @@ from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, ClaimSetting
+    from fedconvex.claims.statements import Stated
 
 Q = ParamSpec("Q")
 
@@ -68,8 +70,7 @@ class Statement(Generic[P]):
 
     def __post_init__(self) -> None:
         assert len(self.cases) in (0, len(self.symbol)), self.number
-        # notebooks and documentation tools then show the formula's docstring and arguments
-        object.__setattr__(self, "__doc__", f"{cleandoc(self.calculator.__doc__ or '')}\n\n{self.phrases}")
+        # notebooks and documentation tools then show the formula's arguments, and its docstring by `_Documentation`
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
 
@@ -101,7 +102,14 @@ class Statement(Generic[P]):
     @property
     def phrases(self) -> Phrases:
         """What the recorded verdict says of the printed words, and what holds: `as_printed` and `holds`."""
-        return phrases(self.identifier)
+        return phrases(self)
+
+    @cached_property
+    def content(self) -> str:
+        """The fingerprint of what the statement says, whatever its name; "" where its formula takes no terms."""
+        from fedconvex.claims.content import content_of
+
+        return content_of(self)
 
     @property
     def printed(self) -> Printed | None:
@@ -141,11 +149,25 @@ class Statement(Generic[P]):
         return (*self.assumptions, *(assumption for case in self.cases for assumption in case))
 
     @cached_property
-    def claim(self) -> "Claim | None":
-        """What the statement says, in the claim language; None for those that are not claims of that kind."""
-        from fedconvex.claims.statements import claim_of
+    def stated(self) -> "Stated":
+        """What the statement says, in the claim language, from one call of its formula and of `states`."""
+        from fedconvex.claims.statements import stated_by
 
-        return claim_of(self)
+        return stated_by(self)
+
+    @cached_property
+    def claim(self) -> "Claim | None":
+        """What the statement says, in the claim language; None for those that are not claims of that kind.
+
+        On a run outside of the statement's setting it has no value: see `Claim.on`.
+        """
+        from fedconvex.claims.settings import NotASetting
+
+        bare = self.stated.claim
+        try:
+            return bare and replace(bare, within=self.setting)
+        except NotASetting:
+            return bare
 
     @cached_property
     def setting(self) -> "ClaimSetting":
@@ -187,6 +209,16 @@ class Statement(Generic[P]):
 
     def __repr__(self) -> str:
         return f"<{self.identifier}: {self.claim_type.value}>"
+
+
+class _Documentation(str):
+    """The class's docstring; of a statement that of its formula, and the recorded phrases, when somebody reads it."""
+
+    def __get__(self, statement: Statement | None, owner: type) -> str:
+        return self if statement is None else f"{cleandoc(statement.calculator.__doc__ or '')}\n\n{statement.phrases}"
+
+
+Statement.__doc__ = _Documentation(Statement.__doc__)
 
 
 @final
@@ -263,6 +295,11 @@ class Paper:
                 positive, tuple(map(_assumptions, cases)), parts, states,
             )  # fmt: skip
             self._require_new(number, formula)
+            if states is not None or left is not None:
+                from fedconvex.claims.agreement import require_agreement
+
+                with suppress(NameError):  # of what the module defines below; `Statement.stated` looks again
+                    require_agreement(made)
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made
 

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from hypothesis import strategies as st
 
-from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
+from fedconvex.arithmetic.rationals import Scalar, float_at_least, simplest_between, to_fraction
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.strategies.byte_draws import ByteDraws
 from fedconvex.validation import integer_at_least, truth_value
@@ -135,7 +135,7 @@ def numbers_in_interval(
     else:
         assert low is not None
         assert high is not None
-        choices = [st.just(low if low == high else _simplest(low, high))]
+        choices = [st.just(low if low == high else simplest_between(low, high))]
     if integer:
         return st.one_of(choices)
     endpoints = ((low, open_low), (high, open_high))
@@ -165,15 +165,3 @@ def _integers(first: int | None, last: int | None) -> Any:
     if last is not None:
         return st.integers(first, last)
     return st.integers(first, first + 10) | st.sampled_from([max(first, 100), max(first, 10_000)])
-
-
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator in an open interval without integers, by continued fractions."""
-    if low < 0:
-        return -_simplest(-high, -low)
-    whole = floor(low)
-    if whole + 1 < high:
-        return Fraction(whole + 1)
-    if low == whole:  # 1/n for the least n above 1/(high − whole)
-        return whole + 1 / Fraction(floor(1 / (high - whole)) + 1)
-    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))

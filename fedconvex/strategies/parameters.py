@@ -25,7 +25,7 @@ MOST_ENTRIES = 3  # of a parameter that is a sequence, such as gammas
 DOUBLINGS = 64  # at most, of mu and K, until a formula is positive
 COMMON = {
     "L": Parameter("L", "smoothness", above=0),
-    "L_minus": Parameter("L_-", "how negative curvature gets", least=0),
+    "L_minus": Parameter("L_{-}", "how negative curvature gets", least=0),
     "mu": Parameter(r"\mu", "weight of the proximal term", above=0),
     "B": Parameter("B", "dissimilarity", least=1),
     "gamma": Parameter(r"\gamma", "inexactness", least=0, most=1),

@@ -21,6 +21,7 @@ from fedconvex.statements.instance import Instance
 from fedconvex.statements.statement import Statement
 from fedconvex.testing.failures import refuted, undecided
 from fedconvex.theory.bounds import Applies, apply
+from fedconvex.theory.others import is_own
 from fedconvex.validation import instance_of, non_negative
 from fedconvex.verdicts import Verdict
 
@@ -92,7 +93,7 @@ def _require(statement: Any, trajectory: Any, numbers: dict[str, Any]) -> None:
         raise InvalidInput(
             "statement", statement, "is not a statement", "give such as fedconvex.theory.fedsplit.theorem1"
         )
-    if statement.identifier not in OBSERVABLES:
+    if observable(statement) is None:
         problem = "bounds no quantity that a trajectory's points determine"
         raise InvalidInput("statement", statement.identifier, problem, f"give one of {', '.join(OBSERVABLES)}")
     for name, value in numbers.items():
@@ -111,7 +112,7 @@ def observable(statement: Statement | None = None) -> Any:
     if statement is None:
         return {identifier: words for identifier, (words, _) in OBSERVABLES.items()}
     instance_of(statement, Statement, "statement", "a statement", "give one such as fedconvex.theory.fedprox.theorem4")
-    return OBSERVABLES.get(statement.identifier, (None,))[0]
+    return OBSERVABLES.get(statement.identifier, (None,))[0] if is_own(statement) else None
 
 
 def _compare(

@@ -15,7 +15,6 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.runs.rounds import rounds_of
 from fedconvex.testing.failures import decide, refuted, undecided
 from fedconvex.types import Exact, Vector
 from fedconvex.validation import from_torch, is_tensor, non_negative, points
@@ -84,17 +83,6 @@ def assert_fixed_point(
         refuted(f"x is no fixed point of {method}: there is none", reason=str(error), direction=error.witness)
     nearest = _nearest(stop, point)
     _near(point, nearest, tolerance, f"x is not a fixed point of {method}")
-    if method.memoryless and numbers == "exact":
-        _stays(method, problem, nearest, local_solver)
-
-
-def _stays(method: Method, problem: Problem, point: Array, local_solver: LocalSolver | None) -> None:
-    """A second, independent check of an exact fixed point: one round of the method maps it to itself."""
-    rounds = rounds_of(method, problem, "exact", local_solver)
-    start = rounds.arithmetic.array(point)
-    after = rounds.advance(rounds.start(start)).server
-    if any(after != start):
-        refuted(f"the formula's fixed point is none of {method}: a round moves it", formula=start, after_a_round=after)
 
 
 def _nearest(stop: FixedPoint, point: Array) -> Array:

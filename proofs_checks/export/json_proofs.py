@@ -6,7 +6,6 @@ A term is a list, ["inner", u, v]; a fraction is a text, "2/3"; every other obje
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,7 @@ from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import NUMBERS, VECTORS, Number, Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.reading import CLASSES
+from fedconvex.proofs_checks.kernel.reading import CLASSES, HINTS
 
 KINDS: Mapping[str, type] = {kind.__name__: kind for kind in CLASSES}
 LONGEST = 1_000_000  # characters of a file
@@ -85,7 +84,7 @@ def _plain(value: Any) -> Any:
             return {"kind": "map", "of": {name: _plain(x) for name, x in value.items()}}
         case None | str() | bool() | int():
             return value
-    return {"kind": type(value).__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+    return {"kind": type(value).__name__, **{name: _plain(getattr(value, name)) for name in HINTS[type(value)]}}
 
 
 def _object(data: Any, wanted: type) -> Any:
@@ -120,7 +119,7 @@ def _value(data: Any, depth: int) -> Any:
         case {"kind": "map", "of": dict() as entries, **rest} if not rest:
             return {name: _value(x, depth + 1) for name, x in entries.items()}
         case {"kind": str() as name, **given} if name in KINDS:
-            known = {f.name for f in fields(KINDS[name])}
+            known = HINTS[KINDS[name]].keys()
             if unknown := sorted(set(map(str, given)) - known)[:10]:
                 raise InvalidInput("file", unknown, f"are no fields of {name}", f"give {sorted(known)}")
             return KINDS[name](**{str(field): _value(x, depth + 1) for field, x in given.items()})

@@ -6,10 +6,10 @@ from pathlib import Path
 from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.errors import InvalidInput, short_text
-from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.claims import builder_of, cited, derivation_of
 from fedconvex.proofs_checks.export.json_proofs import LONGEST, from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Derivation, Proved
+from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement as statement_of
@@ -34,14 +34,6 @@ def write_proofs(folder: Path, statements: Iterable[Statement]) -> list[Path]:
         write_atomically(written[of.identifier], to_json(of.setting, of.claim, derivation).encode())
         waiting += [statement_of(identifier) for identifier in cited(derivation)]
     return [written[identifier] for identifier in sorted(written)]
-
-
-def cited(part: object) -> list[str]:
-    """The identifiers of the statements that a proof cites."""
-    if type(part) is Proved:
-        return [part.identifier]
-    inside = part if type(part) is tuple else [getattr(part, f) for f in getattr(part, "__dataclass_fields__", ())]
-    return [identifier for one in inside for identifier in cited(one)]
 
 
 def replayed(path: Path) -> Theorem:

@@ -7,7 +7,7 @@ round decreases f by r‖∇f(w)‖² − e with rε − e = ρε, whether ‖�
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, infimum, parameter, square, value
+from fedconvex.claims.terms import Number, infimum, parameter, square, value, without_names
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.fedprox.one_round import ROUND, K, L, epsilon, here, sigma2, slope
 from fedconvex.proofs_checks.fedprox.one_round_sharper import convex_clients_decrease
@@ -55,7 +55,8 @@ def gradients_are_small(claim: Claim) -> Derivation:
     """Theorem 4 in every round; its ρ is at least the given one."""
     *lines, last = ROUND.decrease(vectors.decrease(rho), ROUND.given_away).lines
     assert isinstance(last, Combine)
-    parts = Parts(last.facts, last.squares) + (vectors.theorem4(fedprox.rho.calculator.formula) - rho) * squared(slope)
+    of_theorem4 = without_names(vectors.theorem4(fedprox.rho.calculator.formula))
+    parts = Parts(last.facts, last.squares) + (of_theorem4 - rho) * squared(slope)
     return accurate_after_all_rounds(claim, rho, rho, ZERO, parts, tuple(lines))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.parameters import in_rationals
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Multiplied, Product, worst_case_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner, mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, WeaklyConvex
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox

@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.claims.agreement import at_terms
 from fedconvex.claims.claim import Claim, at_most
-from fedconvex.claims.statements import at_terms
 from fedconvex.claims.terms import (
     Number,
     after,

@@ -37,7 +37,7 @@ def two_flat_clients() -> ExactFederation:
     return ExactFederation(
         Quadratic([[[0]], [[0]]], [[0], [0]]), FedGD(stepsize=ONE), [0],
         parameters={"L": ONE, "regularizer": ONE, "num_clients": Fraction(2)},
-        free={"x^{(1)}": [0], "z": [[0], [0]], "y": [[1], [0]]},
+        free={"anchor": [0], "z": [[0], [0]], "y": [[1], [0]]},
     )  # fmt: skip
 
 

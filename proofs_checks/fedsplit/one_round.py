@@ -8,6 +8,7 @@ Lengths of vectors of the clients are root mean squares. The curvatures lie betw
 from typing import Any
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
+from fedconvex.claims.methods import running
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import (
     answers,
@@ -85,7 +86,7 @@ ROUND = _round(MATCHED, factor, matched, by(Between(solutions, minimiser)))
 # Theorem 1, sharper: any stepsize, and any q of at least 1, 1/(sℓ_*) and sL^*.
 q = parameter("q")
 ANY_STEPSIZE = with_example(ClaimSetting(
-    method="FedSplit", method_parameters={"stepsize": s}, curvature=(mu, L), answers="error", inexactness=b,
+    **running("FedSplit", stepsize=s), curvature=(mu, L), answers="error", inexactness=b,
     signs={**dict.fromkeys(("mu", "L", "stepsize", "q"), "positive"), "b": "nonnegative"}, minimiser=True,
     conditions=((L, ">=", mu), (q, ">=", 1 / (s * mu)), (q, ">=", s * L), (q, ">=", number(1))),
 ))  # fmt: skip

@@ -5,5 +5,6 @@ replays the proof's lines with exact algebra (`scalars`, `vectors`).
 """
 
 from fedconvex.proofs_checks.kernel.facts import Theorem as Theorem
+from fedconvex.proofs_checks.kernel.replay import Library as Library
 from fedconvex.proofs_checks.kernel.replay import theorem as theorem
 from fedconvex.proofs_checks.kernel.scalars import Refused as Refused

@@ -234,7 +234,8 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient", "initial_gap", "objective_gap", "similarity"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "single_client", "first_round"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "single_client", "first_round",
+                 "equal_weights"):  # fmt: skip
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger

@@ -1,9 +1,8 @@
 """Formulas of settings and proofs as trees: which terms they have, the roots in them, and terms one round later."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, later, parts
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
@@ -13,17 +12,6 @@ OF_PARAMETERS = frozenset(("constant", "parameter", "named", "+", "-", "*", "/",
 def is_of_parameters(term: Any) -> bool:
     """Whether the term has parameters and numbers alone."""
     return OF_PARAMETERS.issuperset(part.head for part in parts(term))
-
-
-def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
-    """All formulas in the setting."""
-    for left, _, right in setting.conditions:
-        yield from (left, right)
-    found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
-             *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
-             setting.large_gradient, setting.initial_gap, setting.objective_gap, setting.similarity,
-             setting.draws.active, setting.draws.clients)  # fmt: skip
-    yield from (x for x in found if x is not None)
 
 
 def roots(terms: Iterable[Any]) -> set[Any]:

@@ -13,7 +13,6 @@ from flint import arb, ctx, fmpq
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
-from fedconvex.proofs_checks.kernel.formulas import setting_terms
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
@@ -35,7 +34,7 @@ def require_inhabited(setting: ClaimSetting) -> None:
         )
     for left, relation, right in setting.conditions:
         require(_holds(left, relation, right, example), "the example is outside the domain")
-    for term in setting_terms(setting):
+    for term in setting.formulas:
         _value(term, example)
     for count in (setting.draws.active, setting.draws.clients):
         require(count is None or _is_count(count, setting), "the numbers of clients in a draw are counts")

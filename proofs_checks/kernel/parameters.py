@@ -5,7 +5,7 @@ from typing import Any, final
 
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, parts
-from fedconvex.proofs_checks.kernel.formulas import has_parameter, other_roots, roots, setting_terms
+from fedconvex.proofs_checks.kernel.formulas import has_parameter, other_roots, roots
 from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.proofs import ROUND, STEP
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
@@ -28,7 +28,7 @@ class SettingParameters:
         steps = any_steps(setting)
         rounds = rounds or steps
         require(not rounds or rounds in setting.counts, f"{rounds} is no count of rounds")
-        terms = (*setting_terms(setting), *terms)
+        terms = (*setting.formulas, *terms)
         own = {"σ"} if setting.draws.scheme == "uniform" else set()
         of_step = rounds == steps != "" and any(has_parameter(term, STEP) for term in terms)
         own |= {STEP} if of_step else set()
@@ -166,7 +166,7 @@ def any_steps(setting: ClaimSetting) -> str:
     """The parameter that is the number of the clients' local gradient steps; "" where none is."""
     steps = setting.gradient_steps.get("steps")
     own = setting.method_parameters.get("local_steps")
-    if own is not None and own.head == "parameter":
+    if type(own) is Number and own.head == "parameter":
         require(steps is None and setting.method in ANY_STEPS, "any number of local steps")
         steps = own
     if steps is None or steps.head != "parameter":

@@ -5,14 +5,16 @@ original may hold it, and objects that change between two looks, without an effe
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from fractions import Fraction
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
-from fedconvex.claims.terms import Number, Vector
+from fedconvex.claims.terms import IllFormed, Number, Vector
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.scalars import require
+from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
 MOST_PARTS = 100_000
 MOST_BITS = 1000  # of a number that is written out
@@ -26,7 +28,8 @@ CLASSES = (
     *get_args(proofs.Line),
     *get_args(proofs.Fact),
 )
-HINTS = {kind: get_type_hints(kind) for kind in CLASSES}
+# What is no part of a claim, such as the setting outside of which it has no value on runs, is not read.
+HINTS = {kind: {f.name: get_type_hints(kind)[f.name] for f in fields(kind) if f.compare} for kind in CLASSES}
 
 
 def read(of: Any, wanted: Any, left: list[int] | None = None) -> Any:
@@ -34,7 +37,7 @@ def read(of: Any, wanted: Any, left: list[int] | None = None) -> Any:
     left = [MOST_PARTS] if left is None else left  # how many parts may follow
     left[0] -= 1
     require(left[0] > 0, f"more than {MOST_PARTS} parts")
-    kind, origin, inside = type(of), get_origin(wanted), get_args(wanted)
+    kind, (origin, inside) = type(of), _form(wanted)
     if origin in (Union, UnionType):
         require(kind in inside, f"a {kind.__name__} in the place of {wanted}")
         wanted = kind
@@ -54,12 +57,25 @@ def read(of: Any, wanted: Any, left: list[int] | None = None) -> Any:
     require(kind is wanted, f"a {kind.__name__} in the place of a {wanted.__name__}")
     if kind in (Vector, Number):
         require(type(of.args) is tuple, "operands that are no tuple")
-        return kind(read(of.head, str, left), tuple(read(x, Any, left) for x in of.args))
+        return _made(kind, head=read(of.head, str, left), args=tuple(read(x, Any, left) for x in of.args))
     if kind in HINTS:
-        return kind(**{name: read(getattr(of, name), hint, left) for name, hint in HINTS[kind].items()})
+        return _made(kind, **{name: read(getattr(of, name), hint, left) for name, hint in HINTS[kind].items()})
     if kind is Fraction:
         return Fraction(read(of.numerator, int, left), read(of.denominator, int, left))
     require(kind in (str, int, bool, NoneType), f"a {kind.__name__} in a proof")
     require(kind is not int or of.bit_length() <= MOST_BITS, "a number with too many digits")
     require(kind is not str or len(of) <= LONGEST, "a text that is too long")
     return of
+
+
+@cache
+def _form(wanted: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(wanted), get_args(wanted)
+
+
+def _made(kind: type, **parts: Any) -> Any:
+    """What its class admits, with names and symbols that are some."""
+    try:
+        return kind(**parts)
+    except IllFormed as error:
+        raise Refused(str(error)) from None

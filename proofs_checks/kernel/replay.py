@@ -28,17 +28,10 @@ Known = Callable[
 
 def theorem(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, known: Known | None = None) -> Theorem:
     """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
-    library = Library(no_statements if known is None else known)
-    try:
-        return _proved(setting, claim, proof, library)
-    except Refused:
-        raise
-    except Exception as error:  # what a method, arithmetic or Python itself refuses, such as trees that are too deep
-        raise Refused(f"{type(error).__name__}: {error}") from error
+    return Library(no_statements if known is None else known).theorem("", setting, claim, proof)
 
 
 def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, library: "Library") -> Theorem:
-    setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
     at_other = claim.of_run or setting.rests
@@ -99,15 +92,33 @@ class Library:
     """Other statements, proved in their turn: nothing is believed because somebody says that it is a theorem."""
 
     def __init__(self, known: Known):
-        self.known, self.proved, self.under_way = known, dict[str, Theorem](), list[str]()
+        self.known, self.under_way = known, list[str]()
+        self.proved: dict[str, tuple[Any, Theorem]] = {}  # with the proof that was replayed
+        self.cited: dict[str, Theorem] = {}  # in the proof under way and those that it rests on
 
     def __call__(self, identifier: str) -> Theorem:
-        if identifier not in self.proved:
-            require(identifier not in self.under_way, f"{identifier} rests on itself")
-            self.under_way.append(identifier)
-            self.proved[identifier] = _proved(*self.known(identifier), self)
+        if identifier not in self.cited:
+            self.cited[identifier] = self.theorem(identifier, *self.known(identifier))
+        return self.cited[identifier]
+
+    def theorem(self, identifier: str, setting: ClaimSetting, claim: Claim, proof: proofs.Derivation) -> Theorem:
+        """The theorem of this name, replayed where the last one of the name had another claim, setting or proof."""
+        require(identifier not in self.under_way, f"{identifier} rests on itself")
+        self.cited = self.cited if self.under_way else {}
+        self.under_way.append(identifier)
+        try:
+            made = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
+            replayed, known = self.proved.get(identifier, (None, None))
+            if known is None or replayed != made:
+                known = _proved(*made, self)
+                self.proved[identifier] = made, known
+            return known
+        except Refused:
+            raise
+        except Exception as error:  # of a method, arithmetic or Python, such as trees that are too deep
+            raise Refused(f"{type(error).__name__}: {error}") from error
+        finally:
             self.under_way.pop()
-        return self.proved[identifier]
 
 
 def _terms(of: Any) -> list[Any]:

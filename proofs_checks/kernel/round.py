@@ -3,22 +3,25 @@
 Every evaluation of a gradient is recorded: at the same point it gives the same unknown vectors.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from copy import copy
 from itertools import count
 from typing import Any, final
 
+from fedconvex.claims.methods import counts_of
+from fedconvex.claims.terms import Number
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods import METHODS, Cohort, Method, State
+from fedconvex.methods import Cohort, Method, State
+from fedconvex.methods.base import only_in_runs
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps, integer
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Key, Vec
 
 MOST_STEPS = 20  # local gradient steps, and next rounds, that are played
-INTEGERS = ("local_steps", "option", "skip")  # parameters of methods; the only probability here is 0
 
 
 @final
@@ -57,10 +60,12 @@ class Round:
         """The state before the round."""
         self.names: set[str] = set()  # of the parts of the state beside the server's point
         self.first = State(self.basic("w", SAME), {}, {})
-        require(self.setting.method == "" or self.setting.method in METHODS, f"no method {self.setting.method!r}")
+        kind = Method.named(self.setting.method)
+        require(self.setting.method == "" or kind is not None, f"no method {self.setting.method!r}")
         if not self.setting.method:
             return self.first
-        begun = self.method.initial_state(self.first.server, lambda row: row)
+        with self._playing():
+            begun = self.method.initial_state(self.first.server, lambda row: row)
         if self.at_start:
             return begun
         self.names = {*(f"shared {n}" for n in begun.shared), *(f"memory {n}" for n in begun.memory)}
@@ -72,11 +77,13 @@ class Round:
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
         require(self.setting.method, "the setting has no method, so there is no round")
-        numbers = {n: self.parameters.value(x) for n, x in self.setting.method_parameters.items()}
-        if "local_steps" in numbers and any_steps(self.setting):
-            numbers["local_steps"] = self.field.scalar(1)  # only its local solver would ask for it
-        whole = {n: integer(numbers[n], n.replace("_", " ")) for n in INTEGERS if n in numbers}
-        made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        counts, values = counts_of(self.setting.method), dict[str, Any](self.setting.method_parameters)
+        for name, x in values.items():
+            if type(x) is Number:
+                value = self.parameters.value(x)
+                any_number = name == "local_steps" and any_steps(self.setting)  # only its local solver would ask for it
+                values[name] = 1 if any_number else integer(value, name.replace("_", " ")) if name in counts else value
+        made: Method = Method.named(self.setting.method)(**values)  # type: ignore[misc]
         require(self.field.scalar(made.skip).is_zero, "rounds that may be without communication")
         return made
 
@@ -100,6 +107,17 @@ class Round:
             u = u - zero * u.parts[key] if key in u.parts else u
         return u
 
+    @contextmanager
+    def _playing(self) -> Iterator[None]:
+        """Refuses what the method's code does that vectors do not, such as ratios of norms, minima and signs."""
+        try:
+            yield
+        except Refused:
+            raise
+        except Exception as error:
+            does = f"more with vectors than add, scale and average them ({type(error).__name__}: {error})"
+            raise Refused(f"the code of {self.setting.method} does {does}") from error
+
     @property
     def cohort(self) -> Cohort:
         """The clients, as the method's code sees them."""
@@ -108,15 +126,16 @@ class Round:
             points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
             average=self.drawn, gradients=lambda: self.gradient(points),
             sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
-            full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
-            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"), solve=_no_further_work,
+            full_gradient=lambda: self.mean(self.gradient(points)), objective=only_in_runs,
+            total=lambda stack: self.drawn(stack) * self.parameters.chance("π"),
         )  # fmt: skip
 
     @property
     def answers(self) -> Answers:
         """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
         if self._answers is None:
-            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            with self._playing():
+                self.subproblem = self.method.subproblem(self.first, self.cohort)
             self._answers = self._answered(self.subproblem)
         return self._answers
 
@@ -124,7 +143,9 @@ class Round:
     def played(self) -> State:
         """The state after the round."""
         if self._played is None:
-            new = self.method.update(self.first, self.cohort, self.answers)
+            answers = self.answers
+            with self._playing():
+                new = self.method.update(self.first, self.cohort, answers)
             memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
             self._played = State(new.server, new.shared, memory)
         return self._played
@@ -304,11 +325,3 @@ class Round:
         return (
             found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self.parameters.chance("π") if kept.parts else found
         )
-
-
-def _no_further_work(subproblem: Subproblem) -> Any:
-    raise Refused("the method solves a second local problem in a round")
-
-
-def _no_objective() -> Any:
-    raise Refused("the method looks at function values while it runs")

@@ -45,7 +45,11 @@ class Scalar(ExactNumber):
     field: "Field"
 
     def __add__(self, other: Any) -> "Scalar":
+        if type(other) is int and other == 0:  # with which sums begin
+            return self
         other = self.field.scalar(other)
+        if self.below == other.below:
+            return self.field.made(self.above + other.above, self.below)
         above = product(self.above, other.below) + product(other.above, self.below)
         return self.field.made(above, product(self.below, other.below))
 
@@ -187,8 +191,8 @@ class Field:
             above, below = above * square.below**m, below * square.below**n
         above, below = self.reduced(above), self.reduced(below)
         require(bool(below), "a division by 0")
-        common = above.gcd(below)
-        above, below = above / common, below / common
+        if below != self.one and (common := above.gcd(below)) != self.one:
+            above, below = above / common, below / common
         return Scalar(-above, -below, self) if below.leading_coefficient() < 0 else Scalar(above, below, self)
 
     def reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
@@ -452,6 +456,8 @@ def is_positive_anyway(of: fmpz_mpoly, signs: Mapping[str, str], pairs: Pairs) -
 
 def product(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
     """a · b. Raises Refused where it could fill the memory."""
+    if a.is_one() or b.is_one():
+        return b if a.is_one() else a
     require(len(a) * len(b) <= 50 * MOST_TERMS and bits(a) + bits(b) <= MOST_BITS, "a product with too many terms")
     return a * b
 

@@ -1,7 +1,7 @@
 """Proofs that the kernel replays as lines for readers: each relation in the paper's letters, and what it rests on."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
@@ -16,8 +16,12 @@ from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 KERNEL = "kernel"
+WORDS = {
+    "σ": "the variance of the average over a draw, of vectors with the variance 1",
+    proofs.ROUND: "the number of rounds before", proofs.STEP: "the number of local steps before",
+}  # fmt: skip
 # In proofs alone: the factor of variances of averages over a draw, and the number of rounds before.
-OF_PROOFS = MappingProxyType({"σ": r"\sigma", proofs.ROUND: r"\tau", proofs.STEP: "i"})
+OF_PROOFS = MappingProxyType({"σ": r"\tilde\sigma", proofs.ROUND: r"\tau", proofs.STEP: "i"})
 
 
 @final
@@ -45,18 +49,35 @@ def evidence_of(of: Statement, derivation: proofs.Derivation) -> tuple[EvidenceL
 
 
 def shown_lines(of: Statement, derivation: proofs.Derivation) -> list[ShownLine]:
-    """The lines of the proof, in order; those of a proof by cases, one case after the other."""
+    """The lines of the proof, in order; those of a proof by cases, one case after the other.
+
+    What a symbol means that is not in the claim stands beside the first line with it. Raises IllFormed where one means
+    two things.
+    """
     claim = of.claim
     assert claim is not None
-    display = display_of(of)
-    return list(_lines(derivation, claim, display))
+    display = display_of(of).with_legend
+    known, lines = set(display.where(claim)), []
+    for line in _lines(derivation, claim, display):
+        own = [
+            rf"{OF_PROOFS[name]}\text{{ is {words}}}"
+            for name, words in WORDS.items()
+            if display.legend.has_parameter(name)
+        ]
+        new = [meaning for meaning in (*own, *display.legend.where()) if meaning not in known]
+        known |= set(new)
+        lines.append(replace(line, because="; ".join([line.because, *(f"where ${meaning}$" for meaning in new)])))
+    return lines
 
 
 def display_of(of: Statement) -> Display:
     """The letters of the statement's paper, with those of its formulas."""
     left = of.left.parameters if of.left is not None else {}
-    symbols: Mapping[str, str] = symbols_of({**of.paper.notation, **left, **of.calculator.parameters})
-    return Display.of(of.paper.letters, {**OF_PROOFS, **symbols})
+    symbols = {**OF_PROOFS, **symbols_of({**of.paper.notation, **left, **of.calculator.parameters})}
+    letters, rounds = of.paper.letters, of.claim.rounds if of.claim is not None else ""
+    if symbols.get(rounds) == letters.time:  # which is the last time, where rounds are counted by another letter
+        letters = replace(letters, time="n")
+    return Display.of(letters, symbols)
 
 
 def _lines(derivation: proofs.Derivation, claim: Claim, display: Display) -> Iterator[ShownLine]:
@@ -65,7 +86,7 @@ def _lines(derivation: proofs.Derivation, claim: Claim, display: Display) -> Ite
             (cases.more, cases.less, cases.above),
             (cases.less, cases.more, cases.below),
         ):
-            where = rf"\text{{where }} {display.latex(larger)} \ge {display.latex(smaller)}:\quad "
+            where = rf"\text{{where }} {display.noted(larger)} \ge {display.noted(smaller)}:\quad "
             yield from (replace(line, shown=where + line.shown) for line in _lines(case, claim, display))
         return
     for line in derivation.of_round:
@@ -77,10 +98,10 @@ def _lines(derivation: proofs.Derivation, claim: Claim, display: Display) -> Ite
 def _line(line: proofs.Line, display: Display, where: str) -> ShownLine:
     match line:
         case proofs.Combine(left, right, facts, squares, relation):
-            shown = f"{display.latex(left)} {RELATIONS[relation]} {display.latex(right)}"
+            shown = f"{display.noted(left)} {RELATIONS[relation]} {display.noted(right)}"
             reason = ""
         case proofs.Root(left, right, earlier):
-            shown = rf"{display.latex(left)} \le {display.latex(right)}"
+            shown = rf"{display.noted(left)} \le {display.noted(right)}"
             return ShownLine(shown, f"{where}the root of “{earlier}”", ())
         case proofs.Telescope(potential, gain, ratio, error, facts, squares):
             shown = _in_a_round(potential, gain, ratio, error, display, telescopes=True)
@@ -91,12 +112,12 @@ def _line(line: proofs.Line, display: Display, where: str) -> ShownLine:
         case proofs.LocalSteps(to, ratio, family_name, facts, squares):
             point = family(family_name)
             after, before = norm(local_step(point) - to), norm(point - to)
-            shown = rf"{display.latex(after)} \le {display.latex(_times(ratio, before))}"
+            shown = rf"{display.noted(after)} \le {display.noted(_times(ratio, before))}"
             reason = "in every local step, one after another; "
         case proofs.AlongSteps(potential, family_name, _, facts, squares):
             point, step = family(family_name), parameter(proofs.STEP)
             after = potential.put(step, step + 1).put(point, local_step(point))
-            shown = rf"{display.latex(after)} \le {display.latex(potential)}"
+            shown = rf"{display.noted(after)} \le {display.noted(potential)}"
             reason = "in every local step but the last, one after another; "
     uses = tuple(_uses(facts, squares, display))
     name = f"“{line.name}”: " if line.name else ""
@@ -111,7 +132,7 @@ def _in_a_round(potential: Number, gain: Number, ratio: Any, error: Any, display
         left, right = _plus(_times(ratio, after), gain), _plus(before, error)
     else:
         left, right = after, _plus(_times(ratio, before), error)
-    return rf"{at.latex(expected(left))} \le {at.latex(right)}"
+    return rf"{at.noted(expected(left))} \le {at.noted(right)}"
 
 
 def _times(factor: Number, of: Number) -> Number:
@@ -127,16 +148,16 @@ def _uses(facts: Any, squares: Any, display: Display) -> Iterator[tuple[str, str
         if type(fact) is proofs.During:
             when = {"start": "at the start", "end": "after the last round", "rounds": "in every round"}[fact.when]
             for inner, what in _uses(fact.facts, fact.squares, display.in_a_round):
-                yield f"{display.latex(multiplier)} \\cdot {inner}", f"{what} {when}"
+                yield f"{display.noted(multiplier)} \\cdot {inner}", f"{what} {when}"
         else:
-            yield display.latex(multiplier), fact_in_words(fact, display)
+            yield display.noted(multiplier), fact_in_words(fact, display)
     for weight, vector in squares:
-        yield display.latex(weight), f"‖${display.latex(vector)}$‖² ≥ 0"
+        yield display.noted(weight), f"‖${display.noted(vector)}$‖² ≥ 0"
 
 
 def fact_in_words(fact: Any, display: Display) -> str:
     """What a fact says, in a phrase with formulas between dollars."""
-    show = display.latex
+    show = display.noted
     match fact:
         case proofs.Lower(b, a):
             return f"the least curvature, at ${show(b)}$ seen from ${show(a)}$"
@@ -145,7 +166,7 @@ def fact_in_words(fact: Any, display: Display) -> str:
         case proofs.Between(b, a):
             return f"the curvatures between ${show(a)}$ and ${show(b)}$"
         case proofs.Hypothesis(what):
-            return f"the assumed {what}" if what != "scale" else "the definition of $\\sigma$"
+            return f"the assumed {what}" if what != "scale" else "the variance of the draw"
         case proofs.CauchySchwarz(u, v, _):
             return f"Cauchy-Schwarz for ${show(u)}$ and ${show(v)}$"
         case proofs.Triangle(u, v, times):

@@ -59,7 +59,7 @@ def verdict(record: Record, origin: str = "") -> Html:
 def phrases(record: Record) -> Html:
     """What the verdict says of the printed words, and what holds."""
     shown = f" A counterexample to the other reading: {record.other_reading}." if record.other_reading else ""
-    version = checked_by(record.identifier)
+    version = checked_by(record.identifier, record.content)
     by = f" Checked by Rocq {version} too, from definitions." if version else ""
     return tag(
         "p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".", by, shown

@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, final
 
-from fedconvex.claims.terms import Vector, parts
+from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting.recorded import recorded
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions.base import Assumption
+from fedconvex.statements.recorded import is_of
 from fedconvex.statements.statement import ClaimType, Statement, key_of
 from fedconvex.theory import papers
 
@@ -109,12 +110,13 @@ def landscape(keep: Callable[[KnownResult], bool] = lambda result: True) -> list
 
     How much of a bound is used is computed for those alone.
     """
-    verdicts = {identifier: entry.get("verdict", "") for identifier, entry in recorded().items()}
+    known = recorded()
     found = []
     for paper in papers().values():
         for statement in paper.everything:
             if is_result(statement):
-                result = described(statement, verdicts.get(statement.identifier, "not checked"))
+                entry = known.get(statement.identifier, {})
+                result = described(statement, entry.get("verdict", "") if is_of(entry, statement) else "not checked")
                 found += [(result, statement)] if keep(result) else []
     found.sort(key=lambda pair: _place(pair[0]))
     return [KnownResult(**{**asdict(result), "used": used(statement)}) for result, statement in found]
@@ -180,7 +182,7 @@ def _first(words: dict[type[Assumption], str], kinds: set[type]) -> str:
 def _steps(of: Statement) -> str:
     """The number of local steps, for methods that have such."""
     steps = of.setting.method_parameters.get("local_steps")
-    if steps is None:
+    if type(steps) is not Number:
         return ""
     if steps.head != "constant":
         return "any number of local steps"

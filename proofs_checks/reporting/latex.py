@@ -5,11 +5,11 @@ from functools import cache
 from textwrap import wrap
 from typing import Any
 
-from fedconvex.claims.display.plain_text import GREEK
 from fedconvex.proofs_checks.evidence import EvidenceLine
 from fedconvex.proofs_checks.reporting.line_breaks import in_lines
 from fedconvex.proofs_checks.reporting.prose import prose
 from fedconvex.proofs_checks.reporting.records import Record, summary, totals
+from fedconvex.symbols import GREEK
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage[T1]{fontenc}

@@ -42,7 +42,7 @@ def _paper(records: list[Record]) -> list[str]:
     ]
     for r in records:
         proof = len(r.lines(Role.PROOF))
-        checked = checked_by(r.identifier)
+        checked = checked_by(r.identifier, r.content)
         cells = (f"`{r.identifier}`", r.verdict, checked, r.as_printed, r.holds, str(proof or ""), _used(r), r.words)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     lines.append("")

@@ -9,32 +9,37 @@ from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.json_files import fault_in, read_json
 from fedconvex.locks import locked
-from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.claims import builder_of, derivation_of, fingerprint_of_proof
 from fedconvex.proofs_checks.evidence import CodeComparison, EvidenceLine, FailingLine, Role
 from fedconvex.proofs_checks.readings import words_of
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting.derivations import evidence_of
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, load
+from fedconvex.statements.recorded import is_of
 from fedconvex.statements.statement import Statement
 from fedconvex.theory.others import is_from_elsewhere
 from fedconvex.verdicts import Verdict
 
 SHAPE = {
-    str: {"verdict?": str, "as_printed?": str, "holds?": str, "lines?": {str: int}, "corrected?": str}
-}  # fmt: skip
+    str: {
+        **dict.fromkeys(("verdict?", "as_printed?", "holds?", "corrected?", "content?", "proof?"), str),
+        "lines?": {str: int},
+    }
+}
 PHRASES = {"as_printed", "holds"}
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
 def entry(record: Record) -> dict[str, Any]:
-    """What is recorded of a result: verdict, phrases, how many lines have which verdict, the corrected statement."""
+    """What is recorded of a result: verdict, phrases, lines of each verdict, the corrected statement, fingerprints."""
     lines: dict[str, int] = {}
     for line in record.evidence:
         lines[line.verdict] = lines.get(line.verdict, 0) + 1
     found: dict[str, Any] = {"verdict": record.verdict, "as_printed": record.as_printed, "holds": record.holds}
     found["lines"] = dict(sorted(lines.items()))
-    return found | ({"corrected": record.corrected["identifier"]} if record.corrected else {})
+    found |= {"corrected": record.corrected["identifier"]} if record.corrected else {}
+    return found | {name: of for name, of in (("content", record.content), ("proof", record.proof)) if of}
 
 
 def recorded() -> dict[str, dict[str, Any]]:
@@ -72,8 +77,8 @@ def recorded_in(path: Path) -> dict[str, dict[str, Any]]:
 def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     """A result made from the entry and the statement's proof, which is not replayed. Use it to show many results fast.
 
-    None where the entry does not determine every line's verdict: it belongs to another version of the proof, or the
-    statement is refuted, so that its counterexample has to be computed.
+    None where the entry is of another claim or another proof, or does not determine every line's verdict: of a refuted
+    statement the counterexample has to be computed.
     """
     load(of.paper.name)
     remarks = remarks_of(of)
@@ -81,7 +86,7 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     possible = Verdict.PROVED if has_proof else Verdict.COMPARED if remarks.compared else None
     if remarks.refutation is not None or possible is None or entry.get("verdict") != possible.value:
         return None
-    if not entry.keys() >= PHRASES:
+    if not entry.keys() >= PHRASES or not is_of(entry, of) or entry.get("proof", "") != fingerprint_of_proof(of):
         return None
     proof = evidence_of(of, derivation_of(of)) if has_proof else ()
     compared = tuple(_unlooked(line, Role.COMPARED, Verdict.COMPARED) for line in remarks.compared)
@@ -110,7 +115,7 @@ def differences(records: Iterable[Record]) -> list[str]:
     for found in records:
         name = found.identifier.partition(".")[0]
         if is_from_elsewhere(name):
-            expected = recorded_beside(name).get(found.identifier, {}).get("verdict", Verdict.PROVED.value)
+            expected = expected_verdict(recorded_beside(name).get(found.identifier, {}), found.content)
             if found.verdict != expected:
                 lines.append(f"{found.identifier}: {found.verdict}, but recorded or expected is {expected}")
             continue
@@ -120,6 +125,12 @@ def differences(records: Iterable[Record]) -> list[str]:
         elif before != now:
             lines.append(f"{found.identifier}: {_words(now)}, but recorded is {_words(before)}")
     return lines
+
+
+def expected_verdict(entry: dict[str, Any], content: str) -> str:
+    """The recorded verdict where the entry is of this content, as of a lemma that is known to be open; else PROVED."""
+    known: str = entry.get("verdict", "") if entry.get("content") == content else ""
+    return known or Verdict.PROVED.value
 
 
 def record_verdicts(records: Iterable[Record], *, replace_all: bool) -> list[str]:
@@ -200,4 +211,5 @@ def _words(found: dict[str, Any]) -> str:
     lines = ", ".join(f"{count} {verdict}" for verdict, count in found.get("lines", {}).items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
     phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if found.keys() >= PHRASES else ""
-    return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases})"
+    of = "".join(f"; {name} {found[name]}" for name in ("content", "proof") if name in found)
+    return f"{found.get('verdict', 'no verdict')} (lines: {lines or 'none'}{corrected}{phrases}{of})"

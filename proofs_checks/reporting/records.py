@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed, setting_phrases
 from fedconvex.json_files import fault_in
+from fedconvex.proofs_checks.claims import fingerprint_of_proof
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.statements.rendering import assumptions_of
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.statement import ClaimType, Statement
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:  # `Result` shows itself by its record
@@ -19,8 +20,8 @@ if TYPE_CHECKING:  # `Result` shows itself by its record
 
 VERDICT = frozenset(verdict.value for verdict in Verdict)
 LINE = {f.name: str for f in fields(EvidenceLine)} | {"role": frozenset(r.value for r in Role), "verdict": VERDICT}
-TEXTS = ("identifier", "source", "claim", "words", "formula", "conclusion", "as_printed", "holds", "other_reading",
-         "reason", "notes", "vacuous")  # fmt: skip
+TEXTS = ("identifier", "content", "proof", "source", "claim", "words", "formula", "conclusion", "as_printed", "holds",
+         "other_reading", "reason", "notes", "vacuous")  # fmt: skip
 SHAPE: dict[str, Any] = {  # of a record as a dictionary
     **dict.fromkeys(TEXTS, str), "printed": [str], "printed_plainly": [str], "assumptions": [str], "verdict": VERDICT,
     "evidence": [LINE], "witness": (None, dict.fromkeys(("shows", "program", "found"), str)),
@@ -35,6 +36,8 @@ class Record:
     """One statement and its result, as text and numbers."""
 
     identifier: str
+    content: str  # the fingerprint of what is claimed and assumed
+    proof: str  # that of the proof and of all that it cites; "" where there is none
     source: str
     claim: str
     words: str
@@ -92,13 +95,16 @@ class Record:
 def record(result: "Result") -> Record:
     """The result as plain data. Measures the tightness, which may take longer than the proof."""
     of, replayed = result.statement, result.replayed
+    shown = displayed(of)
     return Record(
         identifier=of.identifier,
+        content=of.content,
+        proof=fingerprint_of_proof(of) if result.verdict is Verdict.PROVED else "",
         source=of.source,
-        claim=of.claim_type.value,
+        claim=_kind(result),
         words=of.words,
-        formula=displayed(of).defined,
-        conclusion=displayed(of).conclusion,
+        formula=shown.defined,
+        conclusion=shown.conclusion,
         printed=printed_beside(of) or (),
         printed_plainly=printed_beside(of, plain=True) or (),
         assumptions=tuple(assumptions_of(of)),
@@ -118,6 +124,13 @@ def record(result: "Result") -> Record:
         kernel=() if result.theorem is None else tuple(setting_phrases(of, result.theorem.setting)),
         seconds=round(result.seconds, 3),
     )  # fmt: skip
+
+
+def _kind(result: "Result") -> str:
+    """What it claims; an upper bound is called tight where an instance attains it."""
+    kind, tightness = result.statement.claim_type, result.tightness
+    shown = kind is not ClaimType.TIGHT or (tightness is not None and tightness.attained)
+    return (kind if shown else ClaimType.UPPER).value
 
 
 def _named(of: Statement) -> dict[str, str]:

@@ -9,8 +9,9 @@ from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import papers_with_proofs, verify_all
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import own_names, paper, statement
+from fedconvex.theory import paper, statement
 from fedconvex.theory.catalogue import in_order
+from fedconvex.theory.others import is_own
 
 
 class Origin(Enum):
@@ -48,7 +49,8 @@ def results(of: Iterable[Statement], *, kept: bool = True, records: bool = False
     waiting: deque[Statement] = deque()
     verified = verify_all(iter(waiting.popleft, None))
     for one in of:
-        found = cache.load(one.identifier) if kept and one.paper.name in own_names() else None
+        cached = kept and is_own(one)  # files elsewhere change unnoticed
+        found = cache.load(one.identifier) if cached else None
         if found is not None:
             yield found, Origin.KEPT
             continue
@@ -59,6 +61,6 @@ def results(of: Iterable[Statement], *, kept: bool = True, records: bool = False
         waiting.append(one)
         found = record(next(verified))
         has_proof = one.paper.name in papers_with_proofs()
-        if kept and has_proof and one.paper.name in own_names():  # files elsewhere change unnoticed
+        if cached and has_proof:
             cache.store(found)
         yield found, Origin.RUN if has_proof else Origin.NONE

@@ -73,7 +73,7 @@ def _counts(record: Record) -> str:
         (len(record.failing), "printed line{} that fail{}"),
     )
     words = [f"{n} {what.format('s' * (n > 1), 's' * (n == 1))}" for n, what in counted if n]
-    if version := checked_by(record.identifier):
+    if version := checked_by(record.identifier, record.content):
         words.append(f"checked by Rocq {version} too")
     return f"{'; '.join(words)}   (--step N shows one)" if words else record.reason
 

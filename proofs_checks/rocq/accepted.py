@@ -11,6 +11,7 @@ from typing import Any
 
 from fedconvex.errors import FedconvexError
 from fedconvex.json_files import fault_in, read_json
+from fedconvex.theory import statement
 
 SHAPE = {"rocq": str, "library": str, "theorems": {str: str}}
 PATH = Path(__file__).parent / "accepted.json"
@@ -21,10 +22,14 @@ def digest_of(*texts: str) -> str:
     return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
-def checked_by(identifier: str) -> str:
-    """The version of Rocq that has accepted the statement's theorem, or nothing. Raises FedconvexError as above."""
+def checked_by(identifier: str, content: str) -> str:
+    """The version of Rocq that has accepted the theorem of the statement with that content, or nothing.
+
+    Raises FedconvexError for a file that cannot be read.
+    """
     found = accepted()
-    return str(found["rocq"]) if identifier in found["theorems"] else ""
+    known = identifier in found["theorems"] and statement(identifier).content == content
+    return str(found["rocq"]) if known else ""
 
 
 @cache

@@ -1,15 +1,14 @@
 """The script of a theorem whose proof follows a potential along any number of local steps."""
 
-from dataclasses import replace
 from typing import final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector, number, parameter, parts
+from fedconvex.claims.terms import Number, number, parameter, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.rocq.along_steps import BEFORE, OF_BEFORE, OF_STEPS, LemmasAlongSteps
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.scripts import Script
-from fedconvex.proofs_checks.rocq.terms import Missing, Writer
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer, proved
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 
 
@@ -20,12 +19,7 @@ class AlongStepsScript:
     def __init__(self, name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation):
         self.parts = along = LemmasAlongSteps(setting, claim, derivation)
         self.terms, self.setting = along.terms, setting
-        of_step, of_last = along.of_step(), along.of_last_step()
-        any_round = replace(self.terms.setting_for(True), rests=False)  # a step is one from any points
-        self.step = TheoremText(f"{name}_step", any_round, *of_step)
-        self.last = TheoremText(f"{name}_last", self.terms.setting_for(False), *of_last, of_last_step=True)
-        for order in along.orders:
-            self.last.assume_bernoulli(order, self.terms.bernoulli(order))
+        self.step, self.last = along.lemmas(name)
         self.theorem = TheoremText(name, setting, claim, proofs.Derivation((), along.invariants))
         if self.theorem.drawn or self.theorem.one:
             raise Missing("a potential along local steps of drawn clients, or of one client")
@@ -37,30 +31,16 @@ class AlongStepsScript:
         texts = [script.whole() for script in scripts]
         for script in scripts:
             self.cited |= script.cited
-        for lemma in (self.step, self.last):
-            for name in lemma.round.variables:
-                if not self._is_moving(lemma, name):
-                    self.theorem.round.same_as(lemma.round, name)
-        _ = self.theorem.round.answers
+        self.parts.share_vectors(self.theorem, (self.step, self.last))
         statement = self.theorem.statement()
         signs = self._signs()
         proof = [*self._introduced(), *signs.lines, *self._powers(), *self._along(), *self._concluded()]
-        lines = "\n".join(["Proof.", *(f"  {line}" for line in proof), "Qed."])
-        lemmas = [*signs.lemmas, *self._multiplier_lemma()]
-        return "\n\n".join([*texts, *lemmas, f"{statement}\n{lines}"])
-
-    def _is_moving(self, lemma: TheoremText, name: str) -> bool:
-        keys = (f"family {self.parts.line.family}", "before last step")
-        return any(lemma.round.made.get(key) == Vector("free", (name,)) for key in keys)
+        return "\n\n".join([*texts, *signs.lemmas, *self._multiplier_lemma(), proved(statement, proof)])
 
     def _introduced(self) -> list[str]:
-        theorem = self.theorem
-        hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
-        names = ["V", *theorem.sets, "f", "F", *theorem.parameters.values(), *sorted(theorem.round.variables),
-                 *theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
-        count = theorem.parameters[self.terms.count]
+        count = self.theorem.parameters[self.terms.count]
         return [
-            f"intros {' '.join(names)}.",
+            f"intros {' '.join(self.theorem.introduced)}.",
             "destruct steps as [| n]; [simpl in steps_number; lra |].",
             f"assert (n_is : INR n = {count} - 1) by (rewrite steps_number, S_INR; ring).",
         ]
@@ -96,8 +76,7 @@ class AlongStepsScript:
             *signs.lines,
             f"exact {signs.signs.popitem()[1]}.",
         ]
-        proof = "\n".join(["Proof.", *(f"  {line}" for line in lines), "Qed."])
-        return [*signs.lemmas, f"Lemma {alone.name} :\n  forall {' '.join(names)} : R,\n{stated}\n{proof}"]
+        return [*signs.lemmas, proved(f"Lemma {alone.name} :\n  forall {' '.join(names)} : R,\n{stated}", lines)]
 
     def _sign_of_multiplier(self) -> list[str]:
         """That it is >= 0, where the signs do not say so."""
@@ -145,18 +124,16 @@ class AlongStepsScript:
 
     def _applied(self, lemma: TheoremText, at: str, parameters: dict[str, str]) -> str:
         """The lemma at the points `at`, with what it takes before its hypotheses."""
-        vectors = [
-            at if self._is_moving(lemma, name) else self.theorem.round.same_as(lemma.round, name)
-            for name in sorted(lemma.round.variables)
-        ]
+        vectors = [u for _, u in sorted(self._vectors(lemma, at).items())]
         return f"({lemma.name} V C f {' '.join([*(parameters[p] for p in lemma.parameters), *vectors])})"
 
+    def _vectors(self, lemma: TheoremText, at: str) -> dict[str, str]:
+        """What the lemma's vectors are here."""
+        same_as, moves = self.theorem.round.same_as, self.parts.is_moving
+        return {name: at if moves(lemma, name) else same_as(lemma.round, name) for name in lemma.round.variables}
+
     def _written(self, lemma: TheoremText, of: Number, at: str, parameters: dict[str, str]) -> str:
-        vectors = {
-            name: at if self._is_moving(lemma, name) else self.theorem.round.same_as(lemma.round, name)
-            for name in lemma.round.variables
-        }
-        return Writer(vectors, parameters, lemma.draws).number(of)
+        return Writer(self._vectors(lemma, at), parameters, lemma.draws).number(of)
 
     def _along(self) -> list[str]:
         """The potential after so many steps, and that it does not grow."""

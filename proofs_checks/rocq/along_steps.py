@@ -4,7 +4,7 @@ A lemma about one step from any points, one about the last step, and induction. 
 q^e, with the numbers i of the steps before one and e of all, are parameters of the lemmas.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -14,8 +14,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, any_steps, integer
 from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.kernel.scalars import Refused
-from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
 from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.theorems import TheoremText
 
 BEFORE, OF_STEPS, OF_BEFORE = "steps_before", "power", "power_before"  # i, q^e, q^i
 ZERO, ONE = number(0), number(1)
@@ -148,6 +148,28 @@ class LemmasAlongSteps:
         line = proofs.Combine(ZERO, rest, facts, self.last.squares)
         return Claim(ZERO, "<=", rest), proofs.Derivation((*lines_under(facts, self.others), line), self.invariants)
 
+    def lemmas(self, name: str) -> tuple[TheoremText, TheoremText]:
+        """The lemmas about one step, and about the last one."""
+        any_round = replace(self.terms.setting_for(True), rests=False)  # a step is one from any points
+        of_step = TheoremText(f"{name}_step", any_round, *self.of_step())
+        of_last = TheoremText(f"{name}_last", self.terms.setting_for(False), *self.of_last_step(), of_last_step=True)
+        for order in self.orders:
+            of_last.assume_bernoulli(order, self.terms.bernoulli(order))
+        return of_step, of_last
+
+    def share_vectors(self, theorem: TheoremText, lemmas: Iterable[TheoremText]) -> None:
+        """Gives the theorem the vectors of the lemmas that no step moves, and its answers."""
+        for lemma in lemmas:
+            for name in lemma.round.variables:
+                if not self.is_moving(lemma, name):
+                    theorem.round.same_as(lemma.round, name)
+        _ = theorem.round.answers
+
+    def is_moving(self, lemma: TheoremText, name: str) -> bool:
+        """Whether the variable of a lemma is a point that the steps move."""
+        keys = (f"family {self.line.family}", "before last step")
+        return any(lemma.round.made.get(key) == Vector("variable", (name,)) for key in keys)
+
     @property
     def orders(self) -> list[int]:
         """The orders of Bernoulli's inequality that the proof uses."""
@@ -158,3 +180,31 @@ class LemmasAlongSteps:
 def has_potential(derivation: proofs.Derivation) -> bool:
     """Whether the proof follows a potential along local steps."""
     return any(isinstance(line, proofs.AlongSteps) for line in derivation.lines)
+
+
+def lines_under(facts: Iterable[tuple[Any, Any]], lines: Iterable[Any]) -> tuple[Any, ...]:
+    """Those of the lines that these facts, with their multipliers, rest on, in their order."""
+    known = {line.name: line for line in lines}
+    needed: set[str] = set()
+    waiting = _named(facts)
+    while waiting:
+        name = waiting.pop()
+        if name in needed or name not in known:
+            continue
+        needed.add(name)
+        line = known[name]
+        waiting += [line.of] if isinstance(line, proofs.Root) else []
+        waiting += _named(getattr(line, "facts", ()))
+    return tuple(line for line in known.values() if line.name in needed)
+
+
+def _named(facts: Iterable[tuple[Any, Any]]) -> list[str]:
+    """The names of the lines that these facts are."""
+    found: list[str] = []
+    for _, fact in facts:
+        match fact:
+            case proofs.Earlier(line):
+                found.append(line)
+            case proofs.Product(one, other):
+                found += [one, other]
+    return found

@@ -151,10 +151,7 @@ class RoundCases(CaseScript):
         return self.theorem.statement()
 
     def introduced(self) -> list[str]:
-        theorem = self.theorem
-        hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
-        return ["V", *theorem.sets, "f", "F", *theorem.parameters.values(), *theorem.draw_names,
-                *sorted(theorem.round.variables), *theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
+        return self.theorem.introduced
 
     def applied(self, case: Case) -> list[str]:
         of_case, theorem = self.theorems[case.name], self.theorem

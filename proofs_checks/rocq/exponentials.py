@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, parameter, parts
+from fedconvex.claims.terms import Number, parameter, parts, without_names
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 
@@ -22,7 +22,7 @@ class Exponentials:
 
     def named(self, exponent: Number, parameters: SettingParameters) -> Number:
         """The parameter for exp(x), one for all x of the same value."""
-        exponent = without_symbols(exponent)
+        exponent = without_names(exponent)
         value = parameters.value(exponent)
         for name, known in self.exponents.items():
             if parameters.value(known[0]) == value:
@@ -65,7 +65,7 @@ class Exponentials:
     def rewriting(self, of: Iterable[Any], writer: Writer, identity: str) -> list[str]:
         """Tactics that write these terms' values in the goal by their names."""
         lines = []
-        in_terms = {without_symbols(part.args[0]) for term in of for part in parts(term) if part.head == "exp"}
+        in_terms = {without_names(part.args[0]) for term in of for part in parts(term) if part.head == "exp"}
         for name, (_, *others) in self.exponents.items():
             for x in others:
                 if x in in_terms:
@@ -73,12 +73,3 @@ class Exponentials:
                     lines.append(f"  by (rewrite <- {name}_is; f_equal; {identity}).")
             lines.append(f"rewrite ?{name}_is.")
         return lines
-
-
-def without_symbols(of: Any) -> Any:
-    """The term without the symbols given to its parts."""
-    if type(of) not in (Vector, Number):
-        return of
-    return (
-        without_symbols(of.args[1]) if of.head == "named" else type(of)(of.head, tuple(map(without_symbols, of.args)))
-    )

@@ -20,7 +20,6 @@ from fedconvex.proofs_checks.rocq.case_scripts import CaseScript, script_of_case
 from fedconvex.proofs_checks.rocq.cases import Split, split
 from fedconvex.proofs_checks.rocq.local_step_scripts import LocalStepsScript
 from fedconvex.proofs_checks.rocq.refutations import refutation
-from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
@@ -66,6 +65,8 @@ RARELY_NEEDED = {
     "Forms": "apply form_nonneg",
     "Objective": r"\(objective f\)|\(gap_at_most |\(similar |\(single C\)",
 }
+# A lemma about signs.
+LEMMA = re.compile(r"Lemma ([\w']+) : forall ([^:]*) : R,\n(.*?)\nProof\.\n.*?\nQed\.", re.S)
 README = """# Theorems checked by Rocq
 
 Each file in `Statements` has one theorem: a statement of a paper on federated optimization, with its proof. Rocq (or
@@ -170,6 +171,23 @@ def script_for(name: str, setting: ClaimSetting, claim: Claim, derivation: Deriv
     if any(isinstance(line, LocalSteps) for line in derivation.lines):
         return LocalStepsScript(name, setting, claim, derivation)
     return Script(TheoremText(name, setting, claim, derivation))
+
+
+def without_repeats(text: str) -> str:
+    """The text where lemmas about signs cite an earlier one that says the same, so that Rocq checks a formula once."""
+    known: dict[str, list[tuple[str, list[str], set[str]]]] = {}
+
+    def shorter(match: re.Match[str]) -> str:
+        name, variables, said = match[1], match[2].split(), match[3]
+        *given, conclusion = re.split(r" ->\s+", said.strip())
+        for earlier, needed, hypotheses in known.get(conclusion, []):
+            if set(needed) <= set(variables) and hypotheses <= set(given):
+                head = match[0][: match[0].index("\nProof.")]
+                return f"{head}\nProof. intros. apply ({earlier} {' '.join(needed)}); assumption. Qed."
+        known.setdefault(conclusion, []).append((name, variables, set(given)))
+        return match[0]
+
+    return LEMMA.sub(shorter, text)
 
 
 def _refuted(statement: Statement) -> Exported:

@@ -7,7 +7,7 @@ from fedconvex.claims.terms import Number, Vector, family, local_step, norm, num
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.scripts import Script
-from fedconvex.proofs_checks.rocq.terms import Missing
+from fedconvex.proofs_checks.rocq.terms import Missing, proved
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 
 
@@ -36,14 +36,13 @@ class LocalStepsScript:
         text, statement = script.whole(), self._stated()
         self.cited = script.cited
         theorem, round_ = self.theorem, self.theorem.round
-        hypotheses = [*theorem.hypotheses, *theorem.round_hypotheses()]
         signs = self._signs()
         of_sign = signs.signs[theorem.writer.number(self.line.ratio)]
         of_ratio = theorem.writer.factor(self.line.ratio)
         to = theorem.writer.operand(round_.vector(self.line.to))
         steps, y = theorem.path_names
         proof = [
-            f"intros {' '.join([*self._common, *sorted(round_.variables), steps, y, *(h.name for h in hypotheses)])}.",
+            f"intros {' '.join(theorem.introduced)}.",
             *signs.lines,
             f"pose proof (contracts {y} {to} {of_ratio} {steps}) as nearer.",
             f"lapply nearer; [clear nearer; intro nearer | exact {of_sign}].",
@@ -51,8 +50,7 @@ class LocalStepsScript:
             "intros i short. rewrite (path_step i short).",
             f"apply ({self.step.name} {' '.join(self._applied(y))}); assumption.",
         ]
-        lines = "\n".join(["Proof.", *(f"  {line}" for line in proof), "Qed."])
-        return "\n\n".join([text, *signs.lemmas, f"{statement}\n{lines}"])
+        return "\n\n".join([text, *signs.lemmas, proved(statement, proof)])
 
     def _stated(self) -> str:
         """The theorem, whose answers are the end of a path."""
@@ -65,12 +63,7 @@ class LocalStepsScript:
         return self.theorem.statement()
 
     def _is_moving(self, name: str) -> bool:
-        return self.step.round.made.get(f"family {self.line.family}") == Vector("free", (name,))
-
-    @property
-    def _common(self) -> list[str]:
-        theorem = self.theorem
-        return ["V", *theorem.sets, "f", "F", *theorem.parameters.values()]
+        return self.step.round.made.get(f"family {self.line.family}") == Vector("variable", (name,))
 
     def _applied(self, y: str) -> list[str]:
         """What the lemma about a step takes before its hypotheses."""

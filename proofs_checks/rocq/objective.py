@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 ENDS = ("least", "most")
 
 
+def curvature(setting: ClaimSetting, end: int) -> Number:
+    """The least (0) or largest (1) curvature, of all clients or else of the objective. Raises Missing without one."""
+    of_clients, of_objective = setting.curvature[end], setting.objective[end]
+    known = of_objective if of_clients is None else of_clients
+    if known is None:
+        raise Missing("a curvature that is not assumed")
+    return known
+
+
 def class_of_objective(setting: ClaimSetting) -> tuple[bool, bool]:
     """Whether the least and the largest curvature are assumed of the objective alone."""
     least, most = (setting.curvature[end] is None and setting.objective[end] is not None for end in (0, 1))

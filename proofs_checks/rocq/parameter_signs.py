@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, number, parameter, parts
+from fedconvex.claims.terms import Number, Vector, number, parts
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
 from fedconvex.proofs_checks.rocq.roots import Roots
 from fedconvex.proofs_checks.rocq.signs import rooted_sign_lemma, sign_lemma, unclear_factors
 from fedconvex.proofs_checks.rocq.substitutions import substitutions
-from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of
+from fedconvex.proofs_checks.rocq.terms import Missing, has_nested_divisions, number_of, symbol_of
 from fedconvex.proofs_checks.rocq.theorems import TheoremText, divisors
 
 LONG = 8  # summands of a divisor
@@ -201,8 +201,7 @@ class ParameterSigns:
             if symbol.startswith("√"):
                 inside = symbol.removeprefix("√")
                 of_formula = inside.startswith("[") and not seen
-                of = number(int(inside)) if inside.isdigit() else parameter(symbol if of_formula else inside)
-                known = self.roots.names.get(Number("root", (of,)))
+                known = self.roots.names.get(Number("root", (symbol_of(symbol if of_formula else inside),)))
             else:
                 known = self.theorem.parameters.get(symbol)
             if known is not None:

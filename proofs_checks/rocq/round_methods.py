@@ -18,9 +18,9 @@ def method_of(terms: "RoundTerms") -> Any:
     made = object.__new__(type(checked))
     for name, value in vars(checked).items():
         given = terms.setting.method_parameters.get(name)
-        if given is not None and given.head == "constant":  # methods ask whether a parameter is 0
-            given = given.args[0]
-        object.__setattr__(made, name, value if given is None else given)
+        if type(given) is Number:  # of whether it is 0 a method asks a constant alone; counts and options stay
+            value = given if given.head != "constant" else value if type(value) is int else given.args[0]
+        object.__setattr__(made, name, value)
     return made
 
 
@@ -58,6 +58,8 @@ def cohort_of(terms: "RoundTerms") -> Cohort:
 def stepsize_of(terms: "RoundTerms", own: Any) -> Number:
     """The local stepsize: as the method's parameters have it, where what is known of these would write it otherwise."""
     for given in terms.setting.method_parameters.values():
+        if type(given) is not Number:
+            continue
         value = terms.board.parameters.value(given)
         if given.head == "parameter" and value.above.total_degree() and value * own.stepsize == 1:
             return 1 / given
@@ -114,6 +116,8 @@ def local_step(terms: "RoundTerms", at: Vector) -> Vector:
 
 def _count(terms: "RoundTerms") -> int:
     steps = terms.setting.method_parameters.get("local_steps")
-    if steps is not None and steps.head != "constant":
+    if type(steps) is not Number:
+        return 1
+    if steps.head != "constant":
         raise Missing("any number of local steps")
-    return 1 if steps is None else integer(terms.board.parameters.value(steps))
+    return integer(terms.board.parameters.value(steps))

@@ -13,7 +13,7 @@ from fedconvex.claims.terms import Number, Vector, gradient, mean, number, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods import METHODS
+from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import any_steps
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, REPLACED, SAME, Vec
@@ -91,14 +91,14 @@ class RoundTerms:
         if key not in self.made:
             name = self.fresh(letter)
             self.variables[name] = Variable(name, shared, meaning, equals)
-            self.made[key] = Vector("free", (name,))
+            self.made[key] = Vector("variable", (name,))
         return self.made[key]
 
     def meaning(self, u: Vector) -> Vec:
         """The vector of these variables on the kernel's board."""
         round_ = self.board.round
         match u.head, u.args:
-            case "free", (name,):
+            case "variable", (name,):
                 return self.variables[name].meaning
             case "gradient", (at,):
                 return round_.put(round_.gradient(round_.put(self.meaning(at))))
@@ -111,7 +111,7 @@ class RoundTerms:
                 return made
             case "expected", (v,):
                 return round_.expected(self.meaning(v))
-            case "named", ("selected", v):
+            case "selected", (v,):
                 return self.meaning(v).renamed({SAME: KEPT, APART: REPLACED})
             case "+", (v, w):
                 return self.meaning(v) + self.meaning(w)
@@ -125,7 +125,7 @@ class RoundTerms:
 
     def same_as(self, other: "RoundTerms", name: str) -> str:
         """The variable here that is the other round's variable of this name."""
-        key = next(key for key, made in other.made.items() if made == Vector("free", (name,)))
+        key = next(key for key, made in other.made.items() if made == Vector("variable", (name,)))
         sort, _, rest = key.partition(" ")
         match sort:
             case "w" | "server":
@@ -281,7 +281,7 @@ class RoundTerms:
 
     @property
     def subproblem(self) -> Any:
-        if self.setting.method not in METHODS:
+        if Method.named(self.setting.method) is None:
             raise Missing("a round without a method")
         return method_of(self).subproblem(state_of(self), cohort_of(self))
 
@@ -350,7 +350,7 @@ class RoundTerms:
         """Every client's last answer after the round."""
         if "next last" not in self.made:
             last, answers = self.vector(Vector("last answers", (0,))), self.answers
-            drawn = last + Vector("named", ("selected", answers - last))
+            drawn = last + Vector("selected", (answers - last,))
             term = answers if self.setting.draws.scheme == "everyone" else drawn
             self.variable("next last", "last_next", False, self.meaning(term), term)
         return self.made["next last"]
@@ -366,7 +366,7 @@ class RoundTerms:
             term = new.server if part == "w" else getattr(new, sort)[name]
             if sort == "memory" and self.setting.draws.scheme != "everyone":
                 old = state.memory[name]
-                term = old + Vector("named", ("selected", term - old))
+                term = old + Vector("selected", (term - old,))
             means = played.server if part == "w" else getattr(played, sort)[name]
             self.variable(f"next {part}", f"{name or 'w'}_next", part == "w" or sort == "shared", means, term)
         return self.made[f"next {part}"]

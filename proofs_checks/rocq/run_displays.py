@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, parts
-from fedconvex.proofs_checks.rocq.exponentials import without_symbols
+from fedconvex.claims.terms import Number, Vector, parts, without_names
 from fedconvex.proofs_checks.rocq.run_terms import ONE, squared_length
 from fedconvex.proofs_checks.rocq.runs import RunHypothesis, RunTheorem
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
@@ -128,33 +127,23 @@ class RunDisplay:
 
     def _processes(self) -> tuple[list[str], list[str]]:
         """The vectors that depend on the moment, and those that do not."""
-        fixed, moving = set(), set()
+        found: dict[bool, set[str]] = {False: set(), True: set()}
         for name in self.theorem.round.variables:
-            if self.theorem.is_fixed(name):
-                fixed.add(self.theorem.process(name)[0])
-            else:
-                moving.add(self.theorem.process(name)[0])
-        return sorted(moving), sorted(fixed)
-
-    def _parameters(self) -> list[str]:
-        names = dict(self.theorem.master.parameters)
-        return list(names.values())
+            found[self.theorem.is_fixed(name)].add(self.theorem.process(name)[0])
+        return sorted(found[False]), sorted(found[True])
 
     def names(self, used: Iterable[RunHypothesis]) -> list[str]:
         """The names of everything before the conclusion, as they are introduced."""
-        moving, fixed = self._processes()
-        sets = ["C", "W", "f", "F", "EF"] if self.drawn else ["C", "f", "F"]
-        draw = self.theorem.draw
-        hypotheses = [h.name for h in self.theorem.master.hypotheses]
-        return ["V", *sets, *self._parameters(), *draw, "rounds", *moving, *fixed, *self.theorem.master.path_names,
-                *hypotheses, "rounds_is_", *(h.name for h in used)]  # fmt: skip
+        master, (moving, fixed) = self.theorem.master, self._processes()
+        return ["V", *master.sets, "f", "F", *(["EF"] if self.drawn else []), *master.parameters.values(),
+                *master.draw_names, "rounds", *moving, *fixed, *master.path_names, *(h.name for h in master.hypotheses),
+                "rounds_is_", *(h.name for h in used)]  # fmt: skip
 
     def arguments(self) -> list[str]:
         """What the theorem takes before its hypotheses, by the names above."""
-        moving, fixed = self._processes()
-        sets = ["C", "W"] if self.drawn else ["C"]
-        paths = self.theorem.master.path_names
-        return ["V", *sets, "f", *self._parameters(), *self.theorem.draw, "rounds", *moving, *fixed, *paths]
+        master, (moving, fixed) = self.theorem.master, self._processes()
+        return ["V", *master.sets, "f", *master.parameters.values(), *master.draw_names, "rounds", *moving, *fixed,
+                *master.path_names]  # fmt: skip
 
     def statement(self, used: Iterable[RunHypothesis]) -> str:
         """The theorem without its proof."""
@@ -166,7 +155,7 @@ class RunDisplay:
         ]
         if self.drawn:
             lines.append("  let EF : function (random W C V) := together (fun _ : W => F) in")
-        lines.append(f"  forall {' '.join(self._parameters())} : R,")
+        lines.append(f"  forall {' '.join(self.theorem.master.parameters.values())} : R,")
         if self.drawn:
             lines.append(f"  forall {self.theorem.master._draw()},")
         lines.append("  forall rounds : nat,")
@@ -237,4 +226,4 @@ class _OfRun(Writer):
 
 
 def _same(one: Number, other: Number) -> bool:
-    return bool(without_symbols(one) == without_symbols(other))
+    return bool(without_names(one) == without_names(other))

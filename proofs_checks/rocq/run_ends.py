@@ -8,13 +8,9 @@ from fedconvex.claims.terms import Number, number, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.run_sums import Key, Sum, sum_of
-from fedconvex.proofs_checks.rocq.run_terms import (
-    RoundRatio,
-)
+from fedconvex.proofs_checks.rocq.run_terms import RoundRatio
 from fedconvex.proofs_checks.rocq.terms import Missing, divided
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
-
-UNFOLD = "cbn [total fold_right fst snd here]"
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.rocq.run_scripts import RunScript

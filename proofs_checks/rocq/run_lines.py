@@ -7,12 +7,7 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import after_round
 from fedconvex.proofs_checks.rocq.run_ends import equal_at_start
 from fedconvex.proofs_checks.rocq.run_sums import Sum
-from fedconvex.proofs_checks.rocq.run_terms import (
-    BEFORE,
-    ONE,
-    RoundRatio,
-    at_most_zero,
-)
+from fedconvex.proofs_checks.rocq.run_terms import BEFORE, ONE, RoundRatio, at_most_zero
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import statement
 

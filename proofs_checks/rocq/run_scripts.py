@@ -6,26 +6,18 @@ from typing import Any, final
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector, number, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
-from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
+from fedconvex.proofs_checks.kernel.formulas import after_round, is_of_parameters
+from fedconvex.proofs_checks.rocq.along_steps import lines_under
 from fedconvex.proofs_checks.rocq.parameter_signs import ParameterSigns
 from fedconvex.proofs_checks.rocq.run_displays import RunDisplay
 from fedconvex.proofs_checks.rocq.run_ends import board_of_last_line, conclude_run, introduce_parameters, leftovers_of
-from fedconvex.proofs_checks.rocq.run_invariants import kept_by_rounds
 from fedconvex.proofs_checks.rocq.run_lines import add_up, last_line
 from fedconvex.proofs_checks.rocq.run_sums import Expected, Key, Names, Sum
-from fedconvex.proofs_checks.rocq.run_terms import (
-    BEFORE,
-    ONE,
-    Combination,
-    combination,
-)
+from fedconvex.proofs_checks.rocq.run_terms import BEFORE, ONE, Combination, combination
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
 from fedconvex.proofs_checks.rocq.terms import Missing, Writer
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
-
-UNFOLD = "cbn [total fold_right fst snd here]"
 
 
 @final
@@ -62,7 +54,7 @@ class RunScript:
         """The name of a number at a moment."""
         if of not in self.atoms:
             self.atoms[of] = f"x{len(self.atoms) + 1}"
-            vectors = [p for p in parts(of) if p.head == "free"]
+            vectors = [p for p in parts(of) if p.head == "variable"]
             if any(p.head in ("drawn", "expected") for p in parts(of)):
                 raise Missing("a number that depends on the draw of its round")
             if self.drawn and any(p.head == "norm" for p in parts(of)):
@@ -188,32 +180,22 @@ class RunScript:
         self.writer = Writer({}, Names({**theorem.master.parameters, BEFORE: "(INR j)"}), "everyone")
         if claim.relation != "<=" or not isinstance(lines[-1], proofs.Combine):
             raise Missing("a claim about a run of this form")
-        body: list[str] = []
-        keep = self.out
         for place, line in enumerate(lines[:-1], 1):
-            self.out = []
             add_up(self, line, place)
-            body += self.out
-        self.out = []
         last = last_line(self, lines[-1])
         board_of_last_line(self, last)
         self.leftovers = leftovers_of(self, last)
-        body += self.out
-        self.out = keep
-        self.out = []
+        body, self.out = self.out, []
         kept_by_rounds(self)
-        kept = self.out
-        self.out = []
+        kept, self.out = self.out, []
         introduce_parameters(self)
-        start = self.out
-        self.out = []
+        start, self.out = self.out, []
         conclude_run(self)
-        proof = [*start, *kept, *body, *self.out]
         statement = self.display.statement(self.theorem.used.values())
         names = self.display.names(self.theorem.used.values())
         atoms = [f"  pose ({name} := {self._defined(of, name)})." for of, name in self.atoms.items()]
-        intro = [f"  intros {' '.join(names)}."]
-        script = "\n".join(["Proof.", *intro, *atoms, *proof, "Qed."])
+        intro = f"  intros {' '.join(names)}."
+        script = "\n".join(["Proof.", intro, *atoms, *start, *kept, *body, *self.out, "Qed."])
         return self.finish(
             "\n\n".join([*self.ratio_lemmas, *self.known.lemmas, *self.scripts, f"{statement}\n{script}"])
         )
@@ -242,9 +224,7 @@ class RunScript:
 
     def sums_of(self, where: str) -> str:
         """The tactic that names the sums of powers."""
-        equations = [f"{known.sum.args[0]}_is" for known in self.theorem.terms.ratios if not known.is_one]
-        equations.append("rounds_is")
-        return f"rewrite {', '.join(f'?{e}' for e in equations)} in {where}"
+        return f"{self.named_sums()} in {where}"
 
     def written(self, of: Number) -> str:
         return self.writer.factor(of)
@@ -260,3 +240,59 @@ class RunScript:
         return f"rewrite {', '.join(f'?{e}' for e in [*equations, 'rounds_is'])}"
 
     # ---- parameters and the end
+
+
+def kept_by_rounds(script: RunScript) -> None:
+    """Says the proof that the invariants hold before every round; `always_h` is that of the memory h."""
+    invariants = script.theorem.derivation.invariants
+    if not invariants:
+        return
+    claims, begins, keeps = [], [], []
+    for place, (what, always) in enumerate(invariants, 1):
+        sort, _, part = what.partition(" ")
+        term = Vector("server", (0,)) if what == "server" else Vector(sort, (part, 0))
+        new = after_round(term)
+        begins.append(script.lemma(f"{place}_begins", term, always, (), (), "start", "="))
+        keeps.append(script.lemma(f"{place}_kept", new, after_round(always), (), (), "round", "="))
+        name = str(script.theorem.round.vector(term).args[0])
+        texts = {v: script.theorem.in_round(v, script.moment) for v in list(script.theorem.round.variables)}
+        write = Writer(texts, script.theorem.master.parameters, script.theorem.setting.draws.scheme,
+                       function="EF" if script.drawn else "F")  # fmt: skip
+        equation = f"{texts[name]} = ({write.vector(script.theorem.round.vector(always))})%V"
+        claims.append((name, equation))
+    length, bullet = "length past" if script.drawn else "j", "+ " if len(claims) > 1 else ""
+    whole = " /\\ ".join(f"({equation})" for _, equation in claims)
+    script.say(f"assert (kept : forall {script.moment}, ({length} <= rounds)%nat -> {whole}).")
+    script.say(f"{{ induction {script.moment} as [| {'o past' if script.drawn else 'j'} before]; intro known.")
+    script.say("- " + "repeat split." if len(claims) > 1 else "-")
+    for begin in begins:
+        applied, tactics = script.theorem.applied(begin, script.first)
+        script.say(f"  {bullet}refine ({applied}){tactics}.")
+    script.say(f"- assert (short : ({length} < rounds)%nat) by (simpl in known; lia).")
+    script.say(f"  assert (earlier : ({length} <= rounds)%nat) by lia. specialize (before earlier). clear known.")
+    pattern = " & ".join(f"before_{name}" for name, _ in claims)
+    script.say(f"  destruct before as ({pattern})." if len(claims) > 1 else f"  rename before into {pattern}.")
+    script.say("  repeat split." if len(claims) > 1 else "  idtac.")
+    for place, kept in enumerate(keeps, 1):
+        applied, tactics = script.theorem.applied(kept, script.moment)
+        for name, _ in claims:
+            tactics = tactics.replace(f"always_{name} {script.moment} known", f"before_{name}")
+        names = {v: script.theorem.round.same_as(kept.round, v) for v in kept.round.variables}
+        write = Writer({v: script.theorem.in_round(mine, script.moment) for v, mine in names.items()},
+                       kept.parameters, kept.draws, function="EF" if script.drawn else "F")  # fmt: skip
+        claim = f"({write.vector(kept.left)})%V = ({write.vector(kept.right)})%V"
+        script.say(f"  {bullet}assert (kept_{place} : {claim}).")
+        script.say(f"    {{ refine ({applied}){tactics}. }}")
+        if script.drawn:
+            script.say(f"    exact (f_equal (fun u : random W C V => (fun _ => u o) : random W C V) kept_{place}). ")
+        else:
+            script.say(f"    exact kept_{place}.")
+    script.out[-1] += " }"
+    for place, (name, equation) in enumerate(claims):
+        proof = f"kept {script.moment} known"
+        for _ in range(place):
+            proof = f"proj2 ({proof})"
+        if place < len(claims) - 1:
+            proof = f"proj1 ({proof})"
+        script.say(f"assert (always_{name} : forall {script.moment}, ({length} <= rounds)%nat -> {equation}).")
+        script.say(f"{{ intros {script.moment} known. exact ({proof}). }}")

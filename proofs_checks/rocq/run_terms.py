@@ -1,6 +1,6 @@
 """Claims about runs in terms of one round: powers as sums of powers, infimum as parameter, linear combinations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -18,12 +18,15 @@ from fedconvex.claims.terms import (
     parts,
     value,
     with_parts,
+    without_names,
 )
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.formulas import is_of_parameters
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters, integer
+from fedconvex.proofs_checks.kernel.replay import _terms
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
-from fedconvex.proofs_checks.rocq.exponentials import Exponentials, without_symbols
+from fedconvex.proofs_checks.rocq.exponentials import Exponentials
+from fedconvex.proofs_checks.rocq.objective import curvature
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.proofs_checks.rocq.theorems import INFIMUM
 
@@ -71,7 +74,7 @@ class RunTerms:
 
     def ratio(self, of: Number) -> RoundRatio:
         """The ratio of this value, the same one always."""
-        of = self.rewritten(without_symbols(of))
+        of = self.rewritten(without_names(of))
         of_value = self.value(of)
         for known in self.ratios:
             if self.value(known.ratio) == of_value:
@@ -148,17 +151,6 @@ class RunTerms:
         return replace(self.setting, signs=signs, conditions=tuple(conditions))
 
 
-def _terms(of: Any) -> Iterator[Any]:
-    if type(of) in (Vector, Number):
-        yield of
-    elif type(of) is tuple:
-        for part in of:
-            yield from _terms(part)
-    else:
-        for name in getattr(of, "__dataclass_fields__", ()):
-            yield from _terms(getattr(of, name))
-
-
 Combination = list[tuple[Number, Number | None]]  # multiples of unknown numbers; None for the number 1
 
 
@@ -213,14 +205,15 @@ def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], cla
     """What the fact says is >= 0, as a term of the claim language."""
     match fact:
         case proofs.Lower(b, a, least):
-            c = _known(setting, 0, least)
+            c = least or curvature(setting, 0)
             return value(b) - value(a) - inner(gradient(a), b - a) - (c / 2) * inner(b - a, b - a)
         case proofs.Upper(b, a, most):
-            c = _known(setting, 1, most)
+            c = most or curvature(setting, 1)
             return value(a) + inner(gradient(a), b - a) + (c / 2) * inner(b - a, b - a) - value(b)
         case proofs.Between(b, a, least, most):
             slope = objective_gradient if None in setting.curvature else gradient
-            low, high, g, d = _known(setting, 0, least), _known(setting, 1, most), slope(b) - slope(a), b - a
+            low, high = least or curvature(setting, 0), most or curvature(setting, 1)
+            g, d = slope(b) - slope(a), b - a
             return inner(g - low * d, high * d - g)
         case proofs.CauchySchwarz(u, v, sign):
             return norm(u) * norm(v) - number(sign) * inner(u, v)
@@ -240,11 +233,3 @@ def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], cla
             of_claim: Number = claim.right - claim.left
             return of_claim
     raise Missing(f"{type(fact).__name__} in a run")
-
-
-def _known(setting: ClaimSetting, end: int, given: Number | None) -> Number:
-    of_clients, of_objective = setting.curvature[end], setting.objective[end]
-    known = of_objective if of_clients is None else of_clients
-    if known is None:
-        raise Missing("a curvature that is not assumed")
-    return known if given is None else given

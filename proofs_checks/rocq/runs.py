@@ -5,7 +5,7 @@ from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, number
-from fedconvex.methods import METHODS
+from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
@@ -68,7 +68,7 @@ class RunTheorem:
 
     def _first_state(self) -> tuple[tuple[str, Vector], ...]:
         """What the method's state is made of before the first round, from the server's point."""
-        if self.setting.method not in METHODS:
+        if Method.named(self.setting.method) is None:
             raise Missing("a round without a method")
         board = RoundBoard(self.terms.parameters, self._invariants)
         begun = board.round.method.initial_state(Vector("server", (0,)), lambda row: row)
@@ -95,7 +95,7 @@ class RunTheorem:
 
     def key_of(self, name: str) -> str:
         """What the variable is."""
-        return next(key for key, made in self.round.made.items() if made == Vector("free", (name,)))
+        return next(key for key, made in self.round.made.items() if made == Vector("variable", (name,)))
 
     def is_fixed(self, name: str) -> bool:
         """Whether the vector is the same in all rounds."""
@@ -150,7 +150,7 @@ class RunTheorem:
         """A term in the run's vectors, in the language of claims."""
         if type(of) not in (Vector, Number):
             return of
-        if of.head != "free":
+        if of.head != "variable":
             return type(of)(of.head, tuple(map(self.as_claimed, of.args)))
         sort, _, name = self.key_of(of.args[0]).partition(" ")
         match sort:
@@ -235,13 +235,7 @@ class RunTheorem:
         tactics = self.hypotheses_of(lemma, moment)
         numbers = [before if p == BEFORE else text for p, text in lemma.parameters.items()]
         vectors = [self.in_round(self.round.same_as(lemma.round, v), moment) for v in sorted(lemma.round.variables)]
-        sets = ["C", "W"] if self.drawn else ["C"]
         if (path := lemma.round.path) is not None:
             vectors += [path.steps, self.path_in_round(moment)]
-        arguments = ["V", *sets, "f", *numbers, *self.draw, *vectors, *(["_"] * len(tactics))]
+        arguments = ["V", *self.master.sets, "f", *numbers, *self.master.draw_names, *vectors, *(["_"] * len(tactics))]
         return f"{lemma.name} {' '.join(arguments)}", "; [" + " | ".join(tactics) + "]"
-
-    @property
-    def draw(self) -> list[str]:
-        """The draw's variables."""
-        return ["n", "d"] if self.setting.draws.scheme == "independent" else ["d"] if self.drawn else []

@@ -56,10 +56,10 @@ def name_gradients(script: "Script") -> None:
 
 def selected_points(script: "Script", at: Vector) -> tuple[Vector, Vector] | None:
     """The points u and v where this one is v for the drawn clients, and u for the others."""
-    if at.head == "free" and (equals := script.round.variables[at.args[0]].equals) is not None:
+    if at.head == "variable" and (equals := script.round.variables[at.args[0]].equals) is not None:
         return selected_points(script, equals)
     match at.head, at.args:
-        case "+", (u, Vector("named", ("selected", Vector("-", (v, again))))) if again == u:
+        case "+", (u, Vector("selected", (Vector("-", (v, again)),))) if again == u:
             return u, v
     return None
 
@@ -146,7 +146,7 @@ def _rest(script: "Script") -> None:
 def _coordinates(script: "Script", u: Vector) -> Vec:
     """The vector in those of the proof's basis: means and deviations, by their names."""
     match u.head, u.args:
-        case "free", (name,):
+        case "variable", (name,):
             variable = script.round.variables[name]
             if variable.equals is not None:
                 return _coordinates(script, variable.equals)

@@ -63,11 +63,7 @@ class Script:
 
     def text(self) -> str:
         """The proof, from `Proof.` to `Qed.`"""
-        hypotheses = [*self.theorem.hypotheses, *self.theorem.round_hypotheses()]
-        variables = self.round.variables
-        names = ["V", *self.theorem.sets, "f", "F", *self.theorem.parameters.values(), *self.theorem.draw_names,
-                 *sorted(variables), *self.theorem.path_names, *(h.name for h in hypotheses)]  # fmt: skip
-        self.out = [f"  intros {' '.join(names)}."]
+        self.out = [f"  intros {' '.join(self.theorem.introduced)}."]
         self._walk()
         self._law()
         self._parameters()

@@ -18,6 +18,7 @@ from fedconvex.proofs_checks.rocq.objective import (
     class_of_objective,
     clients_infima,
     clients_similarity,
+    curvature,
     objective_between,
     objective_quadratic,
 )
@@ -220,10 +221,7 @@ class TheoremSteps:
         return self.term(said(other.claim.left)), self.term(said(other.claim.right))
 
     def _curvature(self, end: int, given: Number | None) -> tuple[Number, Number]:
-        of_clients, of_objective = self.theorem.setting.curvature[end], self.theorem.setting.objective[end]
-        known = of_objective if of_clients is None else of_clients
-        if known is None:
-            raise Missing("a curvature that is not assumed")
+        known = curvature(self.theorem.setting, end)
         return known, known if given is None else given
 
     def _quadratic(self, to: Vector, at: Vector, end: int, given: Number | None) -> Fact:
@@ -263,7 +261,7 @@ class TheoremSteps:
         assert draws.active is not None
         assert draws.clients is not None
         fixed = Vector("expected", (u,))
-        rest, seen = u - fixed, Vector("named", ("selected", fixed))
+        rest, seen = u - fixed, Vector("selected", (fixed,))
         left = inner(u, u) - inner(u, seen) - inner(mean(seen) + draws.active / draws.clients * rest, rest)
         return Fact(left, f"apply (idle_square d P_one m_one); {self._equal_vectors}")
 
@@ -324,19 +322,10 @@ def theorem_of_cases(name: str, setting: ClaimSetting, claim: Claim, cases: list
 def theorem_along_steps(name: str, setting: ClaimSetting, claim: Claim, derivation: proofs.Derivation) -> TheoremText:
     """The theorem whose proof follows a potential along local steps, with the variables of its lemmas."""
     along = LemmasAlongSteps(setting, claim, derivation)
-    of_step = TheoremText(f"{name}_step", along.terms.setting_for(True), *along.of_step())
-    of_last = TheoremText(f"{name}_last", along.terms.setting_for(False), *along.of_last_step(), of_last_step=True)
-    for order in along.orders:
-        of_last.assume_bernoulli(order, along.terms.bernoulli(order))
-    made = TheoremText(name, setting, claim, proofs.Derivation((), along.invariants))
-    moving = (f"family {along.line.family}", "before last step")
-    for lemma in (of_step, of_last):
+    made, lemmas = TheoremText(name, setting, claim, proofs.Derivation((), along.invariants)), along.lemmas(name)
+    for lemma in lemmas:
         TheoremSteps(lemma)
-        points = [lemma.round.made.get(key) for key in moving]
-        for variable in lemma.round.variables:
-            if Vector("free", (variable,)) not in points:
-                made.round.same_as(lemma.round, variable)
-    _ = made.round.answers
+    along.share_vectors(made, lemmas)
     made.statement()  # makes the variables in the assumptions, too
     return made
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from fedconvex.claims.terms import Number, Vector, number, parameter, parts
@@ -39,6 +40,11 @@ def constant(value: Fraction) -> str:
     return above if value.denominator == 1 else f"({above} / {value.denominator})"
 
 
+def proved(statement: str, lines: Iterable[str]) -> str:
+    """The statement with its proof."""
+    return "\n".join([statement, "Proof.", *(f"  {line}" for line in lines), "Qed."])
+
+
 class Writer:
     """Writes terms. `of_vector` is the text of each variable, `of_parameter` that of each parameter.
 
@@ -61,7 +67,7 @@ class Writer:
     def vector(self, u: Vector) -> str:
         """The text of a vector made of variables, gradients, means, sums and multiples."""
         match u.head, u.args:
-            case "free", (name,):
+            case "variable", (name,):
                 return self.of_vector[name]
             case "gradient", (at,):
                 return f"gradient {self.function} {self.operand(at)}"
@@ -73,7 +79,7 @@ class Writer:
                 return f"mean_of_{'drawn' if self.draws == 'uniform' else 'picks'} d {self.operand(v)}"
             case "expected", (v,):
                 return f"expectation {self.operand(v)}"
-            case "named", ("selected", v):
+            case "selected", (v,):
                 return f"selected d {self.operand(v)}"
             case ("+" | "-") as sign, (v, w):
                 return f"{self._summand(v, False)} {sign} {self._summand(w, True)}"
@@ -85,8 +91,7 @@ class Writer:
 
     def operand(self, u: Vector) -> str:
         """The vector as an argument of a function."""
-        text = self.vector(u)
-        return text if re.fullmatch(r"[\w']+", text) or _is_one(text) else f"({text})"
+        return _closed(self.vector(u))
 
     def _summand(self, u: Vector, last: bool) -> str:
         text = self.vector(u)
@@ -100,7 +105,7 @@ class Writer:
         match x.head, x.args:
             case "constant", (c,):
                 return constant(c)
-            case "parameter", (name,):
+            case (("parameter" | "variable"), (name,)):
                 return self.of_parameter[name]
             case "named", (_, y):
                 return self.number(y)
@@ -133,32 +138,24 @@ class Writer:
 
     def factor(self, x: Number) -> str:
         """The number as a factor or an argument."""
-        while x.head == "named":
-            x = x.args[1]
-        text = self.number(x)
-        return text if re.fullmatch(r"[\w']+", text) or _is_one(text) else f"({text})"
+        return _closed(self.number(x))
 
     def _left_factor(self, x: Number) -> str:
-        while x.head == "named":
-            x = x.args[1]
-        return self.number(x) if x.head == "*" else self.factor(x)
+        return self.number(x) if _head(x) == "*" else self.factor(x)
 
     def _right(self, x: Number) -> str:
-        while x.head == "named":
-            x = x.args[1]
-        return f"({self.number(x)})" if x.head in ("+", "-", "neg") else self.number(x)
+        return f"({self.number(x)})" if _head(x) in ("+", "-", "neg") else self.number(x)
 
 
-def _is_one(text: str) -> bool:
-    """Whether the text is one pair of parentheses with what is inside."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return False
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and place < len(text) - 1:
-            return False
-    return True
+def _head(x: Number) -> str:
+    """The operation of the number that a symbol stands for."""
+    return _head(x.args[1]) if x.head == "named" else x.head
+
+
+def _closed(text: str) -> str:
+    """The text in parentheses, where it is no name and no one pair of parentheses with what is inside."""
+    depths = list(accumulate((letter == "(") - (letter == ")") for letter in text))
+    return text if re.fullmatch(r"[\w']+", text) or all(depths[:-1]) else f"({text})"
 
 
 def number_of(of: Scalar) -> Number:
@@ -214,18 +211,25 @@ def _polynomial(of: Any, scalar: Scalar) -> Number:
     return found
 
 
+def symbol_of(name: str) -> Number:
+    """The term of a symbol of the kernel's field: an integer, a parameter, or one of the kernel's own."""
+    if name.isdigit():
+        return number(int(name))
+    own = name.startswith(("√", "[")) or name.endswith("′")
+    return Number("variable", (name,)) if own else parameter(name)
+
+
 def _monomial(c: int, factors: Iterable[tuple[str, int]]) -> Number:
     found: Number | None = None if c == 1 else number(c)
     for name, power in factors:
         if not power:
             continue
         if name.startswith("√["):  # the root of a formula, which `squares` of the field has
-            one = Number("root", (parameter(name),))
+            one = Number("root", (symbol_of(name),))
         elif name.startswith("√"):
-            inside = number(int(name[1:])) if name[1:].isdigit() else parameter(name[1:])
-            one = Number("root", (inside,))
+            one = Number("root", (symbol_of(name[1:]),))
         elif name.removesuffix("′").isidentifier():  # ′ is the kernel's mark of a second slack
-            one = parameter(name)
+            one = symbol_of(name)
         else:
             raise Missing(f"the number {name} in a formula")
         factor = one if power == 1 else one**power

@@ -196,7 +196,7 @@ class TheoremText:
             return []
         theta = w.of_vector[self.round.made["answers"].args[0]]
         y = w.of_vector.get(path.name, path.name)  # in a run they are those of a round
-        at = Vector("free", (f"{y} i",))
+        at = Vector("variable", (f"{y} i",))
         inside = Writer({**w.of_vector, f"{y} i": f"({y} i)"}, w.of_parameter, w.draws, function=w.function)
         one = inside.vector(local_step(self.round, at))
         found = [
@@ -268,6 +268,13 @@ class TheoremText:
             lines.append(f"  forall ({path.steps} : nat) ({path.name} : nat -> {space}),")
         lines += [f"  ({h.text}) ->" for h in (*self.hypotheses, *extra)]
         return "\n".join([*lines, f"  {self.conclusion()}."])
+
+    @property
+    def introduced(self) -> list[str]:
+        """The names of everything before the conclusion, as they are introduced."""
+        hypotheses = [*self.hypotheses, *self.round_hypotheses()]
+        return ["V", *self.sets, "f", "F", *self.parameters.values(), *self.draw_names, *sorted(self.round.variables),
+                *self.path_names, *(h.name for h in hypotheses)]  # fmt: skip
 
     @property
     def path_names(self) -> list[str]:

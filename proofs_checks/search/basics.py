@@ -1,6 +1,7 @@
 """A board's unknown vectors as terms, so that squares found in coordinates can be written down."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, final
 
 from fedconvex.claims.terms import (
@@ -22,6 +23,19 @@ from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
 from fedconvex.proofs_checks.search.scalars import number_of
+from fedconvex.symbols import IllFormed
+
+
+@contextmanager
+def leaving_unproved() -> Iterator[None]:
+    """Ends a part of a search where something has no meaning in the setting; raises what the search wrote wrongly."""
+    try:
+        yield
+    except IllFormed:
+        raise
+    except (Refused, ValueError, ArithmeticError, KeyError, RecursionError):
+        pass
+
 
 Basic = tuple[str, str]  # kind (a mean or a deviation) and name
 NAMED: Mapping[str, Callable[[str], Vector]] = {

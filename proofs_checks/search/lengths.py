@@ -14,13 +14,10 @@ from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, Vector, answers, gradient, mean, norm, number, residuals, server
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Earlier, Line
-from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.library import Parts, by, rooted
-from fedconvex.proofs_checks.search.basics import Basics
+from fedconvex.proofs_checks.search.basics import Basics, leaving_unproved
 from fedconvex.proofs_checks.search.candidates import Candidate, bounds, candidate, claimed_terms
 from fedconvex.proofs_checks.search.scalars import number_of
-
-UNPROVED = (Refused, ValueError, ArithmeticError, KeyError)
 
 
 @final
@@ -38,7 +35,7 @@ def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
     setting, here = board.setting, server(0)
     slope = gradient(here)
     if setting.method and setting.answers in ("own", "inexact"):
-        try:
+        with leaving_unproved():
             _ = board.vector(answers)
             subproblem = board.round.subproblem
             first = basics.vector(
@@ -55,8 +52,6 @@ def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
                 if setting.curvature[1] is not None:
                     changed = norm(gradient(answers) - gradient(start))
                     yield f"changes {place}", at_most(changed, setting.curvature[1] * moved)
-        except UNPROVED:
-            pass
     if setting.dissimilarity is not None:
         yield "dissimilarity", at_most(norm(slope), setting.dissimilarity * norm(mean(slope)))
 
@@ -74,21 +69,18 @@ def candidates_of_lengths(board: RoundBoard, claim: Claim, known: Sequence[Known
 def _different(board: RoundBoard, vectors: Sequence[Vector]) -> list[Vector]:
     found: dict[Any, Vector] = {}
     for u in vectors:
-        try:
+        with leaving_unproved():
             found.setdefault(frozenset(board.length(board.vector(u)).terms), u)
-        except UNPROVED:
-            continue
     return list(found.values())
 
 
 def _times(board: RoundBoard, u: Vector, known: Known) -> Candidate | None:
     """The inequality times ‖u‖."""
-    try:
+    with leaving_unproved():
         difference = board.number(known.claim.right) - board.number(known.claim.left)
         quantity = board.product(board.number(norm(u)), difference)
-    except UNPROVED:
-        return None
-    return Candidate("product", norm(u) * by(Earlier(known.name)), quantity)
+        return Candidate("product", norm(u) * by(Earlier(known.name)), quantity)
+    return None
 
 
 def proved_lines(claim: Claim, parts: Parts, name: str) -> tuple[Line, ...]:

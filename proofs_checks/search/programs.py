@@ -12,7 +12,7 @@ import numpy as np
 
 from fedconvex.proofs_checks.kernel.vectors import Quantity
 from fedconvex.proofs_checks.search.forms import Unknowns, matrices, values_at
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
+from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints
 
 SLACK = 1e-6  # of the norm of a form that is scaled to norm 1
 LARGEST = 1e4  # a multiplier in units: larger ones only seem to prove what holds in a limit
@@ -70,36 +70,21 @@ class MultiplierProgram:
         self, support: Collection[int], costs: np.ndarray | None = None, equations: Sequence[Equation] = ()
     ) -> np.ndarray | None:
         """Multipliers of the facts in the support that minimise Σ cost · λ (in units) and prove the claim; or None."""
-        import clarabel
-
-        chosen = np.array(sorted(support), int)
-        rows, right, cones = [], [], []
-        if self.values.shape[1]:
-            rows.append(self.values[1:][chosen].T)
-            right.append(self.values[0])
-            cones.append(clarabel.ZeroConeT(self.values.shape[1]))
+        chosen, problem = np.array(sorted(support), int), Constraints()
+        problem.equal(self.values[1:][chosen].T, self.values[0])
         if equations:
             made = np.array(equations, float)
             left = made[:, :-1][:, chosen] / self.norms[chosen]
             size = np.maximum(np.abs(left).max(axis=1, initial=0), 1e-30)
-            rows.append(left / size[:, None])
-            right.append(made[:, -1] / size)
-            cones.append(clarabel.ZeroConeT(len(equations)))
-        signed = self.signed[1:][chosen]
-        rows += [-np.eye(len(chosen)), signed.T]
-        right += [np.zeros(len(chosen)), self.signed[0]]
-        cones.append(clarabel.NonnegativeConeT(len(chosen) + signed.shape[1]))
+            problem.equal(left / size[:, None], made[:, -1] / size)
+        problem.at_most(-np.eye(len(chosen)))
+        problem.at_most(self.signed[1:][chosen].T, self.signed[0])
         for m in self.blocks:
-            rows.append(triangles(m[1:][chosen]).T)
-            right.append(triangles(m[:1])[0])
-            cones.append(clarabel.PSDTriangleConeT(m.shape[-1]))
+            problem.positive(m[1:][chosen], m[0])
         found = np.zeros(len(self.norms))
         if chosen.size:
             cost = np.ones(len(chosen)) if costs is None else costs[chosen]
-            A, b = np.vstack(rows), np.concatenate(right)
-            if not (np.isfinite(A).all() and np.isfinite(b).all()):
-                return None
-            x, _, _ = conic(A, b, cones, cost)
+            x, _, _ = problem.least(cost)
             if not np.isfinite(x).all():
                 return None
             found[chosen] = x

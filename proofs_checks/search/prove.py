@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
+from fedconvex.claims.methods import made
+from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.terms import Vector, norm
+from fedconvex.fixed_points.method_analysis import require_linear
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Nonnegative
 from fedconvex.proofs_checks.kernel.scalars import Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.library import Parts, by, concluding, squared
-from fedconvex.proofs_checks.search.basics import Basics
+from fedconvex.proofs_checks.search.basics import Basics, leaving_unproved
 from fedconvex.proofs_checks.search.candidates import (
     Candidate,
     Invariants,
@@ -50,7 +53,6 @@ COSTS_OF_LENGTHS: tuple[dict[str, float], ...] = (
     {"": 1.0, "product": 0.1, "lengths": 0.1, "inexactness": 10.0, "dissimilarity": 10.0},
     COSTS[0],
 )
-UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
 
 
 def prove(statement: Any) -> Derivation | None:
@@ -66,15 +68,18 @@ def prove(statement: Any) -> Derivation | None:
 
 
 def proved(setting: ClaimSetting, claim: Claim) -> Derivation | None:
-    """A proof of a claim in a setting, which the kernel accepts; None where the search finds none."""
+    """A proof of a claim in a setting, which the kernel accepts; None where the search finds none.
+
+    Raises InvalidInput where the method's code does more with vectors than to add, scale and average them.
+    """
     if claim.of_run:
         return None
-    try:
+    if setting.example and setting.method:
+        require_linear(made(setting.method, setting.method_at(lambda x: number_at(x, setting.example))), anywhere=False)
+    with leaving_unproved():
         for proof in _attempts(setting, claim, invariants_of(setting, claim)):
             if _accepted(setting, claim, proof):
                 return proof
-    except UNPROVED:
-        pass
     return None
 
 
@@ -132,13 +137,11 @@ def _of_lengths(
 ) -> Iterator[tuple[Line, ...]]:
     """Lines that conclude an inequality between lengths from that of the squares."""
     squares = at_most(claim.left**2, claim.right**2)
-    try:
+    with leaving_unproved():
         others = candidates_of_lengths(board, claim, known)
         for only in ((), ("between",), ("lower",), None):
             for parts in ProofSearch(board, points, squares, others, only).found():
                 yield proved_lines(claim, parts, name)
-    except UNPROVED:
-        return
 
 
 class ProofSearch:

@@ -86,11 +86,10 @@ def _factored(of: fmpz_mpoly, field: Field) -> Number:
 
 
 def _expanded(of: fmpz_mpoly, field: Field) -> Number:
-    names = [_symbol(name) for name in field.signs]
     total: Number | None = None
     for powers, c in sorted(of.to_dict().items(), key=lambda term: int(term[1]) < 0):
         size = abs(int(c))
-        factors = [_power(x, int(n)) for x, n in zip(names, powers, strict=False) if n]
+        factors = [_power(_symbol(name), int(n)) for name, n in zip(field.signs, powers, strict=False) if n]
         if size != 1 or not factors:
             factors.insert(0, number(size))
         term = factors[0]

@@ -8,6 +8,7 @@ from typing import Any
 from fedconvex import arithmetic
 from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.terms import (
     answers,
     expected,
@@ -186,7 +187,7 @@ def one_step_if_losses_differ(second: int = 1) -> Iterator[Evidence]:
 def fedsplit_with_partial_participation(exponent: int = 2) -> Iterator[Evidence]:
     """For curvatures between 1/(sq) and q/s; ρ = 1 − 2/(q + 1)."""
     setting = with_example(ClaimSetting(
-        method="FedSplit", method_parameters={"stepsize": s}, curvature=(1 / (s * q), q / s), minimiser=True,
+        **running("FedSplit", stepsize=s), curvature=(1 / (s * q), q / s), minimiser=True,
         draws=DrawScheme("uniform", P, m), conditions=((q, ">=", number(1)), (m, ">=", P)),
         signs=dict.fromkeys(("stepsize", "q", "num_clients", "num_active"), "positive"),
         counts=frozenset({"num_clients", "num_active"}),

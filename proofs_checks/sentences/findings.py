@@ -16,6 +16,7 @@ from fedconvex.discovery import module_names
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library import Lemma
 from fedconvex.statements.sentences import Sentence
+from fedconvex.theory.sentences import sentences
 
 
 class SentenceVerdict(Enum):
@@ -123,11 +124,13 @@ def decides(identifier: str, verdict: SentenceVerdict, **altered: Any) -> Callab
 
 
 def check_of(sentence: Sentence) -> SentenceCheck:
-    """The check of a sentence. Raises KeyError where there is none."""
+    """The check of a sentence. Raises KeyError where there is none of what it says."""
     package = __name__.rpartition(".")[0]
     for name in module_names(package):
         if name.partition("_")[0] == sentence.paper:
             import_module(f"{package}.{name}")
+    if sentence not in sentences():
+        raise KeyError(sentence.identifier)
     return _CHECKS[sentence.identifier]
 
 

@@ -44,13 +44,13 @@ finds the ratio that the claim bounds, and `asked` knows which statement has whi
 hold the few that are posed by hand. `factor` divides the bound by the worst case, `quotients` and `products` solve
 statements that compare two quantities of a round, and `table` makes the guide's page.
 
-What is trusted. Exact, and decisive: the inequalities in `questions.board`, the method's code that runs on vectors, the
-meaning of terms in `questions.terms` and `drawn_vectors`, the moments in `questions.settled_states` and
-`questions.noisy_gradients`, the check in `certificates.certificate`, the simulation in `instances.replay`, the moments
-in `instances.equal_curvatures` and the check in `instances.feasible_points`. Everything in `programs.solver`,
-`programs.refinement`, `certificates.search`, `instances.line_federations` and `instances.quadratic_clients` only
-proposes, in floats where that is faster: an error there makes an interval wider, or infinite, never wrong. No number of
-a solver is ever a bound.
+What is trusted. Exact, and decisive: the inequalities in `questions.function_classes` and `questions.board`, the
+method's code that runs on vectors, the meaning of terms in `questions.terms`, who takes part and what is expected in
+`symbolic`, the moments in `questions.settled_states` and `questions.noisy_gradients`, the check in
+`certificates.certificate`, the simulation in `instances.replay`, the moments in `instances.equal_curvatures` and the
+check in `instances.feasible_points`. Everything in `programs.solver`, `programs.refinement`, `certificates.search`,
+`instances.line_federations` and `instances.quadratic_clients` only proposes, in floats where that is faster: an error
+there makes an interval wider, or infinite, never wrong. No number of a solver is ever a bound.
 
 Vocabulary. A *board* is the list of evaluations of the clients' functions; a *form* is a quadratic form in unknown
 vectors plus a linear one in function values (`programs.quadratic_forms`); the *divisor* is what a metric is divided by,

@@ -60,7 +60,8 @@ def worst_case(
             numbers as `num_clients`; for "any" one for each of equally many clients; for `ClientGroups` one a group.
             Of random communication (Scaffnew, FedPD's `skip`) every history of at most 6 rounds is followed.
         clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)`, `SimilarClients(mu, L,
-            delta)`, `ClientGroups(…)` or, for "descent" and "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
+            delta)`, `ClientGroups(…)`, `PolyakLojasiewicz(mu, L)` of one client or, for "descent" and
+            "mean_gradient_norm", `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
         rounds: T >= 1; 1 for "descent". Where a bound for one round holds in every round ("lifted_distance";
             "distance" of methods without memory), it is composed, for any T.
@@ -86,7 +87,7 @@ def worst_case(
         heterogeneity: the weight of the clients' gradients in the divisor; with 0 these gradients are unbounded.
         local_solver: `Exact()`, `GradientDescent(…)` or `ToInexactness(gamma)`, which stands for any γ-inexact answer;
             by default the method's own. `SGD(steps=…, stepsize=…)` with `noise`.
-        participation: `Full()`, `Uniform(K)` or `Weighted(K)`.
+        participation: `Full()`, `Uniform(K)`, `Weighted(K)` or `Bernoulli(p)`.
         weights: a_t of the averages, divided by their sum; by default equal.
         spread: for "mean_gradient_norm", where every client has a point θ_k⁰ with ∇F_k(θ_k⁰) = 0, the weight of their
             distances in the divisor.

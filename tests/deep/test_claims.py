@@ -48,7 +48,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Stragglers, Uniform
+from fedconvex.participation import Stragglers, Uniform, Weighted
 from fedconvex.theory import feddyn, fedprox
 
 pytestmark = pytest.mark.beyond_core
@@ -100,9 +100,10 @@ class PlainTorch:
 
 
 def claim_of(statement: Any) -> Claim:
+    """The claim alone: these runs are compared with plain torch, whatever its setting is."""
     claim = statement.claim
     assert isinstance(claim, Claim)
-    return claim
+    return replace(claim, within=None)
 
 
 def drawn_in(simulated: Any) -> Iterator[list[int]]:
@@ -171,6 +172,17 @@ def test_feddyn_with_its_memories_against_plain_torch() -> None:
     assert claim_of(feddyn.equation16).on(simulated).holds is True  # h is the mean of the memories
     twin = equal(shared("h", 0), 2 * mean(memory("gradient", 0)))
     assert twin.on(simulated).holds is False
+
+
+@pytest.mark.parametrize(("options", "field"), [
+    ({}, "draws"), ({"participation": Weighted(2)}, "method"),
+    ({"participation": Weighted(2), "stragglers": fc.participation.Stragglers(Fraction(1, 2))}, "draws"),
+])  # fmt: skip
+def test_a_run_outside_of_the_setting_is_refused(options: dict[str, Any], field: str) -> None:
+    method = fc.FedDyn(alpha=ALPHA) if field == "method" else None
+    with pytest.raises(NotOnThisRun, match=field):
+        fedprox.theorem4.claim.on(run(method, rounds=1, **options))
+    assert fedprox.theorem4.claim.on(run(rounds=1, participation=Weighted(2))).holds is not False
 
 
 def test_theorem4_of_fedprox_with_given_and_with_measured_constants() -> None:

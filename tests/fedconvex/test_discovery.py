@@ -1,5 +1,6 @@
 """A folder's methods, problems, data sets, models and papers are found by reading it, without importing its modules."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 
 from fedconvex import data, local_solvers, methods, problems
 from fedconvex.deep import datasets, models
-from fedconvex.discovery import Members, final_classes, module_names, modules_that_bind, public_functions
+from fedconvex.discovery import Members, final_classes, module_names, modules_that_bind, public_functions, run_file
 from fedconvex.theory import papers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,3 +113,18 @@ def test_the_names_of_solvers_need_no_compiler() -> None:
         "import sys\nfrom fedconvex import local_solvers\nlocal_solvers.__all__\nassert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_a_users_file_is_run_as_it_is_now(tmp_path: Path) -> None:
+    """Of the same length and the same second, Python itself would run the code that it compiled before."""
+    file = tmp_path / "own.py"
+    for number in (1, 2):
+        file.write_text(f"NUMBER = {number}", "utf-8")
+        os.utime(file, (10**9, 10**9))
+        assert number == run_file(file, "own_of_a_test").NUMBER
+        del sys.modules["own_of_a_test"]
+    file.write_text("raise KeyError", "utf-8")
+    with pytest.raises(KeyError):
+        run_file(file, "own_of_a_test")
+    assert "own_of_a_test" not in sys.modules
+    assert [path.name for path in tmp_path.iterdir()] == ["own.py"]

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
+EXAMPLES = TESTS.parent / "examples"
 SKIPS = re.compile(r"pytest\.(?:skip|importorskip|xfail)\(|mark\.(?:skip|skipif|xfail)\b")
 # What each lacks; whatever the package or its tests install is no reason.
 LACKING = {
@@ -16,7 +17,7 @@ LACKING = {
     "deep/test_processes.py": "a list of a process's threads, as Linux has",
     "deep/test_runner.py": "a machine without a GPU",
     "fedconvex/commands/test_audit.py": "real data sets beside the checkout",
-    "fedconvex/conformance/adapters/test_frameworks.py": "other frameworks, in the version that findings are about",
+    "frameworks/tests/test_frameworks.py": "other frameworks, in the version that findings are about",
     "fedconvex/data/test_fedprox_synthetic.py": "the authors' data beside the checkout",
     "fedconvex/data/test_load.py": "real data sets beside the checkout",
     "fedconvex/data/test_polars.py": "polars, which no part of the package needs",
@@ -38,12 +39,12 @@ def skipping(folder: Path) -> set[str]:
 
 
 def test_tests_are_skipped_for_what_a_machine_lacks() -> None:
-    assert skipping(TESTS) - {"layers/test_skips.py"} == set(LACKING)
+    assert skipping(EXAMPLES) | skipping(TESTS) - {"layers/test_skips.py"} == set(LACKING)
 
 
 def test_nothing_is_expected_to_fail_or_skipped_for_what_the_tests_install() -> None:
     forbidden = re.compile(r"importorskip|pytest\.xfail|mark\.xfail")
-    files = [f for f in TESTS.rglob("*.py") if f.name != "test_skips.py"]
+    files = [f for folder in (TESTS, EXAMPLES) for f in folder.rglob("*.py") if f.name != "test_skips.py"]
     assert [f.name for f in files if forbidden.search(f.read_text("utf-8"))] == []
 
 

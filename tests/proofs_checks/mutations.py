@@ -16,6 +16,7 @@ from typing import Any
 import flint
 import numpy as np
 import sympy
+from altered import altered
 from source_mutations import mutated_sources
 from statement_makers import arguments
 
@@ -37,10 +38,10 @@ DIGITS = 30
 def mutants(statement: Statement) -> Iterator[tuple[str, Statement]]:
     """Every wrong version of the statement, with what is wrong with it."""
     for description, calculator in changed(statement.calculator):
-        yield description, replace(statement, calculator=calculator)
+        yield description, altered(statement, calculator=calculator)
     if statement.left is not None:
         for description, calculator in changed(statement.left):
-            yield f"left side: {description}", replace(statement, left=calculator)
+            yield f"left side: {description}", altered(statement, left=calculator)
 
 
 def changed(calculator: Calculator) -> Iterator[tuple[str, Calculator]]:

@@ -13,8 +13,7 @@ from fedconvex.theory import papers
 
 pytestmark = pytest.mark.beyond_core  # thousands of rounds are played
 
-FEDERATIONS = [3, pytest.param(100, marks=pytest.mark.slow)]
-LONG = 10_000  # seconds: `tries` ends the search
+FEDERATIONS = [3, pytest.param(200, marks=pytest.mark.slow)]
 
 
 def claimed() -> Iterator[Statement]:
@@ -43,12 +42,17 @@ def test_there_are_claims() -> None:
 def test_a_claim_holds_on_random_federations(statement: Statement, federations: int) -> None:
     claim = statement.claim
     assert claim is not None
-    for federation in islice(random_federations(statement.setting, claim), federations):
+    runs = list(islice(random_federations(statement.setting, claim), federations))
+    for federation in runs:
         found = claim.on(federation)
         assert found.holds is not False, f"{found}\n{federation}"
+    setting = statement.setting  # of ten thousand draws only one client's outcomes can be enumerated
+    alone = setting.equal_weights or setting.single_client or setting.example.get("K", 1) > 100
+    if federations >= 200 and not alone:
+        assert not all(run.problem.is_equally_weighted for run in runs)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("statement", CLAIMED, ids=lambda s: s.identifier)
 def test_a_claim_is_not_falsified(statement: Statement) -> None:
-    assert falsify(statement, LONG, tries=40, seed=1) is None
+    assert falsify(statement, tries=40, seed=1) is None

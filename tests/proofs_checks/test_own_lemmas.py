@@ -1,6 +1,7 @@
 """`fedconvex verify FILE.py`: the verdict on every lemma of a file, exit status, and files that are refused."""
 
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from fedconvex.claims.terms import free, gradient, number, parameter, square, va
 from fedconvex.commands.errors import WRONG_INPUT, run
 from fedconvex.commands.main import app
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks import falsification
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Nonnegative, Upper
 from fedconvex.proofs_checks.library import Lemma, by, concluding, lemma, with_example
@@ -46,7 +48,7 @@ FOUND = "found = lemma(convex, at_most(square(mean(gradient(x))) / (2 * L), valu
 L, x = parameter("L"), free("x")
 step = x - gradient(x) / L
 SMOOTH = ClaimSetting(signs={"L": "positive"}, curvature=(-L, L))
-SECONDS = 0.5
+TRIES = 40
 
 
 def falls(by_how_much: Any) -> Any:
@@ -57,7 +59,7 @@ def falls(by_how_much: Any) -> Any:
 def verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     """Exit status, standard output and standard error for a file with these lines."""
 
-    def once(*lines: str, options: str = f"--seconds {SECONDS}", head: str = HEAD) -> tuple[int, str, str]:
+    def once(*lines: str, options: str = f"--tries {TRIES}", head: str = HEAD) -> tuple[int, str, str]:
         file = tmp_path / "mypaper.py"
         file.write_text(head + "".join(lines), "utf-8")
         status = run(app, ["verify", str(file), *options.split()])
@@ -83,9 +85,10 @@ def test_greek_parameters_are_shown_as_letters(verified) -> None:
     head = HEAD.replace('"L"', '"alpha_0"')
     _, out, _ = verified(PROVED, head=head)
     claims = next(line for line in out.splitlines() if line.startswith("claims"))
-    assert "(1/(2 α₀)) ‖∇F_k(x)‖²" in claims
+    assert "‖∇F_k(x)‖²/(2 α₀)" in claims
     assert "alpha" not in out
-    assert [symbol_of(name) for name in ("mu", "L", "num_clients", "muon")] == [r"\mu", "L", "num_clients", "muon"]
+    symbols = [r"\mu", "L", r"\mathrm{num\_clients}", r"\mathrm{muon}"]
+    assert [symbol_of(name) for name in ("mu", "L", "num_clients", "muon")] == symbols
 
 
 def test_a_false_lemma_has_a_federation(verified) -> None:
@@ -93,6 +96,16 @@ def test_a_false_lemma_has_a_federation(verified) -> None:
     assert (status, err) == (1, "")
     assert out.startswith("too_good is REFUTED: a federation breaks it\n")
     assert "broken by\n" in out
+
+
+def test_a_limit_of_seconds_that_hides_a_federation_is_told(verified, monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = (3600 * number for number in count())
+    monkeypatch.setattr(falsification.time, "monotonic", lambda: next(hours))
+    status, out, _ = verified(REFUTED, options="--seconds 1")  # the second federation breaks it
+    assert (status, "REFUTED" in out) == (1, False)
+    assert "cut short after 1 s and 1 of 500 federations" in " ".join(out.split())
+    status, out, _ = verified(REFUTED, options="")  # no clock decides without a limit
+    assert "too_good is REFUTED" in out
 
 
 def test_a_true_lemma_with_a_wrong_proof_is_unknown(verified) -> None:
@@ -119,13 +132,13 @@ def test_no_proof_is_found_of_a_lemma_that_the_search_does_not_reach() -> None:
     """A product of lengths: true by the inequality of Cauchy and Schwarz twice, which no combination of facts gives."""
     u, v = free("u"), free("v")
     hard = lemma(ClaimSetting(), at_most(square(u) * square(v) * 2, square(u) ** 2 + square(v) ** 2))
-    result = checked("hard", hard, SECONDS)
+    result = checked("hard", hard, tries=TRIES)
     assert result.verdict is Verdict.UNKNOWN
     assert result.reason == "no proof was found; no federation breaks it"
 
 
 def test_a_false_lemma_without_proof_is_refuted() -> None:
-    result = checked("wrong", lemma(SMOOTH, falls(L)), SECONDS)
+    result = checked("wrong", lemma(SMOOTH, falls(L)), tries=TRIES)
     assert result.verdict is Verdict.REFUTED
     assert result.counterexample is not None
     assert result.counterexample.found.holds is False
@@ -137,7 +150,7 @@ def test_a_setting_without_federations_proves_nothing() -> None:
     empty = ClaimSetting(signs=signs, conditions=((number(0), ">", L + 1),), example={"L": Fraction(1)})
     claim = at_most(number(1), number(0))
     proof = Derivation((concluding(claim, by(Nonnegative(-L - 1)) + by(Nonnegative(L))),))
-    result = checked("absurd", Lemma(empty, claim, proof), SECONDS)
+    result = checked("absurd", Lemma(empty, claim, proof), tries=TRIES)
     assert result.verdict is Verdict.UNKNOWN
     assert "the example is outside the domain" in result.reason
     assert "no federation was tried" in result.reason
@@ -226,6 +239,7 @@ def test_a_file_that_does_not_exist(capsys: pytest.CaptureFixture[str], tmp_path
         ("--seconds nan", "--seconds"),
         ("--seconds inf", "--seconds"),
         ("--seconds many", "--seconds"),
+        ("--tries 0", "--tries = 0: must be an integer"),
     ],
 )
 def test_bad_options_are_refused(verified, options: str, words: str) -> None:
@@ -244,7 +258,7 @@ def test_two_files_are_verified_together(tmp_path: Path, capsys: pytest.CaptureF
     for name, lines in (("one", PROVED), ("two", WRONG_PROOF)):
         (tmp_path / f"{name}.py").write_text(HEAD + lines, "utf-8")
         names.append(str(tmp_path / f"{name}.py"))
-    assert run(app, ["verify", *names, "--seconds", str(SECONDS)]) == 1
+    assert run(app, ["verify", *names, "--tries", str(TRIES)]) == 1
     out = capsys.readouterr().out
     assert "descent is PROVED" in out
     assert "half is UNKNOWN" in out

@@ -97,7 +97,7 @@ def test_shrinking_keeps_what_is_asked() -> None:
 def test_a_bound_that_is_broken_would_be_noticed() -> None:
     broken = Tightness(lambda x: (Fraction(x[0]), Fraction(10)), (20,))
     assert broken.quotient > 1
-    assert any(happens > promised for promised, happens in neighbours(broken, 0.05))
+    assert any(happens > promised for promised, happens in neighbours(broken, 20))
 
 
 def test_an_instance_that_is_not_admissible_is_no_measurement() -> None:

@@ -1,16 +1,16 @@
 """A verdict is what the kernel, a program or the running code shows: nothing said beside them makes one better."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import pytest
+from altered import altered, with_formula
 
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks import Remarks, Result, claims, falsify, remarks, verify, verify_all
+from fedconvex.proofs_checks import Remarks, Result, claims, falsify, remarks_on, verify, verify_all
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Nonnegative, Proved, facts
 from fedconvex.proofs_checks.readings import UNDECIDED, Reading
@@ -30,7 +30,6 @@ MISPRINT = FailingLine("2 ≤ 1", "printed", "(3)", number(2), "<=", number(1), 
 REFUTES = Witness("2 is more than 1", "left, right = 2, 1")
 REFUTES_NOTHING = Witness("1 is more than 2", "left, right = 1, 2")
 FROM_NOTHING = Derivation((Combine(number(0), number(1), facts((1, Nonnegative(number(1))))),))
-Verifying = Callable[..., Result]
 
 
 def half(*, gamma: Any, client_gradient: Any) -> Any:
@@ -45,29 +44,20 @@ def of_floats(*, gamma: Any, client_gradient: Any) -> Any:
     return float(gamma) * client_gradient
 
 
-def with_formula(formula: Callable[..., Any]) -> Statement:
-    return replace(OF, calculator=replace(OF.calculator, formula=formula))
-
-
-@pytest.fixture
-def verified(monkeypatch: pytest.MonkeyPatch) -> Verifying:
+def verified(proof: Any = "its own", of: Statement = OF, **said: Any) -> Result:
     """The result for (3) of FedProx, with other remarks, and with its proof, another one or none."""
-
-    def result(proof: Any = "its own", of: Statement = OF, **said: Any) -> Result:
-        monkeypatch.setitem(remarks._REMARKS, of.identifier, lambda _: Remarks(**said))
-        if proof is None:
-            monkeypatch.delitem(claims._BUILDERS, of.identifier, raising=False)
-        elif proof != "its own":
-            monkeypatch.setitem(claims._BUILDERS, of.identifier, lambda claim: proof)
-        return verify(replace(of))  # a statement that nobody has verified yet
-
-    return result
+    made = replace(of)  # a statement that nobody has verified yet
+    remarks_on(made)(lambda _: Remarks(**said))
+    builder = claims.builder_of(of) if proof == "its own" else None if proof is None else lambda claim: proof
+    if builder is not None:
+        claims.proof_of(made)(builder)
+    return verify(made)
 
 
 # ---- what decides
 
 
-def test_what_the_kernel_replays_is_proved(verified: Verifying) -> None:
+def test_what_the_kernel_replays_is_proved() -> None:
     found = verified()
     assert found.verdict is Verdict.PROVED
     assert found.theorem is not None
@@ -94,7 +84,7 @@ def test_what_the_kernel_replays_is_proved(verified: Verifying) -> None:
     ({"refutation": REFUTES}, "its own", Verdict.UNKNOWN, "it is proved, and a counterexample is given"),
     ({"refutation": REFUTES_NOTHING}, "its own", Verdict.UNKNOWN, "it is proved, and a counterexample is given"),
 ])  # fmt: skip
-def test_the_verdict(verified: Verifying, said: Any, proof: Any, verdict: Verdict, reason: str) -> None:
+def test_the_verdict(said: Any, proof: Any, verdict: Verdict, reason: str) -> None:
     found = verified(proof, **said)
     assert found.verdict is verdict
     assert reason in found.reason
@@ -103,7 +93,7 @@ def test_the_verdict(verified: Verifying, said: Any, proof: Any, verdict: Verdic
 
 
 @pytest.mark.parametrize("said", [{}, {"notes": "it holds"}, {"reading": Reading("true", "as printed")}])
-def test_no_remark_makes_an_unproved_statement_hold(verified: Verifying, said: Any) -> None:
+def test_no_remark_makes_an_unproved_statement_hold(said: Any) -> None:
     found = verified(None, **said)
     assert (found.verdict, found.as_printed, found.holds) == (Verdict.UNKNOWN, UNDECIDED, UNDECIDED)
 
@@ -115,7 +105,7 @@ def test_no_remark_makes_an_unproved_statement_hold(verified: Verifying, said: A
     {"refutation": REFUTES}, {"refutation": REFUTES, "compared": (AGREES,)}, {"breaks": lambda: None},
 ])  # fmt: skip
 @pytest.mark.parametrize("of", [OF, fedprox.definition1], ids=["a claim", "no claim"])
-def test_a_program_alone_refutes_nothing(verified: Verifying, of: Statement, said: Any) -> None:
+def test_a_program_alone_refutes_nothing(of: Statement, said: Any) -> None:
     """Its two numbers may be any."""
     if of.claim is not None and "breaks" in said:
         return
@@ -127,24 +117,24 @@ def test_a_program_alone_refutes_nothing(verified: Verifying, of: Statement, sai
 @pytest.fixture(scope="module")
 def federation() -> ExactFederation:
     """In which answers are more than half as inexact as (3) allows."""
-    found = falsify(with_formula(half), 60, tries=200)
+    found = falsify(with_formula(OF, half), tries=200)
     assert found is not None
     return found.federation
 
 
-def test_a_federation_refutes_the_claim_that_it_breaks(verified: Verifying, federation: ExactFederation) -> None:
-    found = verified(None, with_formula(half), breaks=lambda: federation)
+def test_a_federation_refutes_the_claim_that_it_breaks(federation: ExactFederation) -> None:
+    found = verified(None, with_formula(OF, half), breaks=lambda: federation)
     assert found.verdict is Verdict.REFUTED
     assert "a federation of its setting breaks its claim" in found.reason
-    both = verified(None, with_formula(half), breaks=lambda: federation, refutation=REFUTES)
+    both = verified(None, with_formula(OF, half), breaks=lambda: federation, refutation=REFUTES)
     assert both.verdict is Verdict.REFUTED
     assert "2 > 1" in both.reason
 
 
-def test_a_federation_refutes_nothing_else(verified: Verifying, federation: ExactFederation) -> None:
+def test_a_federation_refutes_nothing_else(federation: ExactFederation) -> None:
     """Not the right formula, nor another setting, nor beside a program that shows nothing, nor what is proved."""
-    wrong = with_formula(half)
-    exact = replace(wrong, assumptions=(*wrong.assumptions, Given(Condition("gamma", "<=", 0))))
+    wrong = with_formula(OF, half)
+    exact = altered(wrong, assumptions=(*wrong.assumptions, Given(Condition("gamma", "<=", 0))))
     for of, said, reason in (
         (OF, {}, "does not break the claim"),
         (exact, {}, "is not in the statement's setting"),
@@ -154,14 +144,14 @@ def test_a_federation_refutes_nothing_else(verified: Verifying, federation: Exac
         assert (found.verdict, reason in found.reason) == (Verdict.UNKNOWN, True), found.reason
 
 
-def test_what_is_proved_is_not_refuted_at_once(verified: Verifying, federation: ExactFederation) -> None:
+def test_what_is_proved_is_not_refuted_at_once(federation: ExactFederation) -> None:
     found = verified(breaks=lambda: federation)
     assert found.verdict is Verdict.UNKNOWN
     assert "it is proved, and a counterexample is given" in found.reason
 
 
-def test_an_undecided_correction_is_not_said_to_hold(verified: Verifying, federation: ExactFederation) -> None:
-    said = {"breaks": lambda: federation, "of": with_formula(half)}
+def test_an_undecided_correction_is_not_said_to_hold(federation: ExactFederation) -> None:
+    said = {"breaks": lambda: federation, "of": with_formula(OF, half)}
     assert verified(None, corrected="fedprox.equation6", **said).holds == "the corrected statement fedprox.equation6"
     assert verified(None, corrected="fedprox.definition1", **said).holds == UNDECIDED  # which is compared only
 
@@ -169,28 +159,34 @@ def test_an_undecided_correction_is_not_said_to_hold(verified: Verifying, federa
 # ---- a proof is of the statement's own formula
 
 
-@pytest.mark.parametrize("formula", [half, twice, of_floats])
+def test_a_formula_of_floats_is_another_one_than_that_of_terms() -> None:
+    with pytest.raises(InvalidInput, match="cannot be called with terms"):
+        verify(with_formula(OF, of_floats))
+
+
+@pytest.mark.parametrize("formula", [half, twice])
 def test_another_formula_is_not_what_was_proved(formula: Any) -> None:
-    results = list(verify_all([OF, with_formula(formula), OF]))
+    results = list(verify_all([OF, with_formula(OF, formula), OF]))
     assert [found.verdict for found in results] == [Verdict.PROVED, Verdict.UNKNOWN, Verdict.PROVED]
     assert "the kernel refuses its proof" in results[1].reason
     assert results[1].theorem is None
 
 
 def test_a_weaker_setting_is_not_what_was_proved() -> None:
-    assert verify(replace(OF, assumptions=OF.assumptions[:0])).verdict is Verdict.UNKNOWN
+    assert verify(altered(OF, assumptions=OF.assumptions[:0])).verdict is Verdict.UNKNOWN
 
 
-def test_a_proof_that_cites_itself_is_refused(verified: Verifying) -> None:
+def test_a_proof_that_cites_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = OF.claim
     assert claim is not None
     line = Combine(claim.left, claim.right, facts((1, Proved(OF.identifier))), relation=claim.relation)
-    found = verified(Derivation((line,)))
+    monkeypatch.setitem(claims._BUILDERS, OF, lambda claim: Derivation((line,)))
+    found = verified()
     assert found.verdict is Verdict.UNKNOWN
     assert "rests on itself" in found.reason
 
 
-def test_a_proof_that_cites_a_statement_without_one_is_refused(verified: Verifying) -> None:
+def test_a_proof_that_cites_a_statement_without_one_is_refused() -> None:
     claim = OF.claim
     assert claim is not None
     line = Combine(claim.left, claim.right, facts((1, Proved("fedprox.definition1"))), relation=claim.relation)
@@ -223,7 +219,7 @@ def test_a_rate_is_proved_by_cases_with_its_own_formulas(statement: Statement) -
         rates = formula(**values)
         return type(rates)(rates[0] / values["T"], *rates[1:])
 
-    changed = replace(statement, calculator=replace(statement.calculator, formula=faster))
+    changed = with_formula(statement, faster)
     assert verify(changed).verdict is Verdict.UNKNOWN
     assert "another formula" in verify(changed).reason
     assert verify(replace(statement, parts=statement.parts[:2])).verdict is Verdict.UNKNOWN

@@ -41,18 +41,6 @@ def bounded_dissimilarity(dissimilarities: Sequence[Any]) -> Any:
     return max(dissimilarities)
 
 
-def rho(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
-    mubar = mu - L_minus
-    return (
-        mpf(1) / mu
-        - gamma * B / mu
-        - B * (1 + gamma) * sqrt(2) / (mubar * sqrt(K))
-        - L * B * (1 + gamma) / (mubar * mu)
-        - L * (1 + gamma) ** 2 * B**2 / (2 * mubar**2)
-        - L * B**2 * (1 + gamma) ** 2 / (mubar**2 * K) * (2 * sqrt(2 * K) + 2)
-    )
-
-
 def rho_terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
     mubar = mu - L_minus
     return (
@@ -63,6 +51,10 @@ def rho_terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tupl
         -(L * (1 + gamma) ** 2 * B**2) / (2 * mubar**2),
         -(L * B**2 * (1 + gamma) ** 2) / (mubar**2 * K) * (2 * sqrt(2 * K) + 2),
     )
+
+
+def rho(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    return total(rho_terms(mu, L, L_minus, B, gamma, K))
 
 
 def necessary_margins(B: Any, gamma: Any, K: Any) -> tuple[Any, Any]:
@@ -87,16 +79,7 @@ def sgd_like_iterations(L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
 
 def rho_variable(mu: Any, L: Any, L_minus: Any, B: Any, gammas: Sequence[Any], K: Any) -> Any:
     # Printed gamma^t in the formula and gamma_t in the definition: the same maximum over the devices of S_t.
-    gamma = max(gammas)
-    mubar = mu - L_minus
-    return (
-        mpf(1) / mu
-        - gamma * B / mu
-        - B * (1 + gamma) * sqrt(2) / (mubar * sqrt(K))
-        - L * B * (1 + gamma) / (mubar * mu)
-        - L * (1 + gamma) ** 2 * B**2 / (2 * mubar**2)
-        - L * B**2 * (1 + gamma) ** 2 / (mubar**2 * K) * (2 * sqrt(2 * K) + 2)
-    )
+    return rho(mu, L, L_minus, B, max(gammas), K)
 
 
 def dissimilarity_from_variance(sigma2: Any, epsilon: Any) -> Any:

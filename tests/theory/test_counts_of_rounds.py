@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.statements import at_terms
+from fedconvex.claims.agreement import at_terms
 from fedconvex.claims.terms import IllFormed, Number, named, parameter
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import accuracy_at, within

@@ -7,7 +7,7 @@ paper it is an inexactness.
 from dataclasses import replace
 from typing import Any
 
-from fedconvex.claims.terms import value
+from fedconvex.claims.terms import answers, value
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -33,10 +33,10 @@ PAPER = Paper(
     reference="Acar et al.: Federated Learning Based on Dynamic Regularization (ICLR 2021)",
     convention="l = (1/m) sum_k L_k, a plain mean; with weights, L_k is num_clients * weights[k] times the client's",
     letters=Letters(
-        before="t-1", after="t", rounds=r"\sum_{t=1}^T", sums_of_powers={"r": "R"}, server=r"\theta^@",
+        before=-1, sums_of_powers={"r": "R"}, server=r"\theta^@",
         shared={"h": "h^@"}, memory={"gradient": r"\nabla L_k(\theta_k^@)", "h": "h_k^@"}, last_answers=r"\theta_k^@",
         answers=r"\tilde\theta_k^@", solutions=r"\tilde\theta_k^@", residuals="e_k^@", minimiser=r"\theta_*",
-        function="L_k", objective=r"\ell", mean=r"\frac{1}{m}\sum_k", drawn=r"\frac{1}{P}\sum_{k\in P_t}",
+        function="L_k", objective=r"\ell", mean=r"\frac{1}{m}\sum_k", drawn=r"\frac{1}{P}\sum_{k\in P_@}",
         expectation="E",
     ),
     printed=PRINTED,
@@ -118,7 +118,7 @@ PAPER = Paper(
         "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square",
             means=vectors.first_memory_error,
         ),
-        "count": Parameter("n", "how many vectors", least=1, integer=True),
+        "count": Parameter("m", "how many vectors, one for each device", least=1, integer=True),
         "total": Parameter(
             r"\sum_j\|v_j\|^2", "Σ‖v_j‖², the sum of their squared norms", least=0, means=vectors.sum_of_squares,
         ),
@@ -164,7 +164,7 @@ PAPER = Paper(
         ),
         "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR, means=vectors.server_state),
         "theta": Parameter(
-            r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR, means=vectors.devices_answer,
+            r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR, means=answers,
         ),
         "server": Parameter(
             r"\theta^{t-1}", "the server's point", LENGTH, shape=Shape.VECTOR, means=vectors.server_point,

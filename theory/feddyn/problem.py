@@ -77,7 +77,7 @@ def _mean_square(*, L: Real, mean_square: Real) -> Any:
 
 @PAPER.statement(
     "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
-    redefines=meaning(gap=(r"\ell(x)-\ell(x_*)", value(x) - value(minimiser))),
+    redefines=meaning(gap=(r"(\ell(x)-\ell(x_*))", value(x) - value(minimiser))),
 )  # fmt: skip
 def gradient_difference_bound(*, gap: Real) -> Any:
     """For convex smooth functions (1/(2Lm))Σ_k‖∇L_k(x) − ∇L_k(x_*)‖² ≤ ℓ(x) − ℓ(x_*)."""

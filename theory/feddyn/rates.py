@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import number, parameter
 from fedconvex.statements.assumptions import Smooth
-from fedconvex.statements.functions import named
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn import vectors
@@ -15,6 +12,7 @@ from fedconvex.theory.feddyn.theorems import (
     GROWTH,
     MEAN_GAP,
     MEAN_GRADIENT,
+    ONE_GRADIENT_GROWTH,
     WEIGHTED_GAP,
     beta_of_one_gradient_rates,
     beta_of_rates,
@@ -24,13 +22,11 @@ from fedconvex.theory.feddyn.theorems import (
 )
 from fedconvex.types import Real
 
-ONE_GRADIENT_GROWTH = named("r", 1 + parameter("mu") / (3 * parameter("alpha")))
-
 
 @PAPER.statement(
     "Theorem 1, strongly convex", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, Smooth(), ORDERED, *CASES[0]),
-    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
+    states=vectors.gap_of_weighted_mean(GROWTH),
 )  # fmt: skip
 def strongly_convex_rate_bound(
     *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
@@ -41,13 +37,13 @@ def strongly_convex_rate_bound(
     """
     drawn = {"num_clients": num_clients, "num_active": num_active}
     beta = beta_of_rates(L=L, mu=mu, **drawn)
-    return 1240 * strongly_convex_rate(T=T, D0=D0, G=G, beta=beta, r=named("r", 1 + mu / beta), **drawn) / 3
+    return 1240 * strongly_convex_rate(T=T, D0=D0, G=G, beta=beta, r=1 + mu / beta, **drawn) / 3
 
 
 @PAPER.statement(
     "Theorem 1, convex", ClaimType.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, Smooth(), *CASES[1]),
-    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
+    states=vectors.gap_of_mean,
 )  # fmt: skip
 def convex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """Theorem 1 for convex devices, α = 30L√(m/P), with the constant 300: Theorem 2 at this α."""
@@ -56,7 +52,7 @@ def convex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, 
 
 @PAPER.statement(
     "Theorem 1, nonconvex", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
-    assumes=(*FEDDYN, Smooth(), *CASES[2]), states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
+    assumes=(*FEDDYN, Smooth(), *CASES[2]), states=vectors.mean_square_gradient,
 )  # fmt: skip
 def nonconvex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real) -> Any:
     """Theorem 1 for smooth devices, α = 30L m/P, with the constant 90: Theorem 4 at this α.
@@ -69,7 +65,7 @@ def nonconvex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Rea
 @PAPER.statement(
     "Theorem 5, strongly convex", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*ONE_GRADIENT, Smooth(), ORDERED, *ONE_GRADIENT_CASES[0]),
-    states=lambda bound: at_most(vectors.mean_gap(ONE_GRADIENT_GROWTH), bound, rounds="T"),
+    states=vectors.gap_of_weighted_mean(ONE_GRADIENT_GROWTH),
 )  # fmt: skip
 def one_gradient_strongly_convex_rate_bound(
     *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
@@ -80,13 +76,13 @@ def one_gradient_strongly_convex_rate_bound(
     """
     drawn = {"num_clients": num_clients, "num_active": num_active}
     beta = beta_of_one_gradient_rates(L=L, mu=mu, **drawn)
-    return 151 * strongly_convex_rate(T=T, D0=D0, G=G, beta=beta, r=named("r", 1 + mu / (3 * beta)), **drawn) / 15
+    return 151 * strongly_convex_rate(T=T, D0=D0, G=G, beta=beta, r=1 + mu / (3 * beta), **drawn) / 15
 
 
 @PAPER.statement(
     "Theorem 5, convex", ClaimType.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
     assumes=(*ONE_GRADIENT, Smooth(), *ONE_GRADIENT_CASES[1]),
-    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
+    states=vectors.gap_of_mean,
 )  # fmt: skip
 def one_gradient_convex_rate_bound(*, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """Theorem 5 for convex devices, α = 50L√(m/P), with the constant 50: (18) with μ = 0 at this α."""
@@ -96,7 +92,7 @@ def one_gradient_convex_rate_bound(*, L: Real, num_clients: Real, num_active: Re
 @PAPER.statement(
     "Theorem 5, nonconvex", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
     assumes=(*ONE_GRADIENT, Smooth(), *ONE_GRADIENT_CASES[2]),
-    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
+    states=vectors.mean_square_gradient,
 )  # fmt: skip
 def one_gradient_nonconvex_rate_bound(
     *, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real

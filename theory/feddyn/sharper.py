@@ -7,8 +7,6 @@ and θ_* replaces Lemmas 4 and 5. The squared gradients in it bound everything t
 
 from typing import Any, NamedTuple
 
-from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import number
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import geometric_sum, maximum, named
 from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
@@ -104,7 +102,7 @@ def lemma1_sharper(
 @PAPER.statement(
     "Theorem 2, sharper", ClaimType.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
-    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
+    states=vectors.gap_of_mean,
 )  # fmt: skip
 def convex_bound_sharper(
     *, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
@@ -146,16 +144,16 @@ def lemma8_sharper(
 @PAPER.statement(
     "Theorem 3, sharper", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
+    states=vectors.gap_of_weighted_mean(GROWTH),
 )  # fmt: skip
 def strongly_convex_bound_sharper(
     *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
 ) -> Any:
-    """For strongly convex devices and α ≥ max(5(m/P)μ, 30L): (1/R)(α² D0 + 2(m/P)e G)/(2(α − 4μ)).
+    """For strongly convex devices and α ≥ max(5(m/P)μ, 30L): (1/S)(α² D0 + 2(m/P)e G)/(2(α − 4μ)).
 
-    R = Σ_{t<T} r^t, r = 1 + μ/α, e = (m − P)/(P(m − 1)) + L/α. Theorem 3 has 20α, 400(m/P)/α, and 1/r^{T−1} for 1/R.
+    S = Σ_{t<T} r^t, r = 1 + μ/α, e = (m − P)/(P(m − 1)) + L/α. Theorem 3 has 20α, 400(m/P)/α, and 1/r^{T−1} for 1/S.
     """
     c = sharper_strongly_convex_constants.formula(
         alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
     )
-    return (D0 + c.kappa * G) / (c.kappa0 * named("R", geometric_sum(mu / alpha, T)))
+    return (D0 + c.kappa * G) / (c.kappa0 * named("S", geometric_sum(mu / alpha, T)))

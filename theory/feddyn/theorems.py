@@ -6,8 +6,7 @@ rounds.
 
 from typing import Any, NamedTuple
 
-from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import number, parameter
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.functions import maximum, named, power, sqrt
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
@@ -33,6 +32,7 @@ WEIGHTED_GAP = r"E\,\ell\left(\frac{1}{R}\sum_{t=0}^{T-1}r^t\gamma^t\right)-\ell
 MEAN_GRADIENT = r"E\,\frac{1}{T}\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
 
 GROWTH = named("r", 1 + parameter("mu") / parameter("alpha"))
+ONE_GRADIENT_GROWTH = named("r", 1 + parameter("mu") / (3 * parameter("alpha")))
 
 
 class Rates(NamedTuple):
@@ -95,6 +95,7 @@ def beta_of_one_gradient_rates(*, L: Real, mu: Real, num_clients: Real, num_acti
     "Theorem 1", ClaimType.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), cases=CASES,
     parts=("Theorem 1, strongly convex", "Theorem 1, convex", "Theorem 1, nonconvex"),
+    states=(vectors.gap_of_weighted_mean(GROWTH), vectors.gap_of_mean, vectors.mean_square_gradient),
 )  # fmt: skip
 def rates(
     *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real, delta: Real, spread: Real
@@ -115,7 +116,7 @@ def rates(
     symbol=MEAN_GAP,
     units=VALUE,
     assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
+    states=vectors.gap_of_mean,
 )
 def convex_bound(*, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real) -> Any:
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
@@ -131,7 +132,7 @@ def convex_bound(*, alpha: Real, L: Real, num_clients: Real, num_active: Real, T
 @PAPER.statement(
     "Theorem 3", ClaimType.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
+    states=vectors.gap_of_weighted_mean(GROWTH),
 )  # fmt: skip
 def strongly_convex_bound(
     *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
@@ -146,7 +147,7 @@ def strongly_convex_bound(
 @PAPER.statement(
     "Theorem 3, other reading", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
+    states=vectors.gap_of_weighted_mean(GROWTH),
 )  # fmt: skip
 def strongly_convex_bound_read_otherwise(
     *, alpha: Real, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real
@@ -163,7 +164,7 @@ def strongly_convex_bound_read_otherwise(
 @PAPER.statement(
     "Theorem 4", ClaimType.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
-    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
+    states=vectors.mean_square_gradient,
 )  # fmt: skip
 def nonconvex_bound(
     *, alpha: Real, L: Real, num_clients: Real, num_active: Real, T: Real, delta: Real, spread: Real
@@ -180,6 +181,7 @@ def nonconvex_bound(
     "Theorem 5", ClaimType.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED),
     cases=ONE_GRADIENT_CASES, parts=("Theorem 5, strongly convex", "Theorem 5, convex", "Theorem 5, nonconvex"),
+    states=(vectors.gap_of_weighted_mean(ONE_GRADIENT_GROWTH), vectors.gap_of_mean, vectors.mean_square_gradient),
 )  # fmt: skip
 def one_gradient_rates(
     *, L: Real, mu: Real, num_clients: Real, num_active: Real, T: Real, D0: Real, G: Real, delta: Real, spread: Real

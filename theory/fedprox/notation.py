@@ -24,7 +24,8 @@ PAPER = Paper(
     convention="f = sum_k p_k F_k, a mean with weights p_k; E_k is the mean with these weights",
     letters=Letters(
         server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
-        minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
+        minimiser="w^*", expectation=r"\mathbb{E}_{S_{@-1}}", drawn=r"\frac{1}{K}\sum_{k\in S_{@-1}}",
+        free={"next": "w^{@+1}"},
     ),
     printed=PRINTED,
     notation={

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fedconvex.claims.claim import at_most
-from fedconvex.claims.terms import number, parameter
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import (
     BoundedNegativeCurvature,
     BoundedVariance,
@@ -157,7 +157,7 @@ def necessary_margins(*, B: Real, gamma: Real, K: Real) -> Margins:
         SampledIID(),
         Condition("rho", "<=", _rho),
     ),
-    states=vectors.accurate_after(lambda delta, epsilon: delta / (parameter("rho") * epsilon)),
+    states=vectors.accurate_after,
 )  # fmt: skip
 def iterations(*, delta: Real, rho: Real, epsilon: Real) -> Any:
     """The rounds after which the mean of ‖∇f(w^t)‖² is at most ε: the least integer T ≥ 1 with T ≥ Δ/(ρε).
@@ -199,13 +199,11 @@ def _sgd_like(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     "Remark 8", ClaimType.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID(),
+        Condition("L", ">", 0),
         Condition("K", ">=", lambda sigma2, epsilon: 4 * (1 + sigma2 / epsilon)),
         ProximalWeight(lambda L, sigma2, epsilon: 6 * L * (1 + sigma2 / epsilon)),
     ),
-    states=vectors.accurate_after(
-        lambda delta, epsilon: 24 * _sgd_like(delta=delta, epsilon=epsilon, **vectors.named_parameters("L", "sigma2")),
-        (parameter("L"), ">", number(0)),
-    ),
+    states=lambda rounds: vectors.accurate_after(24 * rounds),
 )  # fmt: skip
 def sgd_like_iterations(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
     """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.

@@ -168,9 +168,7 @@ def _rounds(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
 
 @PAPER.statement(
     "Remark 8, sharper", ClaimType.UPPER, symbol="T", relation=r"\ge", units=NUMBER, ours=True,
-    states=vectors.accurate_after(
-        lambda delta, epsilon: _rounds(delta=delta, epsilon=epsilon, **vectors.named_parameters("L", "sigma2"))
-    ),
+    states=vectors.accurate_after,
     assumes=(
         *EXACT, BoundedVarianceEverywhere(), SampledIID(), Condition("L", ">", 0),
         ProximalWeight(lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),

@@ -29,13 +29,13 @@ from fedconvex.claims.terms import (
 here = server(0)
 clients_gradients = gradient(here)
 slope = mean(clients_gradients)  # ∇f(w^t)
-average = named(r"\bar w^{t+1}", mean(answers))
+average = named(r"\bar w^@", mean(answers))
 mean_step = average - here
 moves = answers - here
 errors = solutions - answers
 deviation = expected(square(server(1) - average))
 # Where the paper has the local Lipschitz constant L₀ between w̄ and w⁺, claims have the bound on it that follows (9).
-any_next = free("w^{t+1}")  # any point, so that of any draw
+any_next = free("next")  # any point, so that of any draw
 
 
 def lipschitz(next_point: Vector) -> Any:
@@ -43,12 +43,12 @@ def lipschitz(next_point: Vector) -> Any:
     return named("L_0", norm(slope) + parameter("L") * (norm(mean_step) + norm(next_point - here)))
 
 
-sampling_error = named("Q_t", expected(lipschitz(server(1)) * norm(server(1) - average)))
+sampling_error = named("Q_{@-1}", expected(lipschitz(server(1)) * norm(server(1) - average)))
 
 
 def drift(weight: Any) -> Vector:
     """M = −μ(w̄ − w) − ∇f(w), how far the mean step is from a gradient step of size 1/μ."""
-    return named("M_{t+1}", -weight * mean_step - slope)  # type: ignore[no-any-return]
+    return named("M_@", -weight * mean_step - slope)  # type: ignore[no-any-return]
 
 
 def of_each(left: Any) -> Callable[[Any], Claim]:
@@ -81,16 +81,15 @@ def theorem4(rho: Callable[..., Any]) -> Any:
     return named(r"\rho", rho(**named_parameters("mu", "L", "L_minus", "B", "gamma", "K")))
 
 
-def for_every_weight(claim: Callable[[Any], Claim]) -> Conditional:
+def for_every_weight(claim: Callable[[Any], Claim]) -> Callable[[Any], Conditional]:
     """A claim about parameters, for every μ > L₋."""
-    return Conditional(claim, ((parameter("mu"), ">", parameter("L_minus")),))
+    return lambda value: Conditional(claim(value), ((parameter("mu"), ">", parameter("L_minus")),))
 
 
-def accurate_after(rounds: Callable[..., Any], *conditions: Any) -> Conditional:
-    """The mean of the E‖∇f(w^t)‖² over the rounds t < T is at most ε for T ≥ the formula, at Δ and ε."""
-    delta, epsilon, T = named_parameters("delta", "epsilon", "T").values()
-    claim = at_most(mean_of_rounds(square(slope)), epsilon, rounds="T")
-    return Conditional(claim, ((T, ">=", rounds(delta=delta, epsilon=epsilon)), *conditions))
+def accurate_after(rounds: Any) -> Conditional:
+    """The mean of the E‖∇f(w^t)‖² over the rounds t < T is at most ε for T ≥ these rounds."""
+    claim = at_most(mean_of_rounds(square(slope)), parameter("epsilon"), rounds="T")
+    return Conditional(claim, ((parameter("T"), ">=", rounds),))
 
 
 def named_parameters(*names: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def gradient_map(*, x: Real, stepsize: Real, gradient: Real) -> Any:
 
 @PAPER.statement(
     "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
-    states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
+    states=server(1), redefines=about(points=named("x_#^{(@-1/2)}", answers)),
 )  # fmt: skip
 def fedgd_round(*, points: Reals | Vectors) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
@@ -77,7 +77,7 @@ def fedgd_residual(*, gradients: Reals | Vectors) -> Any:
 
 @PAPER.statement(
     "Equation (6)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
-    assumes=FEDPROX, states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
+    assumes=FEDPROX, states=server(1), redefines=about(points=named("x_#^{(@-1/2)}", answers)),
 )  # fmt: skip
 def fedprox_round(*, points: Reals | Vectors) -> Any:
     """One round of FedProx, exact: the plain mean of the proximal points prox_{s f_j}(x); μ = 1/s."""

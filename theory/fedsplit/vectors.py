@@ -33,17 +33,15 @@ from fedconvex.claims.terms import (
     value,
 )
 
-SYMBOLS = ("z_j^{(t)}", "z_j^{(t+1)}")
-
 
 def fixed_point(stepsize: Any) -> Any:
     """z*, for proximal steps of this stepsize."""
-    return named("z_j^*", minimiser - stepsize * gradient(minimiser))
+    return named("z_#^*", minimiser - stepsize * gradient(minimiser))
 
 
 def away(time: int, stepsize: Any) -> Any:
     """z − z*, before (0) or after (1) the round."""
-    return named(SYMBOLS[time], memory("z", time)) - fixed_point(stepsize)
+    return memory("z", time) - fixed_point(stepsize)
 
 
 # Theorem 1 has s = 1/√(ℓ_*L^*), with L^* = κℓ_*.
@@ -52,13 +50,13 @@ matched_stepsize = 1 / (parameter("mu") * parameter("kappa").sqrt())
 
 def first_distance(stepsize: Any) -> Any:
     """‖z^(1) − z*‖ over all clients: √m times the root mean square."""
-    return named(r"\|z^{(1)}-z^*\|", parameter("num_clients").sqrt() * norm(away(0, stepsize)))
+    return parameter("num_clients").sqrt() * norm(away(0, stepsize))
 
 
 # x_j^(t), the point of the proximal step: 2x^(t) − z_j^(t) in Algorithm 1; any point that gradient steps come from
-SUBPROBLEM_CENTER: Vector = named("x_j^{(t)}", 2 * server(0) - memory("z", 0))
-ON_THE_WAY: Vector = named("u^{(t)}", family("u"))  # t counts the steps
-STEP = named("u^{(t+1)}", local_step(ON_THE_WAY))
+SUBPROBLEM_CENTER: Vector = named("x_#^{(@)}", 2 * server(0) - memory("z", 0))
+ON_THE_WAY = family("u")  # u^(t), where t counts the steps
+STEP = local_step(ON_THE_WAY)
 # ‖x_j^(t) − prox_{sf_j}(x_j^(t))‖ of each client
 start_distance = norm(SUBPROBLEM_CENTER - solutions)
 
@@ -72,11 +70,8 @@ def error_of_each(bound: Any) -> Claim:
 _anchor, _weight = shared("anchor", 0), parameter("regularizer")
 REGULARIZED_MINIMISER: Vector = named(r"x_\lambda^*", proximal(_weight, _anchor))
 _slope = gradient(REGULARIZED_MINIMISER) + _weight * (REGULARIZED_MINIMISER - _anchor)
-REGULARIZED_FIXED_POINT: Vector = named(r"z_{\lambda,j}^*", REGULARIZED_MINIMISER - parameter("stepsize") * _slope)
-first_regularized_distance = named(
-    r"\|z^{(1)}-z_\lambda^*\|",
-    parameter("num_clients").sqrt() * norm(named(SYMBOLS[0], memory("z", 0)) - REGULARIZED_FIXED_POINT),
-)
+REGULARIZED_FIXED_POINT: Vector = named(r"z_{\lambda,#}^*", REGULARIZED_MINIMISER - parameter("stepsize") * _slope)
+first_regularized_distance = parameter("num_clients").sqrt() * norm(memory("z", 0) - REGULARIZED_FIXED_POINT)
 first_squared_distance = square(server(0) - minimiser)
 
 
@@ -203,7 +198,7 @@ def orthogonal_to_consensus(sum_of_blocks: Vector) -> Claim:
 
 
 # Points of the product space, with one block for each client, and x^(1).
-BLOCKS, OTHER_BLOCKS, START = family("z"), family("y"), free("x^{(1)}")
+BLOCKS, OTHER_BLOCKS, START = family("z"), family("y"), free("anchor")
 
 
 def strongly_convex(at_z: Number) -> Claim:

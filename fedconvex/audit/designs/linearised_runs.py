@@ -64,7 +64,7 @@ class LinearisedRuns:
 
     def are_needed(self, design: DesignedMethod) -> bool:
         """Whether the rounds of a design on the model say little about a run on the problem."""
-        if isinstance(self.model.problem, QuadraticProblem) or not design.method.linear:
+        if isinstance(self.model.problem, QuadraticProblem):
             return False
         if not has_floor(design.method):  # the start may excite slow modes on the model alone
             return design.rounds is not None and not (self.is_costly and design.rounds > SHORT)

@@ -7,13 +7,10 @@ from math import inf
 
 import numpy as np
 
-from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import float_array
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import DIVERGED, ReachedTarget, fraction
-from fedconvex.audit.designs.spectral_clients import SpectralClients, SpectralSteps
+from fedconvex.audit.designs.spectral_clients import spectral
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
 from fedconvex.runs.rounds import Rounds
@@ -59,23 +56,9 @@ class ParallelTrials:
     @property
     def rounds(self) -> Rounds:
         """The method's rounds, with a column for each of the parameters."""
-        method, d = self.methods[0], len(self.model.start)
-        factors = method.scale(self.model.problem)
-        scale = np.ones(len(self.model.hessians)) if factors is None else float_array(np.array(factors, dtype=object))
-        eigenvalues, vectors = self.model.spectra
-        arithmetic = arithmetics.get("float")
-        gradients = scale[:, None] * self.model.gradients
-        clients = SpectralClients(arithmetic, scale[:, None] * eigenvalues, vectors, gradients, len(self.methods))
-        return Rounds(_with_columns(self.methods, d), self._solver, self.model.problem, clients, arithmetic)
-
-    @property
-    def _solver(self) -> LocalSolver:
-        if not isinstance(self.solvers[0], GradientDescent):
-            return self.solvers[0]
-        solvers = [solver for solver in self.solvers if isinstance(solver, GradientDescent)]
-        return SpectralSteps(
-            np.array([solver.steps for solver in solvers]), np.array([float(solver.stepsize) for solver in solvers])
-        )
+        clients = self.model.clients(self.methods[0], np.ones(len(self.methods)))
+        columns = _with_columns(self.methods, len(self.model.start))
+        return Rounds(columns, spectral(self.solvers), self.model.problem, clients, clients.arithmetic)
 
 
 def _with_columns(methods: Sequence[Method], d: int) -> Method:

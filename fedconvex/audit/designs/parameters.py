@@ -11,7 +11,7 @@ Each stepsize or weight is searched on a logarithmic grid, then between its best
 more rounds than the best one before, so that poor parameters cost little.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Literal, TypeVar
@@ -35,6 +35,8 @@ MARGIN = 10.0  # the search goes this far beyond the curvatures
 SECANTS = 40  # steps to the first admissible parameter
 NARROW, AIM = 1.001, 3e-4  # an admissible floor this near the tolerance ends the search, which aims at its middle
 
+QUICK: tuple[type[Method], ...] = (FedSplit, FedDyn)  # designed in an audit of a large problem
+
 C = TypeVar("C")
 Make = Callable[[float], Candidate]
 
@@ -47,13 +49,16 @@ class MethodDesigner:
     tolerance: float
     limits: FederationLimits = NO_LIMITS
 
-    def designs(self) -> Iterator[tuple[str, Callable[[], DesignedMethod]]]:
-        """The methods by name, each with the function that designs it."""
-        yield "FedGD", self.fedgd
-        yield "FedProx", self.fedprox
-        yield "FedSplit", self.fedsplit
-        yield "FedDyn", self.feddyn
-        yield "SCAFFOLD", self.scaffold
+    @property
+    def designs(self) -> dict[type[Method], Callable[[], DesignedMethod]]:
+        """The methods that are designed, each with the function that does it."""
+        return {
+            FedGD: self.fedgd,
+            FedProx: self.fedprox,
+            FedSplit: self.fedsplit,
+            FedDyn: self.feddyn,
+            Scaffold: self.scaffold,
+        }
 
     def drawn(self, alpha: float) -> DesignedMethod:
         """FedDyn with one of few multiples of the α for everyone; its fixed point is right whoever takes part."""
@@ -61,10 +66,9 @@ class MethodDesigner:
         designs = designed(self.trials, [(FedDyn(alpha=value), None) for value in alphas])
         return min(designs, key=lambda design: (design.reached.rounds, design.reached.gap))
 
-    def like(self, design: DesignedMethod) -> DesignedMethod:
-        """The method of a design, designed again for these limits."""
-        kinds = {FedGD: self.fedgd, FedProx: self.fedprox, FedSplit: self.fedsplit, FedDyn: self.feddyn}
-        return kinds.get(type(design.method), self.scaffold)()
+    def like(self, method: Method) -> DesignedMethod:
+        """The method, designed again for these limits."""
+        return self.designs[type(method)]()
 
     def fedgd(self) -> DesignedMethod:
         """FedGD's (stepsize, local steps) with the fewest rounds and an error floor below the tolerance."""
@@ -145,10 +149,10 @@ class MethodDesigner:
             floor_of: error floors on the problem, relative to the initial suboptimality.
         """
         method, tolerance = design.method, self.tolerance
-        if design.solver is not None or not isinstance(method, FedGD | FedProx) or floor_of(method) <= tolerance:
+        if design.solver is not None or not method.is_stateless or floor_of(method) <= tolerance:
             return design
         name, power, rounding = (
-            ("mu", -0.5, Rounding.CEILING) if isinstance(method, FedProx) else ("stepsize", 0.5, Rounding.FLOOR)
+            ("mu", -0.5, Rounding.CEILING) if method.proximal_weight > 0 else ("stepsize", 0.5, Rounding.FLOOR)
         )
         aim = replace(self, tolerance=design.floor if 0 < design.floor < tolerance else tolerance)
         own = float(getattr(method, name))

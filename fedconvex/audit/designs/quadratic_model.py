@@ -12,17 +12,13 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import float_array
-from fedconvex.audit.designs.collapsed_steps import CollapsedSteps
-from fedconvex.audit.designs.model_clients import ModelClients
+from fedconvex.audit.designs.spectral_clients import SpectralClients, spectral
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import Rounds
-
-COLLAPSED = 8  # gradient steps from which on their matrix costs less than the steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +83,12 @@ class QuadraticModel:
         """
         arithmetic = arithmetics.get("float")
         solver = in_arithmetic(method.local_solver if solver is None else solver, arithmetic)
-        if isinstance(solver, GradientDescent) and solver.steps >= COLLAPSED:
-            solver = CollapsedSteps(solver.steps, float(solver.stepsize))
-        factors = method.scale(self.problem)
-        scale = np.ones(len(self.hessians)) if factors is None else float_array(np.array(factors, dtype=object))
-        clients = ModelClients(
-            arithmetic, scale[:, None, None] * self.hessians, scale[:, None] * self.gradients, driven
-        )
-        return Rounds(in_arithmetic(method, arithmetic), solver, self.problem, clients, arithmetic)
+        clients = self.clients(method, driven)
+        return Rounds(in_arithmetic(method, arithmetic), spectral([solver]), self.problem, clients, arithmetic)
+
+    def clients(self, method: Method, driven: np.ndarray) -> SpectralClients:
+        """The model's clients, as the method scales them, at as many points as `driven` has entries."""
+        factors, (eigenvalues, vectors) = method.scale(self.problem), self.spectra
+        scale = np.ones((len(vectors), 1)) if factors is None else float_array(np.array(factors, dtype=object))[:, None]
+        arithmetic = arithmetics.get("float")
+        return SpectralClients(arithmetic, scale * eigenvalues, vectors, scale * self.gradients, driven)

@@ -4,11 +4,9 @@ The method's own code maps all unit vectors of the state at once. Powers of the 
 tolerance takes, from the very start of the run: no rate has to stand for the transient.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log
-from typing import TypeVar
 
 import numpy as np
 
@@ -16,8 +14,6 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.participation import Draw, Participation, Schedule
-from fedconvex.runs.rounds import Rounds
 
 FORMED = 700  # numbers in a state up to which the matrix of a round is formed
 SINGLE = 300  # rounds that are looked at one by one; later ones by powers of the matrix, where the slow modes are left
@@ -29,8 +25,6 @@ LATE = 60  # rounds, where the matrix is not formed
 DRAWN = 2000  # rounds, where clients are drawn
 SEEDS = (1, 2, 3)
 MOST = 1 << 24  # rounds that are looked ahead
-
-S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -48,8 +42,6 @@ class RoundMap:
     model: QuadraticModel
     method: Method
     solver: LocalSolver | None = None
-    participation: Participation | None = None  # None: everyone
-    seeds: tuple[int, ...] = SEEDS  # of the draws, over which rounds are averaged
 
     @cached_property
     def first(self) -> State:
@@ -75,22 +67,14 @@ class RoundMap:
             begun += like.size
             return columns[begun - like.size : begun].reshape(*like.shape[:-1], -1)
 
-        first = self.first
-        state = State(
-            part(first.server),
-            {name: part(value) for name, value in first.shared.items()},
-            {name: part(value) for name, value in first.memory.items()},
-        )
         with rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            image = rounds.advance(state)
+            image = rounds.advance(self.first.mapped(part))
         stacked = image.flat().reshape(size, size + 1)
         return np.vstack([stacked, np.append(np.zeros(size), 1.0)])
 
     def reached(self, target: float, limit: int = MOST) -> ReachedTarget:
         """The first round with a gap <= target, if it is at most `limit`."""
         with arithmetics.get("float").context(), np.errstate(over="ignore", invalid="ignore"):
-            if self.participation is not None:
-                return self._by_draws(target, min(limit, DRAWN))
             if self.size > FORMED:
                 return self._by_rounds(target, limit)
             return self._by_matrix(target, limit) if np.isfinite(self.augmented).all() else ReachedTarget(inf, inf)
@@ -129,29 +113,16 @@ class RoundMap:
         return ReachedTarget(t + fraction(gap(v), after, target), after)
 
     def _by_rounds(self, target: float, limit: int) -> ReachedTarget:
-        rounds = self.model.rounds(self.method, self.solver, np.ones(1))
-        found, _, state = _stepwise(rounds.advance, lambda s: self.model.gap(s.server), self.first, target, limit)
-        return ReachedTarget(inf, self.model.gap(state.server)) if found is None else found
-
-    def _by_draws(self, target: float, limit: int) -> ReachedTarget:
-        """The mean over some seeds, none of them 0, the seed of the run that checks a design."""
-        scheme = self.participation
-        assert scheme is not None
-        if isinstance(scheme, Schedule):
-            limit = min(limit, len(scheme.clients))
-        found = []
-        for seed in self.seeds:
-            rounds = self.model.rounds(self.method, self.solver, np.ones(1))
-            draws = (scheme.draw(self.model.problem, seed, t) for t in range(limit))
-
-            def advance(state: State, rounds: Rounds = rounds, draws: Iterator[Draw] = draws) -> State:
-                return rounds.advance(state, next(draws))
-
-            reached, _, state = _stepwise(advance, lambda s: self.model.gap(s.server), self.first, target, limit)
-            found.append(ReachedTarget(inf, self.model.gap(state.server)) if reached is None else reached)
-        return ReachedTarget(
-            sum(one.rounds for one in found) / len(self.seeds), sum(one.gap for one in found) / len(self.seeds)
-        )
+        rounds, state = self.model.rounds(self.method, self.solver, np.ones(1)), self.first
+        now = first = self.model.gap(state.server)
+        for t in range(limit):
+            state = rounds.advance(state)
+            before, now = now, self.model.gap(state.server)
+            if now <= target:
+                return ReachedTarget(t + fraction(before, now, target), now)
+            if not now < DIVERGED * first:
+                return ReachedTarget(inf, inf)
+        return ReachedTarget(inf, now)
 
     @cached_property
     def contraction(self) -> float:
@@ -196,21 +167,6 @@ class RoundMap:
                 return self.model.gap(np.linalg.solve(np.eye(d) - A[:d, :d], A[:d, -1]))
         except np.linalg.LinAlgError:
             return inf
-
-
-def _stepwise(
-    advance: Callable[[S], S], gap: Callable[[S], float], state: S, target: float, limit: int
-) -> tuple[ReachedTarget | None, int, S]:
-    """Rounds one by one until the target, the limit, or divergence."""
-    now, t, first = gap(state), 0, gap(state)
-    while t < limit:
-        state = advance(state)
-        t, before, now = t + 1, now, gap(state)
-        if now <= target:
-            return ReachedTarget(t - 1 + fraction(before, now, target), now), t, state
-        if not now < DIVERGED * first:
-            return ReachedTarget(inf, inf), t, state
-    return None, t, state
 
 
 def _log_length(v: np.ndarray) -> float:

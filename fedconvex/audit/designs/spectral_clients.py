@@ -1,4 +1,4 @@
-"""Quadratic clients in the eigenvectors of their Hessians: B parameters of a method, each at a point of its own.
+"""Quadratic clients in the eigenvectors of their Hessians, at B points at once: of many states, or many parameters.
 
 Whatever a local solver does on a quadratic is a function of the Hessian. In its eigenvectors that is a factor for each
 eigenvalue, so that no parameter needs a matrix of its own.
@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
@@ -31,26 +32,23 @@ class SpectralClients(Clients):
     eigenvalues: np.ndarray  # (m, d), ascending
     vectors: np.ndarray  # (m, d, d), eigenvectors in the columns
     g: np.ndarray  # (m, d)
-    columns: int  # B
+    driven: np.ndarray  # (B,) the factors of the g_k: 1 gives the affine round, 0 its linear part
     _factors: dict[bytes, np.ndarray] = field(default_factory=dict)  # by the weights of the proximal terms
 
     def __post_init__(self) -> None:
+        self.columns = len(self.driven)
         self.num_clients, self.dim = len(self.g), self.g.shape[1] * self.columns
 
     def gradients(self, X: Array) -> Array:
         return self.times(self.eigenvalues[:, :, None], self.rows(X)) + self._pushed
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        right = -self._pushed
-        if subproblem.center is not None:
-            right = right + subproblem.weight * subproblem.center
-        if subproblem.linear is not None:
-            right = right - subproblem.linear
+        right = subproblem.right_side(-self._pushed)
         return self.times(self.factors(subproblem.weight, lambda a: 1 / a), right)
 
     def factors(self, weight: Scalar, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """A function of the eigenvalues of H_k + weight·I for every parameter, (m, d, B): the same in every round."""
-        shift = np.broadcast_to(np.asarray(weight, dtype=np.float64), (self.dim,))[: self.columns]
+        """A function of the eigenvalues of H_k + weight·I, (m, d, B), or (m, d, 1): the same in every round."""
+        shift = np.asarray(weight, dtype=np.float64).reshape(-1)[: self.columns]
         key = shift.tobytes()  # a run has one local solver, hence one function
         if key not in self._factors:
             self._factors[key] = function(self.eigenvalues[:, :, None] + shift)
@@ -78,7 +76,7 @@ class SpectralClients(Clients):
     def subset(self, members: np.ndarray) -> "SpectralClients":
         kept = {key: factors[members] for key, factors in self._factors.items()}
         return SpectralClients(
-            self.arithmetic, self.eigenvalues[members], self.vectors[members], self.g[members], self.columns, kept
+            self.arithmetic, self.eigenvalues[members], self.vectors[members], self.g[members], self.driven, kept
         )
 
     def values(self, X: Array) -> Array:
@@ -96,16 +94,16 @@ class SpectralClients(Clients):
 
     @cached_property
     def _pushed(self) -> np.ndarray:
-        return np.asarray(np.repeat(self.g[:, :, None], self.columns, axis=2).reshape(len(self.g), -1))
+        return np.asarray((self.g[:, :, None] * self.driven).reshape(len(self.g), -1))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class SpectralSteps(LocalSolver):
-    """The answers of steps_b gradient steps of size stepsizes_b, for each of the B parameters."""
+    """The answers of steps_b gradient steps of size stepsizes_b, for each of the B parameters, or all alike."""
 
-    steps: np.ndarray  # (B,)
-    stepsizes: np.ndarray  # (B,)
+    steps: np.ndarray  # (B,) or (1,)
+    stepsizes: np.ndarray  # (B,) or (1,)
 
     has_path_lengths: ClassVar[bool] = True
 
@@ -113,11 +111,20 @@ class SpectralSteps(LocalSolver):
         assert isinstance(clients, SpectralClients)
         gradients = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
         sums = clients.factors(subproblem.weight, lambda a: _step_sums(a, self.steps, self.stepsizes))
-        lengths = np.tile(self.steps * self.stepsizes, clients.dim // clients.columns)
-        return Answers(subproblem.start - clients.times(sums, gradients), lengths[None])
+        lengths = np.broadcast_to(
+            self.steps * self.stepsizes, (*gradients.shape[:1], clients.g.shape[1], clients.columns)
+        )
+        return Answers(subproblem.start - clients.times(sums, gradients), lengths.reshape(gradients.shape))
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Accepts every problem, as `GradientDescent` does."""
+
+
+def spectral(solvers: Sequence[LocalSolver]) -> LocalSolver:
+    """The local solver of one parameter each, or of all, on spectral clients: gradient steps are one factor."""
+    steps = [solver for solver in solvers if isinstance(solver, GradientDescent)]
+    numbers, sizes = np.array([one.steps for one in steps]), np.array([float(one.stepsize) for one in steps])
+    return SpectralSteps(numbers, sizes) if steps else solvers[0]
 
 
 def _step_sums(curvatures: np.ndarray, steps: np.ndarray, stepsizes: np.ndarray) -> np.ndarray:

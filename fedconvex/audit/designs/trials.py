@@ -18,7 +18,6 @@ from fedconvex.audit.designs.round_maps import DRAWN, FORMED, MOST, SEEDS, SINGL
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.participation import Participation, Schedule
 
 Candidate = tuple[Method, LocalSolver | None]  # the solver None: the method's own
@@ -101,7 +100,7 @@ class Trials:
             chosen = [candidates[i] for i in left]
             if self.limits.participation is not None:
                 reached = self._by_draws(chosen, limit, seeds, every)
-            elif chosen[0][0].memoryless:
+            elif chosen[0][0].is_stateless:
                 reached = self._by_matrices([maps[i] for i in left], limit, every)
             else:
                 reached = self._together(chosen, limit, every)
@@ -148,7 +147,7 @@ class Trials:
         self, candidates: Sequence[Candidate], limit: int, seeds: tuple[int, ...], every: bool
     ) -> list[ReachedTarget]:
         """The mean over some seeds, none of them 0, the seed of the run that checks a design."""
-        if candidates[0][0].memoryless and len(candidates) > 1:  # their formulas may ask whether a parameter is 0
+        if candidates[0][0].is_stateless and len(candidates) > 1:  # their formulas may ask whether a parameter is 0
             alone = []
             for candidate in candidates:
                 alone += self._by_draws([candidate], limit, seeds, every)
@@ -177,7 +176,7 @@ class Trials:
 
 def has_floor(method: Method) -> bool:
     """Whether a designed method has in general an error floor."""
-    return method.memoryless and not (isinstance(method, FedGD) and method.local_steps == 1)
+    return method.is_stateless and getattr(method.local_solver, "steps", None) != 1
 
 
 def with_number(method: Method, name: str, value: float) -> Method:

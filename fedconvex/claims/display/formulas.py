@@ -90,7 +90,7 @@ def given(name: str, of: Parameter, by_symbol: bool = False) -> Any:
     if of.shape is Shape.COLUMN:
         return unknown(of.latex_symbol())
     if of.shape in SEVERAL:
-        return tuple(parameter(f"{name}[{i}]") for i in range(MANY))
+        return tuple(_variable(f"{name}[{i}]") for i in range(MANY))
     return parameter(name) if of.means is None or by_symbol else of.means
 
 
@@ -114,9 +114,8 @@ class _Collector:
         if term.head == "constant" and term.args[0] % MANY == 0 and term.args[0] != 0:
             self.symbols["how many"] = next(iter(self.several.values())).count
             self.meanings["how many"] = number(MANY)
-            return (
-                number(term.args[0] / MANY) * parameter("how many") if term.args[0] != MANY else parameter("how many")
-            )
+            many = _variable("how many")
+            return many if term.args[0] == MANY else number(term.args[0] / MANY) * many
         return type(term)(term.head, tuple(self.collected(x) if type(x) is Number else x for x in term.args))
 
     def _first(self, term: Any) -> Any:
@@ -137,21 +136,26 @@ class _Collector:
         of = self._of(first)
         body = self.collected(_at(first, of.index))
         shown = replace(self.display, symbols={**self.display.symbols, **self.symbols}).show(body)
-        name = f"over clients {len(self.symbols)}"
+        name = next((n for n, known in self.meanings.items() if known == term), f"over clients {len(self.symbols)}")
         self.symbols[name] = f"{of.over(operator)} {shown.text if shown.level else brackets(shown.text)}"
         self.meanings[name] = term
-        return parameter(name)
+        return _variable(name)
+
+
+def _variable(name: str) -> Number:
+    """A number of the formula that is no parameter: one client's, or a sum over all."""
+    return Number("variable", (name,))
 
 
 def _entries(term: Any) -> list[str]:
     """The parameters of which the term has the first client's."""
-    names = (p.args[0] for p in parts(term) if p.head == "parameter")
+    names = (p.args[0] for p in parts(term) if p.head == "variable")
     return sorted({name.removesuffix("[0]") for name in names if name.endswith("[0]")})
 
 
 def _at(term: Any, index: str) -> Any:
     """The entry of the first client, for the client with that index."""
-    if term.head == "parameter":
+    if term.head == "variable":
         name, bracket, at = term.args[0].partition("[")
-        return parameter(f"{name}[{index}]") if bracket and at == "0]" else term
+        return _variable(f"{name}[{index}]") if bracket and at == "0]" else term
     return type(term)(term.head, tuple(_at(x, index) if type(x) is type(term) else x for x in term.args))

@@ -3,19 +3,16 @@ r"""LaTeX of formulas as one line of Unicode: `\gamma^{t-1}` as γ^{t−1}, for 
 import re
 from collections.abc import Iterator
 
-GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "varepsilon": "ε",
-    "zeta": "ζ", "eta": "η",
-    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "tau": "τ", "xi": "ξ", "phi": "φ",
-    "Gamma": "Γ",
-}  # fmt: skip
+from fedconvex.symbols import GREEK
+
 SIGNS = GREEK | {
     "le": " ≤ ", "leq": " ≤ ", "ge": " ≥ ", "geq": " ≥ ", "ne": " ≠ ", "lesssim": " ≲ ", "approx": " ≈ ", "in": " ∈ ",
     "sim": " ~ ", "mid": " | ", "forall": " for all ", "cdot": "·", "times": "×", "dots": "…", "ldots": "…",
     "Rightarrow": " ⇒ ", "Leftrightarrow": " ⇔ ", "iff": " ⇔ ", "to": " → ", "nabla": "∇", "ell": "ℓ", "sum": "Σ",
     "infty": "∞", "top": "ᵀ", "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "max": " max", "min": " min",
     "inf": " inf", "perp": "⊥",
-    "arg": " arg ", "log": " log ", "|": "‖", "{": "{", "}": "}", "_": "_", ",": " ", ";": " ", " ": " ", "!": "",
+    "arg": " arg ", "log": " log ", "exp": " exp ",
+    "|": "‖", "{": "{", "}": "}", "_": "_", ",": " ", ";": " ", " ": " ", "!": "",
     "quad": "   ", "qquad": "   ", "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "",
     "textstyle": "", "displaystyle": "",
 }  # fmt: skip

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.display.formulas import Formula, formula, symbols_of
 from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.matrices import MatrixTerm, matrix_latex
 from fedconvex.claims.display.phrases import phrases
 from fedconvex.claims.display.plain_text import from_latex
-from fedconvex.claims.statements import Conditional, at_terms
 from fedconvex.claims.terms import Number, Vector, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
@@ -48,14 +48,17 @@ class Displayed:
         """Formula, meanings and conclusion in one line of LaTeX."""
         return self.defined + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
 
+    @property
+    def plain(self) -> "Displayed":
+        """The same as plain text, where it was made with fractions as a/b."""
+        lines, meanings = (tuple(map(from_latex, texts)) for texts in (self.formulas, self.where))
+        return Displayed(lines, from_latex(self.conclusion), meanings)
+
 
 def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:
     """The statement in its paper's letters, as LaTeX or as plain text."""
     made = _displayed(statement, plain)
-    if not plain:
-        return made
-    lines, meanings = (tuple(map(from_latex, texts)) for texts in (made.formulas, made.where))
-    return Displayed(lines, from_latex(made.conclusion), meanings)
+    return made.plain if plain else made
 
 
 def _displayed(statement: "Statement", slashes: bool) -> Displayed:
@@ -63,27 +66,31 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
     factors = ("UPPER", "TIGHT", "LOWER", "DEFINITION")
-    # A claim about a factor, or a reading of what is printed with ≲ or ≈, is shown beside what is printed.
+    # A claim about a factor or a number of rounds, or a reading of what is printed with ≲ or ≈, is shown beside it.
     apart = statement.claim_type.name in factors if statement.relation == "=" else statement.relation != r"\le"
-    of_rounds = isinstance(statement.states, Conditional) and claim is statement.states.claim
-    of_factor = of_rounds or (callable(statement.states) and apart)
-    if claim is not None and not of_factor:
+    if claim is not None and not (callable(statement.states) and apart and type(statement.stated.value) is not Vector):
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
-        return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
+        return _noted(display, [claim])
     right = _formula(statement.calculator, letters, notation, slashes)
+    if claim is not None and claim.of_run:  # vectors are those at the start
+        right = replace(right, display=right.display.about(claim))
     left = statement.left and _formula(statement.left, letters, notation, slashes)
     beside = statement.symbol if left is None else left.latex
     formulas = tuple(
         f"{symbol} {_related(statement.relation, part)}" for symbol, part in zip(beside, right.latex, strict=True)
     )
     terms: list[Any] = [*(left.values if left else ()), *right.values]
-    # Of a vector, the formula itself says what is claimed: that it is 0.
-    if claim is None or type(at_terms(statement.calculator)) is Vector:
-        return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
-    first, *others = right.values
-    alone = statement.relation == "=" and not others and statement.claim_type.name != "DEFINITION"
-    about = statement.states(named(statement.symbol[0], first)) if alone and isinstance(first, Number) else claim
-    return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
+    if claim is None:
+        return Displayed(formulas, statement.conclusion, _noted(right.display, terms, formulas).where)
+    # The formula stands beside its symbol already, which needs no definition in the claim.
+    of, symbol = statement.stated, Number("variable", ("the formula",))
+    about = of.shown
+    assert about is not None
+    beside_it = named(statement.symbol[0], of.value) if about != of.claim else symbol
+    about = replace(about, left=about.left.put(beside_it, symbol), right=about.right.put(beside_it, symbol))
+    display = replace(right.display, symbols={**right.display.symbols, "the formula": statement.symbol[0]})
+    shown = _noted(display, [*terms, about], formulas)
+    return Displayed(formulas, shown.formulas[-1], shown.where)
 
 
 def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = False) -> Displayed:
@@ -91,10 +98,8 @@ def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = Fals
     made = _formula(calculator, letters, {}, plain, by_symbol=True)
     # what the formula computes, not the symbol that it has elsewhere
     made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
-    shown = Displayed(made.latex, "", _where(made.display, made.values, ()))
-    return (
-        Displayed(tuple(map(from_latex, shown.formulas)), "", tuple(map(from_latex, shown.where))) if plain else shown
-    )
+    shown = _noted(made.display, made.values)
+    return shown.plain if plain else shown
 
 
 def _formula(
@@ -108,9 +113,11 @@ def _formula(
     return replace(made, display=replace(made.display, slashes=slashes))
 
 
-def _where(display: Display, terms: Iterable[Any], formulas: tuple[str, ...]) -> tuple[str, ...]:
-    meanings = (f"{symbol} = {meaning}" for symbol, meaning in display.where(*terms))
-    return tuple(text for text in meanings if text not in formulas)
+def _noted(display: Display, terms: Iterable[Any], formulas: tuple[str, ...] = ()) -> Displayed:
+    """The terms, and what their symbols mean where the formulas do not say it."""
+    at = display.with_legend
+    texts = tuple(matrix_latex(term, at) if isinstance(term, MatrixTerm) else at.noted(term) for term in terms)
+    return Displayed(texts, "", tuple(text for text in at.legend.where() if text not in formulas))
 
 
 def _related(relation: str, formula: str) -> str:

@@ -10,18 +10,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fedconvex.claims.terms import Number, Term, number
+from fedconvex.claims.terms import Number, Term, Vector, number
+from fedconvex.symbols import script
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 LONG = 30  # characters of LaTeX
 TALL = ("frac", r"\sum", r"\left")
+TWO_WORDS = re.compile(r"(\\mathrm\{[^{}]*\}) (?=\\mathrm)")  # which LaTeX would set without a space between them
 
 
 class Shown(NamedTuple):
-    """A part of a formula and how strongly it holds together."""
+    """A part of a formula and how strongly it holds together; `opens`: its last sum or mean takes in what follows."""
 
     text: str
     level: int = ATOM
+    opens: bool = False
+    of_vector: bool = False
 
 
 @dataclass
@@ -42,8 +46,16 @@ class Typesetting:
         """What is no arithmetic: parameters, vectors and their products. Subclasses know it."""
         raise NotImplementedError
 
+    def whole(self, term: Term) -> Shown | None:
+        """Arithmetic that is written in its own way, such as a mean times the number of its terms; else None."""
+        return None
+
     def show(self, term: Term) -> Shown:
         """The term as LaTeX."""
+        shown = self.whole(term) or self._show(term)
+        return shown._replace(of_vector=type(term) is Vector)
+
+    def _show(self, term: Term) -> Shown:
         match term.head, term.args:
             case "constant", (Fraction() as c,) if c >= 0 and c.denominator == 1:
                 return Shown(str(c))
@@ -52,11 +64,11 @@ class Typesetting:
             case (("*" | "/" | "neg" | "constant"), _) if _minimum(term) is None:
                 return self._product(term)
             case "^", (base, exponent):
-                return self._product(term) if _distributes(term) else self._power(base, exponent)
+                return self._product(term) if self._distributes(term) else self._power(base, exponent)
             case "root", (x,):
                 return Shown(rf"\sqrt{{{self.show(x).text}}}", POWER)
             case "exp", (x,):
-                return Shown(f"e^{script(self._low(x).text)}", POWER)
+                return self._function(r"\exp", [x])
             case "log", (x,):
                 return self._function(r"\log", [x])
             case "ceil", (x,):
@@ -90,15 +102,21 @@ class Typesetting:
     def _sum(self, term: Term) -> Shown:
         parts = []
         for sign, part in _summands(term):
-            own, groups = factors(part)
-            shown = self._groups(groups)
-            text = brackets(shown.text) if shown.level == SUM else shown.text
-            parts.append((sign * own, text))
-        head = ("-" if parts[0][0] < 0 else "") + parts[0][1]
-        return Shown("".join([head, *(f" {'-' if s < 0 else '+'} {text}" for s, text in parts[1:])]), SUM)
+            own, groups = self.factors(part)
+            if not _vanishes(groups):
+                parts.append((sign * own, self._groups(groups)))
+        if not parts:
+            return Shown("0")
+        if len(parts) == 1 and parts[0][0] > 0:
+            return parts[0][1]
+        texts = [(s, brackets(shown.text) if shown.level == SUM else shown.text) for s, shown in parts]
+        head = ("-" if texts[0][0] < 0 else "") + texts[0][1]
+        return Shown("".join([head, *(f" {'-' if s < 0 else '+'} {text}" for s, text in texts[1:])]), SUM)
 
     def _product(self, term: Term) -> Shown:
-        sign, groups = factors(term)
+        sign, groups = self.factors(term)
+        if _vanishes(groups):
+            return Shown("0")
         shown = self._groups(groups)
         if sign > 0:
             return shown
@@ -130,8 +148,9 @@ class Typesetting:
         if self.slashes:
             over = brackets(top.text) if top.level == SUM else top.text
             under = brackets(bottom.text) if bottom.level < POWER or "/" in bottom.text else bottom.text
-            return [*shown[:first], Shown(f"{over}/{under}", PRODUCT), *tall]
-        return [*shown[:first], Shown(rf"\frac{{{top.text}}}{{{bottom.text}}}", PRODUCT), *tall]
+            return [*shown[:first], Shown(f"{over}/{under}", PRODUCT, of_vector=top.of_vector), *tall]
+        fraction = Shown(rf"\frac{{{top.text}}}{{{bottom.text}}}", PRODUCT, of_vector=top.of_vector)
+        return [*shown[:first], fraction, *tall]
 
     def _stands_behind(self, factor: Shown, alone: bool, below: list[Term]) -> bool:
         """Whether a factor of a numerator stands beside the fraction: tall ones do, and (1/2α)‖x‖² is so written."""
@@ -141,60 +160,69 @@ class Typesetting:
         return is_tall(factor.text) or (alone and simple and is_lengthy(factor))
 
     def _juxtaposed(self, shown: list[Shown]) -> Shown:
-        """Factors beside each other."""
+        """Factors beside each other: those that would take in the factors behind them are in brackets."""
+        shown = [part for part in shown if part.text != "1"] or shown[:1]
         if len(shown) == 1:
             return shown[0]
         text = ""
         for i, part in enumerate(shown):
-            last = i == len(shown) - 1
+            behind = shown[i + 1 :]
             needs = (
                 part.level == SUM
-                or (not last and is_sum_over(part.text))
+                or (part.opens and behind and (is_sum_over(part.text) or any(x.of_vector for x in behind)))
                 or (self.slashes and "/" in outside_brackets(part.text) and part.level == PRODUCT)
             )
             piece = brackets(part.text) if needs else part.text
             text += (r" \cdot " if piece[:1].isdigit() and text else " " if text else "") + piece
-        return Shown(text, PRODUCT)
+        text = TWO_WORDS.sub(r"\1\\, ", text)
+        return Shown(text, PRODUCT, shown[-1].opens, any(part.of_vector for part in shown))
+
+    def factors(self, term: Term) -> tuple[int, list[Group]]:
+        """The sign of a product and its fractions: a new one begins with each factor that is written behind one."""
+        if self.whole(term) is not None:
+            return 1, [Group([term])]
+        match term.head, term.args:
+            case "constant", (c,):
+                under: list[Term] = [] if c.denominator == 1 else [number(c.denominator)]
+                return (-1 if c < 0 else 1), [Group([number(abs(c.numerator))], under)]
+            case "neg", (x,) if _minimum(term) is None:
+                sign, groups = self.factors(x)
+                return -sign, groups
+            case "*", (x, y):
+                (sign, left), (other, right) = self.factors(_split(x)), self.factors(_split(y))
+                beside = len(right) > 1 or not right[0].below or right[0].above == [number(1)] or y.head == "root"
+                if beside and not left[-1].below:
+                    joined = Group(left[-1].above + right[0].above, right[0].below)
+                    return sign * other, [*left[:-1], joined, *right[1:]]
+                return sign * other, left + right
+            case "/", (x, y):
+                (sign, left), (other, right) = self.factors(_split(x)), self.factors(_split(y))
+                above: list[Term] = [f for group in right for f in group.below]
+                below: list[Term] = [f for group in right for f in group.above]
+                return sign * other, [*left[:-1], Group(left[-1].above + above, left[-1].below + below)]
+            case "^", (base, exponent) if self._distributes(term):
+                sign, groups = self.factors(base)
+                power = int(exponent.args[0])
+                raised = [
+                    Group([_raised(f, power) for f in g.above], [_raised(f, power) for f in g.below]) for g in groups
+                ]
+                return sign**power, raised
+        return 1, [Group([term])]
+
+    def _distributes(self, term: Term) -> bool:
+        """Whether it is a positive integer power of a product, (ab)² = a²b²."""
+        base, exponent = term.args if term.head == "^" else (term, term)
+        return (
+            base.head in ("*", "/")
+            and self.whole(base) is None
+            and exponent.head == "constant"
+            and exponent.args[0].denominator == 1
+            and exponent.args[0] > 0
+        )
 
 
-def factors(term: Term) -> tuple[int, list[Group]]:
-    """The sign of a product and its fractions: a new one begins with each factor that is written behind one."""
-    match term.head, term.args:
-        case "constant", (c,):
-            under: list[Term] = [] if c.denominator == 1 else [number(c.denominator)]
-            return (-1 if c < 0 else 1), [Group([number(abs(c.numerator))], under)]
-        case "neg", (x,) if _minimum(term) is None:
-            sign, groups = factors(x)
-            return -sign, groups
-        case "*", (x, y):
-            (sign, left), (other, right) = factors(_split(x)), factors(_split(y))
-            beside = len(right) > 1 or not right[0].below or right[0].above == [number(1)] or y.head == "root"
-            if beside and not left[-1].below:
-                joined = Group(left[-1].above + right[0].above, right[0].below)
-                return sign * other, [*left[:-1], joined, *right[1:]]
-            return sign * other, left + right
-        case "/", (x, y):
-            (sign, left), (other, right) = factors(_split(x)), factors(_split(y))
-            above: list[Term] = [f for group in right for f in group.below]
-            below: list[Term] = [f for group in right for f in group.above]
-            return sign * other, [*left[:-1], Group(left[-1].above + above, left[-1].below + below)]
-        case "^", (base, exponent) if _distributes(term):
-            sign, groups = factors(base)
-            power = int(exponent.args[0])
-            raised = [Group([_raised(f, power) for f in g.above], [_raised(f, power) for f in g.below]) for g in groups]
-            return sign**power, raised
-    return 1, [Group([term])]
-
-
-def _distributes(term: Term) -> bool:
-    """Whether it is a positive integer power of a product, (ab)² = a²b²."""
-    base, exponent = term.args if term.head == "^" else (term, term)
-    return (
-        base.head in ("*", "/")
-        and exponent.head == "constant"
-        and exponent.args[0].denominator == 1
-        and exponent.args[0] > 0
-    )
+def _vanishes(groups: list[Group]) -> bool:
+    return number(0) in [x for group in groups for x in group.above]
 
 
 def _raised(factor: Term, power: int) -> Term:
@@ -277,19 +305,19 @@ def is_sum_over(text: str) -> bool:
     return any(sign in outside_brackets(text) for sign in (r"\sum", r"\max_", r"\min_"))
 
 
-def script(text: str) -> str:
-    """A superscript or subscript, in braces where they are needed."""
-    return text if len(text) == 1 else f"{{{text}}}"
-
-
 def brackets(text: str) -> str:
     """The formula in brackets, as high as it is."""
     return rf"\left({text}\right)" if is_tall(text) else f"({text})"
 
 
+def square_brackets(text: str) -> str:
+    """The formula in square brackets, as high as it is."""
+    return rf"\left[{text}\right]" if is_tall(text) else f"[{text}]"
+
+
 def bars(text: str) -> str:
     """Its absolute value."""
-    return rf"\left|{text}\right|"
+    return rf"\left|{brackets(text) if '|' in text else text}\right|"
 
 
 def has_superscript(text: str) -> bool:

@@ -6,11 +6,14 @@ expectation is replaced by the draw that happened, and the result says so.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.claims.on_runs.claimable import ClaimableRun
+from fedconvex.claims.on_runs.conduct import require_within
 from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.on_runs.findings import ALL, Evaluating, Found
@@ -27,6 +30,9 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
     """The claim on a federation, a trajectory of `simulate`, or a deep run; see `Claim.on`."""
     if isinstance(run, ExactFederation):
+        if claim.within is not None:
+            given = {**run.parameters, **{name: to_fraction(x) for name, x in parameters.items()}}
+            require_within(offences(claim.within, replace(run, parameters=given)))
         return _worst(claim, sides_on(claim, run, parameters))
     if isinstance(run, ClaimableRun):
         return _worst(claim, run.sides_of(claim, parameters))

@@ -5,7 +5,6 @@ is over all of them, from the state that the run reached; else it is the draw th
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
+from fedconvex.claims.on_runs.conduct import Conduct, known_parameters, require_conduct
 from fedconvex.claims.on_runs.draws import MOST, Outcomes, every_draw
 from fedconvex.claims.on_runs.evaluation import StateOnPath
 from fedconvex.claims.on_runs.findings import ALL, SAMPLE, Evaluating, Found
@@ -46,7 +46,10 @@ def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]
         moments = [StateOnPath(start, rounds.clients.rows(start.server))]
         for t in range(0 if claim.of_run else T - 1):
             moments.append(player.after(moments[-1], happened(t), t)[0])
-        given = _parameters(claim, run, setup, numbers, parameters)
+        at = Conduct(rounds.problem, run.method, setup.participation, setup.local_solver, setup.stragglers)
+        known = {**known_parameters(claim, at, T), **parameters}
+        require_conduct(claim, at, known)
+        given = _parameters(claim, run, setup, numbers, known)
         evaluating = Evaluating(claim, rounds, given, {}, Once(lambda: _minimiser(rounds)))
         number = T if claim.of_run else claim.rounds_played
         if number > T:
@@ -73,15 +76,11 @@ def _outcomes(run: Trajectory, setup: RunSetup, number: int) -> tuple[Callable[[
 
 
 def _parameters(
-    claim: "Claim", run: Trajectory, setup: RunSetup, numbers: Arithmetic, given: Mapping[str, Any]
+    claim: "Claim", run: Trajectory, setup: RunSetup, numbers: Arithmetic, known: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The values of the claim's parameters: those given, the method's own, counts, and measured constants."""
+    """The values of the claim's parameters: those that are known, and measured constants."""
     from fedconvex.statements.instance import Instance
 
-    m = run.problem.num_clients
-    drawn = getattr(setup.participation, "K", m)
-    known = {f.name: getattr(run.method, f.name) for f in fields(run.method) if f.metadata.get("number")}  # type: ignore[arg-type]
-    known |= {"num_clients": m, "num_active": drawn, "K": drawn, claim.rounds or "T": len(run.points) - 1} | dict(given)
     instance = Instance(without_term(run.problem), run.method, setup.participation, setup.local_solver)
     found = {name: numbers.scalar(known[name]) for name in claim.parameters if name in known}
     for name in sorted(claim.parameters - set(known)):

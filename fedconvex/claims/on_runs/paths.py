@@ -10,7 +10,7 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Array, to_fmpq
 from fedconvex.claims.on_runs.draws import Outcomes
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import State
@@ -75,7 +75,14 @@ class Player:
         if self.deviating is not None:
             rows = self._everyone(before.state, draw, t)[2] if everyone is None else everyone()[2]
             answers = Answers(rows[members])
-        result = self.rounds.play(before.state, draw, answers=answers)
+        try:
+            result = self.rounds.play(before.state, draw, answers=answers)
+        except Exception as error:  # a user's own code divides by 0, or takes a root, as flint says it
+            of_numbers = isinstance(error, ArithmeticError | ValueError) or type(error).__name__ == "DomainError"
+            if isinstance(error, FedconvexError) or not of_numbers:
+                raise
+            words = f"has code that fails on {self.rounds.arithmetic.name} numbers here ({error})"
+            raise NotOnThisRun("method", self.rounds.method, words, "give another start or other parameters") from error
         if result is None:
             return before, None
         last = before.last_answers

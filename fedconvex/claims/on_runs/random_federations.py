@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.methods import made
 from fedconvex.claims.on_runs.admissibility import gap_of, objective_gap_of, offences, rational
 from fedconvex.claims.on_runs.choices import Choices
 from fedconvex.claims.on_runs.draws import MOST, every_draw
@@ -69,7 +70,7 @@ class _Builder:
         self.m = self._number_of_clients()
         self.d = choices.pick((1, 1, 1, 2, 2, 3))
         self.method = self._method()
-        self.weights = self._weights()
+        self.shares = self.weights = [Fraction(1, self.m)] * self.m if self.method.plain else self._weights()
 
     def at(self, formula: Number | None) -> Fraction | None:
         return None if formula is None else rational(number_at(formula, self.values))
@@ -89,15 +90,9 @@ class _Builder:
         return self.choices.pick(few)
 
     def _method(self) -> Method:
-        formulas = self.setting.method_parameters
-        numbers: dict[str, Any] = {name: self.at(formula) for name, formula in formulas.items()}
-        numbers |= {name: int(numbers[name]) for name in ("local_steps", "option") if name in numbers}
         if not self.setting.method:  # a claim about the functions alone: any method will do
             return METHODS["FedGD"](stepsize=Fraction(1))
-        try:
-            return METHODS[self.setting.method](**numbers)
-        except TypeError as error:
-            raise NoFederation(f"the setting does not give the method's parameters: {error}") from None
+        return made(self.setting.method, self.setting.method_at(self.at))
 
     def _local_solver(self) -> GradientDescent | None:
         """The setting's gradient steps; None where clients have the method's own solver."""
@@ -110,10 +105,16 @@ class _Builder:
         return GradientDescent(steps=int(steps), stepsize=stepsize)
 
     def _weights(self) -> list[Fraction]:
-        # Drawn uniformly, a plain average of weighted clients would not be the mean of the claim.
-        plain = self.method.plain or self.setting.draws.scheme == "uniform"
-        parts_of = [Fraction(1) if plain else self.choices.between(Fraction(1, 10), 1) for _ in range(self.m)]
+        """The clients' weights."""
+        equal = self.setting.equal_weights
+        parts_of = [Fraction(1) if equal else self.choices.between(Fraction(1, 10), 1) for _ in range(self.m)]
         return [part / sum(parts_of) for part in parts_of]
+
+    def _problem(self, H: list[Array], c: list[Array]) -> Quadratic:
+        """The problem in which the method's clients have these functions."""
+        scales = [self.m * w if self.method.plain else 1 for w in self.weights]
+        H, c = ([x / s for x, s in zip(of, scales, strict=True)] for of in (H, c))
+        return Quadratic(H, c, self.weights)
 
     def federation(self) -> ExactFederation:
         if self.claim is not None and self.values.get(self.claim.rounds, 0) > MOST_ROUNDS:
@@ -126,7 +127,7 @@ class _Builder:
         c, models = self._linear_terms(H, np.array(start, dtype=object), identical)
         c = self._closer(H, c, np.array(start, dtype=object))
         c = self._less_apart(H, c)
-        problem = Quadratic(H, c, self.weights)
+        problem = self._problem(H, c)
         scheme = self._participation()
         outcomes = every_draw(scheme, problem)
         of_run = self.claim is not None and self.claim.of_run
@@ -138,9 +139,13 @@ class _Builder:
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))
         setting = self.setting
         deviations = () if setting.answers == "own" else self._deviations(number + rounds)
+        free = self._free()
+        if self.method.plain:  # weights are factors of the functions, which may be any of the class before
+            self.weights = self._weights()
+            problem = self._problem(H, c)
         return ExactFederation(
             problem, self.method, start, scheme, self.values, earlier, rounds, self._local_solver(), setting.answers,
-            self.at(setting.inexactness), deviations, models, self._free(), setting.rests,
+            self.at(setting.inexactness), deviations, models, free, setting.rests,
         )  # fmt: skip
 
     # ---- the clients' functions ----
@@ -165,7 +170,7 @@ class _Builder:
         top = high * identity(self.d)
         for part in (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)):
             raised = [h + part * (top - h) for h in H]  # still between low and high
-            if is_positive_semidefinite(sum(w * h for w, h in zip(self.weights, raised, strict=True))):
+            if is_positive_semidefinite(sum(w * h for w, h in zip(self.shares, raised, strict=True))):
                 return raised
         raise NoFederation("the objective is unbounded below")
 
@@ -197,9 +202,9 @@ class _Builder:
         if self.setting.starts_at_own_minima:
             return [h @ x for h, x in zip(H, points, strict=True)], points
         if self.setting.has_minimum:  # the mean of the c_k must be H x* for some x*
-            mean = sum(w * h for w, h in zip(self.weights, H, strict=True))
+            mean = sum(w * h for w, h in zip(self.shares, H, strict=True))
             target = mean @ np.array(self.choices.vector(self.d, 3), dtype=object)
-            drift = target - sum(w * c for w, c in zip(self.weights, points, strict=True))
+            drift = target - sum(w * c for w, c in zip(self.shares, points, strict=True))
             points = [c + drift for c in points]
         models = self.choices.pick(("server", "any", "any"))
         first = [start if models == "server" else np.array(self.choices.vector(self.d, 3)) for _ in range(self.m)]
@@ -210,7 +215,7 @@ class _Builder:
         most = self.at(self.setting.initial_gap)
         if most is None:
             return c
-        rounds = rounds_of(self.method, Quadratic(H, c, self.weights), "exact", None)
+        rounds = rounds_of(self.method, self._problem(H, c), "exact", None)
         gap = rational(gap_of(rounds, rounds.arithmetic.array(start)))
         share = root_below(most / gap) if gap > most else Fraction(1)
         return [h @ start + share * (linear - h @ start) for h, linear in zip(H, c, strict=True)]
@@ -220,7 +225,7 @@ class _Builder:
         most = self.at(self.setting.objective_gap)
         if most is None:
             return c
-        rounds = rounds_of(self.method, Quadratic(H, c, self.weights), "exact", None)
+        rounds = rounds_of(self.method, self._problem(H, c), "exact", None)
         found, point = objective_gap_of(rounds), np.array([to_fraction(x) for x in minimiser_of(rounds)], dtype=object)
         gap = None if found is None else rational(found)
         share = Fraction(0) if gap is None else Fraction(1) if gap <= most else root_below(most / gap)
@@ -228,7 +233,7 @@ class _Builder:
 
     def _similar(self, H: list[Array]) -> list[Array]:
         """The Hessians as near to their mean as δ demands; where nothing else bounds them, at times farther apart."""
-        most, centre = self.at(self.setting.similarity), sum(w * h for w, h in zip(self.weights, H, strict=True))
+        most, centre = self.at(self.setting.similarity), sum(w * h for w, h in zip(self.shares, H, strict=True))
         farthest = max(np.abs(h - centre).sum(0).max() for h in H)  # no eigenvalue is larger
         if most is None or not farthest:
             return H
@@ -244,9 +249,9 @@ class _Builder:
         if least is not None and (square := (mean * mean).sum()) < least:
             mean = mean * root_above(least / square) if square else self._unit() * root_above(least)
         others = [np.array(self.choices.vector(self.d, 2), dtype=object) for _ in range(self.m)]
-        centre = sum(w * v for w, v in zip(self.weights, others, strict=True))
+        centre = sum(w * v for w, v in zip(self.shares, others, strict=True))
         others = [v - centre for v in others]
-        spread = sum(w * (v * v).sum() for w, v in zip(self.weights, others, strict=True))
+        spread = sum(w * (v * v).sum() for w, v in zip(self.shares, others, strict=True))
         limits = [] if B is None else [(B * B - 1) * (mean * mean).sum()]
         limits += [] if variance is None else [variance]
         scale = self.choices.pick((Fraction(1), Fraction(1), Fraction(1), Fraction(1, 2)))

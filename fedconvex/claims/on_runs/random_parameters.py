@@ -26,7 +26,8 @@ def parameters_of(setting: ClaimSetting, choices: Choices, rounds: str = "") -> 
     if choices.pick((True, *(False,) * 7)) and setting.example:
         return dict(setting.example)
     rooted = {
-        p.args[0] for formula in setting.method_parameters.values() for root in parts(formula) if root.head == "root"
+        p.args[0] for formula in setting.method_parameters.values() if type(formula) is Number
+        for root in parts(formula) if root.head == "root"
         for p in parts(root) if p.head == "parameter"
     }  # fmt: skip
     values = {name: _value(name, setting, choices) for name in sorted(setting.signs)}

@@ -1,15 +1,16 @@
-"""Faults of the server's average: its weights, and whose models are in it."""
+"""Faults of the server's average: its weights, whose models are in it, and who takes part."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
-from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.base import Rule
 from fedconvex.conformance.faults.building_blocks import (
-    both,
+    always,
     in_first_round,
+    other_than,
     takes_steps,
     updated_rows,
     with_average,
@@ -28,6 +29,7 @@ from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.methods.server_optimizer import ServerOptimizer
+from fedconvex.participation import Draw
 
 
 def averages(setup: Setup) -> bool:
@@ -37,25 +39,10 @@ def averages(setup: Setup) -> bool:
     return not of_all and not (isinstance(method, FedADMM) and method.server_stepsize is None)
 
 
-def weighted(setup: Setup) -> bool:
-    """Whether that average is weighted as the problem."""
-    return averages(setup) and not setup.method.plain
-
-
-def plain(setup: Setup) -> bool:
-    """Whether that average is a plain mean."""
-    return averages(setup) and setup.method.plain
-
-
 def of_models(setup: Setup) -> bool:
     """Whether the average is one of the clients' models, not of steps or of z_k."""
     averages_models = isinstance(setup.method, Averaging | DynamicRegularization)
     return averages_models and not isinstance(setup.method, FedNova | ServerOptimizer)
-
-
-def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, State, Cohort], Array]:
-    """Σ_k weights_k stack_k, without dividing by the sum of the weights."""
-    return lambda stack, state, cohort: (weights(state, cohort) * stack).sum(0)
 
 
 def in_single_precision(stack: Array, state: State, cohort: Cohort) -> Array:
@@ -79,9 +66,14 @@ def in_type_of(like: Any, value: float) -> Any:
     return value if isinstance(like, float) else to_fmpq(value)
 
 
-def weights_in_problem(state: State, cohort: Cohort) -> Array:
-    """The active clients' weights (K, 1) in the average over all m clients."""
-    return state.memory[WEIGHT]
+def everyone(draw: Draw, effort: int | None, num_clients: int) -> Draw:
+    """All clients; those that the schedule leaves out do the full work."""
+    members = np.arange(num_clients)
+    if draw.efforts is None or draw.members is None:
+        return replace(draw, members=members)
+    efforts = np.full(num_clients, effort)
+    efforts[draw.members] = draw.efforts
+    return replace(draw, members=members, efforts=efforts)
 
 
 def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
@@ -96,100 +88,87 @@ def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers
     return with_server(correct, correct.server - cohort.average(answers.points) + (weights * all_models).sum(0))
 
 
-# |P_t| is the number of active clients in round t, m that of all clients.
-FIRST_ROUND_COPY = "return copies of the local models: a state_dict's entries are the live parameters, not copies"
+AVERAGED, PRESENT = Rule(AVERAGE, averages), Rule(PARTICIPANTS, of_models)
+of_last = with_average(lambda stack, state, cohort: stack[-1])
+WEIGHTED, PLAIN = other_than(plain=True), other_than(plain=False)
 
+# |P_t| is the number of active clients in round t, m that of all clients.
 FAULTS = (
-    Fault(
-        name="the weights of the average are rounded to float32",
-        cure="compute the weights in the models' precision",
-        breaks=AVERAGE,
-        applies=averages,
+    AVERAGED.broken(
+        "the weights of the average are rounded to float32",
+        "compute the weights in the models' precision",
         update=with_average(in_single_precision),
         harmless=True,
     ),
-    Fault(
-        name="only the last client's model counts in the first round",
-        cure=FIRST_ROUND_COPY,
-        breaks=AVERAGE,
-        applies=averages,
-        update=in_first_round(with_average(lambda stack, state, cohort: stack[-1])),
+    AVERAGED.broken(
+        "only the last client's model counts in the first round",
+        "return copies of the local models: a state_dict's entries are the live parameters, not copies",
+        update=in_first_round(of_last),
     ),
-    Fault(
-        name="all clients train one live model in the first round, and its end counts for each of them",
-        cure="give each client a copy of the server's model, and return a copy of what it trained",
-        breaks=AVERAGE,
-        applies=both(averages, takes_steps(1)),
+    AVERAGED.broken(
+        "all clients train one live model in the first round, and its end counts for each of them",
+        "give each client a copy of the server's model, and return a copy of what it trained",
+        where=takes_steps(1),
         solver=lambda solver: Chained(solver, rounds=1),
-        update=in_first_round(with_average(lambda stack, state, cohort: stack[-1])),
+        update=in_first_round(of_last),
     ),
-    Fault(
-        name="the average is not weighted",
-        cure="weight client k by its number of samples, n_k over the sum of the samples of those who take part",
-        breaks=AVERAGE,
-        applies=weighted,
+    AVERAGED.broken(
+        "the average is not weighted",
+        "weight client k by its number of samples, n_k over the sum of the samples of those who take part",
+        where=WEIGHTED,
         update=with_average(lambda stack, state, cohort: stack.sum(0) / len(stack)),
     ),
-    Fault(
-        name="the average is weighted by samples",
-        cure="average plainly: the method's paper minimises the plain mean of the clients' functions",
-        breaks=AVERAGE,
-        applies=plain,
+    AVERAGED.broken(
+        "the average is weighted by samples",
+        "average plainly: the method's paper minimises the plain mean of the clients' functions",
+        where=PLAIN,
         update=with_average(
             lambda stack, state, cohort: (state.memory[SAMPLES] * stack).sum(0) / state.memory[SAMPLES].sum()
         ),
     ),
-    Fault(
-        name="weights of dropped clients are lost",
-        cure="divide by the sum of the weights of those who take part",
-        breaks=AVERAGE,
-        applies=weighted,
-        update=with_average(sum_over(weights_in_problem)),
+    AVERAGED.broken(
+        "weights of dropped clients are lost",
+        "divide by the sum of the weights of those who take part",
+        where=WEIGHTED,
+        update=with_average(lambda stack, state, cohort: (state.memory[WEIGHT] * stack).sum(0)),
     ),
-    Fault(
-        name="the average is divided by m instead of |P_t|",
-        cure="divide by the number of those who take part",
-        breaks=AVERAGE,
-        applies=plain,
+    AVERAGED.broken(
+        "the average is divided by m instead of |P_t|",
+        "divide by the number of those who take part",
+        where=PLAIN,
         update=with_average(lambda stack, state, cohort: stack.sum(0) / cohort.population),
     ),
-    Fault(
-        name="the clients' models are summed, not averaged",
-        cure="divide by the sum of the weights of those who take part",
-        breaks=AVERAGE,
-        applies=averages,
+    AVERAGED.broken(
+        "the clients' models are summed, not averaged",
+        "divide by the sum of the weights of those who take part",
         update=with_average(lambda stack, state, cohort: stack.sum(0)),
     ),
-    Fault(
-        name="models of inactive clients are averaged in",
-        cure="average over those who take part only",
-        breaks=PARTICIPANTS,
-        applies=of_models,
+    PRESENT.broken(
+        "models of inactive clients are averaged in",
+        "average over those who take part only",
         update=with_inactive,
     ),
-    Fault(
-        name="inactive clients count with the server's model",
-        cure="average over those who take part only, with weights that sum to 1",
-        breaks=PARTICIPANTS,
-        applies=of_models,
+    PRESENT.broken(
+        "inactive clients count with the server's model",
+        "average over those who take part only, with weights that sum to 1",
         update=with_average(
-            lambda stack, state, cohort: (
-                (weights_in_problem(state, cohort) * (stack - cohort.points)).sum(0) + state.server
-            )
+            lambda stack, state, cohort: (state.memory[WEIGHT] * (stack - cohort.points)).sum(0) + state.server
         ),
     ),
-    Fault(
-        name="only the last client's model counts",
-        cure="collect all local models before you average them",
-        breaks=AVERAGE,
-        applies=averages,
-        update=with_average(lambda stack, state, cohort: stack[-1]),
+    AVERAGED.broken(
+        "only the last client's model counts",
+        "collect all local models before you average them",
+        update=of_last,
     ),
-    Fault(
-        name="the server's old model is averaged in as one more client",
-        cure="average over the clients' models only",
-        breaks=AVERAGE,
-        applies=of_models,
+    AVERAGED.broken(
+        "the server's old model is averaged in as one more client",
+        "average over the clients' models only",
+        where=of_models,
         update=with_average(lambda stack, state, cohort: (stack.sum(0) + state.server) / (len(stack) + 1)),
+    ),
+    Rule(PARTICIPANTS, always).broken(
+        "all clients take part in every round",
+        "let only the clients of `active` work",
+        draw=everyone,
     ),
 )

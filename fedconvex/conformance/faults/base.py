@@ -1,6 +1,6 @@
 """A known fault: a change in one or two steps of a method, with its name, its cure and the property that it breaks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
@@ -15,6 +15,9 @@ from fedconvex.problems.base import Subproblem
 
 if TYPE_CHECKING:
     from fedconvex.conformance.setup import Setup
+
+
+Applies = Callable[["Setup"], bool]
 
 
 def _correct_subproblem(method: Method, state: State, cohort: Cohort) -> Subproblem:
@@ -39,7 +42,7 @@ class Fault:
     name: str  # a sentence: what the implementation does
     cure: str
     breaks: str  # the property that it violates, from `properties`
-    applies: Callable[["Setup"], bool]
+    applies: Applies
     subproblem: Callable[[Method, State, Cohort], Subproblem] = _correct_subproblem
     update: Callable[[Method, State, Cohort, Answers], State] = _correct_update
     initial_point: Callable[[Array], Array] = lambda point: point
@@ -79,7 +82,7 @@ class FaultFamily:
     name: str  # with {} in the number's place
     cure: str
     breaks: str
-    applies: Callable[["Setup"], bool]
+    applies: Applies
     changes: Callable[[Fraction], dict[str, Any]]
     starts: tuple[float, ...]
     neutral: float
@@ -113,3 +116,28 @@ class FaultFamily:
     def unknown(self) -> str:
         """The name without a number."""
         return self.name.format("some number", "the one given")
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """What a method prescribes: its faults violate one property, and often have one cure."""
+
+    breaks: str
+    applies: Applies
+    cure: str = ""
+
+    def broken(self, name: str, cure: str = "", *, where: Applies | None = None, **changes: Any) -> Fault:
+        """The fault that `changes`, the fields of a `Fault`, make of it; `where`: only in setups that it is true of."""
+        return Fault(name=name, cure=cure or self.cure, breaks=self.breaks, applies=self._where(where), **changes)
+
+    def broken_by(self, name: str, cure: str = "", *, where: Applies | None = None, **fields: Any) -> FaultFamily:
+        """The same for a family of faults with an unknown number."""
+        return FaultFamily(name=name, cure=cure or self.cure, breaks=self.breaks, applies=self._where(where), **fields)
+
+    def each(self, step: str, change: Callable[[Any], Any], faults: Mapping[str, Any], **rest: Any) -> list[Fault]:
+        """A fault for every name, whose `step`, such as "update", is `change` of what stands beside the name."""
+        return [self.broken(name, **{step: change(what)}, **rest) for name, what in faults.items()]
+
+    def _where(self, where: Applies | None) -> Applies:
+        return self.applies if where is None else lambda setup: self.applies(setup) and where(setup)

@@ -5,7 +5,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.conformance.faults.base import Applies
 from fedconvex.conformance.history import ALL_Z, LAST_ANSWER, LAST_ROUND, NUMBER, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -14,7 +17,6 @@ from fedconvex.problems.base import Subproblem
 
 SubproblemRule = Callable[[Method, State, Cohort], Subproblem]
 UpdateRule = Callable[[Method, State, Cohort, Answers], State]
-Applies = Callable[[Setup], bool]
 
 
 def always(setup: Setup) -> bool:
@@ -22,9 +24,16 @@ def always(setup: Setup) -> bool:
     return True
 
 
-def of_method(*classes: type) -> Applies:
-    """Whether the method is of one of these classes."""
-    return lambda setup: isinstance(setup.method, classes)
+def of_method(*classes: type, **values: Any) -> Applies:
+    """Whether the method is of one of these classes, and has these values of its parameters."""
+    return lambda setup: (
+        isinstance(setup.method, classes) and all(getattr(setup.method, n) == value for n, value in values.items())
+    )
+
+
+def other_than(**values: Any) -> Applies:
+    """Whether the method has these parameters, none of them with this value."""
+    return lambda setup: all(getattr(setup.method, name, value) != value for name, value in values.items())
 
 
 def takes_steps(least: int = 1) -> Applies:
@@ -52,6 +61,11 @@ def with_subproblem(change: Callable[[Subproblem, State], Subproblem]) -> Subpro
     return lambda method, state, cohort: change(method.subproblem(state, cohort), state)
 
 
+def with_term(change: Callable[[Subproblem, State], Subproblem]) -> SubproblemRule:
+    """The same for a change of the proximal term, which another fault of a pair may have left out."""
+    return with_subproblem(lambda sub, state: sub if sub.center is None else change(sub, state))
+
+
 def with_client_memory(change: Callable[[State, Cohort], dict[str, Array]]) -> SubproblemRule:
     """The clients' subproblem comes from another memory than the stored one: `change` gives the entries that differ."""
 
@@ -70,6 +84,27 @@ def with_cohort(change: Callable[[State, Cohort], dict[str, Any]]) -> UpdateRule
     )
 
 
+def with_total(total: Callable[[Array, Cohort, State, Any], Array]) -> UpdateRule:
+    """The server's memory grows by total(changes, cohort, state, method)/m, not by the sum of the clients' changes."""
+
+    def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+        own = original_method(method)
+        changed = with_cohort(lambda *_: {"total": lambda changes: total(changes, cohort, state, own)})
+        return changed(method, state, cohort, answers)
+
+    return update
+
+
+def with_parameters(**changed: Any) -> Callable[[Setup], Setup]:
+    """The setup with these parameters of the method; a function gives the new value from the old one."""
+
+    def change(setup: Setup) -> Setup:
+        values = {n: new(getattr(setup.method, n)) if callable(new) else new for n, new in changed.items()}
+        return Setup(replace(setup.method, **values), setup.given)  # type: ignore[type-var]
+
+    return change
+
+
 def in_first_round(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule of a subproblem or an update in the first round, the method's own after it."""
 
@@ -86,13 +121,20 @@ def negated_linear_term(subproblem: Subproblem, state: State) -> Subproblem:
     return subproblem if subproblem.linear is None else replace(subproblem, linear=-subproblem.linear)
 
 
+def by_last_round(state: State, fits: Callable[[Any], bool], rows: Array, others: Array) -> Array:
+    """The rows of clients whose last round's number, −1 before the first, fits; `others` of the rest."""
+    rounds = [fits(last[0]) for last in state.memory[LAST_ROUND]]
+    return np.stack([row if fit else other for fit, row, other in zip(rounds, rows, others, strict=True)])
+
+
+def returning(state: State, rows: Array, newcomers: Array) -> Array:
+    """The rows of clients that have taken part before; `newcomers` of the others."""
+    return by_last_round(state, lambda last: last >= 0, rows, newcomers)
+
+
 def last_own_answers(subproblem: Subproblem, state: State) -> Array:
     """The active clients' last answers (K, d); the server's point for those that have not taken part yet."""
-    rows = 0 * subproblem.start + state.server
-    for i, last in enumerate(state.memory[LAST_ROUND]):
-        if last[0] >= 0:
-            rows[i] = state.memory[LAST_ANSWER][i]
-    return rows
+    return returning(state, state.memory[LAST_ANSWER], 0 * subproblem.start + state.server)
 
 
 def with_average(average: Callable[[Array, State, Cohort], Array]) -> UpdateRule:
@@ -118,6 +160,17 @@ def after_update(change: Callable[[State, State, Cohort, Answers], State]) -> Up
             rows = updated_rows(state, ALL_Z, after.memory["z"])
             after = with_server(after, rows.sum(0) / len(rows))
         return change(state, after, cohort, answers)
+
+    return update
+
+
+def server_to(point: Callable[[Any, State, State, Cohort, Answers], Array]) -> UpdateRule:
+    """The correct update with the server at point(method, before, after, cohort, answers)."""
+
+    def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+        own = original_method(method)
+        moved = after_update(lambda before, after, *given: with_server(after, point(own, before, after, *given)))
+        return moved(method, state, cohort, answers)
 
     return update
 

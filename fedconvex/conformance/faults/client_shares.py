@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.base import Rule
 from fedconvex.conformance.faults.building_blocks import (
+    SubproblemRule,
     UpdateRule,
     both,
     is_proximal,
@@ -15,14 +16,13 @@ from fedconvex.conformance.faults.building_blocks import (
     with_memory,
     with_server,
     with_shared,
-    with_subproblem,
+    with_term,
 )
 from fedconvex.conformance.faults.properties import PARAMETERS, PULL
 from fedconvex.conformance.history import SAMPLES
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import FedDyn
-from fedconvex.problems.base import Subproblem
 
 Factors = Callable[[State], Array]  # one for each active client, (K, 1)
 
@@ -44,16 +44,11 @@ SCALINGS: tuple[tuple[str, Factors], ...] = (
     ("divided by the client's relative number of samples, m·n_k/Σn", lambda state: 1 / relative_samples(state)),
     ("multiplied by the client's relative number of samples, m·n_k/Σn", relative_samples),
 )
-CURE = "pass one {} on to all clients: their numbers of samples count in the average, and in sums over samples"
 
 
-def with_weights(factors: Factors) -> Callable[[Subproblem, State], Subproblem]:
+def with_weights(factors: Factors) -> SubproblemRule:
     """The subproblem with a proximal weight of its own for each client."""
-
-    def change(sub: Subproblem, state: State) -> Subproblem:
-        return sub if sub.center is None else replace(sub, weight=sub.weight * factors(state))
-
-    return change
+    return with_term(lambda sub, state: replace(sub, weight=sub.weight * factors(state)))
 
 
 def with_own_alpha(factors: Factors) -> UpdateRule:
@@ -69,26 +64,17 @@ def with_own_alpha(factors: Factors) -> UpdateRule:
     return update
 
 
+CURE = "pass one {} on to all clients: their numbers of samples count in the average, and in sums over samples"
+WEIGHT = Rule(PULL, both(is_proximal, takes_steps(2)), CURE.format("weight"))
+ALPHA = Rule(PARAMETERS, both(of_method(FedDyn), takes_steps(1)), CURE.format("alpha"))
+
 FAULTS = (
     *(
-        Fault(
-            name=f"the proximal term's weight is {how}",
-            cure=CURE.format("weight"),
-            breaks=PULL,
-            applies=both(is_proximal, takes_steps(2)),
-            subproblem=with_subproblem(with_weights(factors)),
-        )
+        WEIGHT.broken(f"the proximal term's weight is {how}", subproblem=with_weights(factors))
         for how, factors in SCALINGS
     ),
     *(
-        Fault(
-            name=f"alpha is {how}",
-            cure=CURE.format("alpha"),
-            breaks=PARAMETERS,
-            applies=both(of_method(FedDyn), takes_steps(1)),
-            subproblem=with_subproblem(with_weights(factors)),
-            update=with_own_alpha(factors),
-        )
+        ALPHA.broken(f"alpha is {how}", subproblem=with_weights(factors), update=with_own_alpha(factors))
         for how, factors in SCALINGS
     ),
 )

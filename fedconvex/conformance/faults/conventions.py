@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Scalar, nearest_float, to_fmpq
-from fedconvex.conformance.faults.base import Fault, FaultFamily
-from fedconvex.conformance.faults.building_blocks import always, scaled, with_solver
+from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.building_blocks import always, scaled, with_parameters, with_solver
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
 
@@ -47,16 +47,6 @@ def has(name: str) -> Callable[[Setup], bool]:
     return applies
 
 
-def with_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
-    """The setup with `change` applied to this parameter of the method."""
-
-    def changed(setup: Setup) -> Setup:
-        other: dict[str, Any] = {name: change(getattr(setup.method, name))}
-        return Setup(replace(setup.method, **other), setup.given)  # type: ignore[type-var]
-
-    return changed
-
-
 def with_local_stepsize(change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
     """The setup with `change` applied to the stepsize of the local solver that the user passed."""
     return with_solver(lambda solver: replace(solver, stepsize=change(solver.stepsize)))
@@ -72,42 +62,36 @@ def changes_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable
     return lambda setup: has(name)(setup) and change(getattr(setup.method, name)) != getattr(setup.method, name)
 
 
-def with_value(name: str) -> Callable[[Fraction], dict[str, Any]]:
-    """The fields of a fault that gives the method's parameter another value."""
-    return lambda number: {"parameters": with_parameter(name, lambda value: to_fmpq(number))}
-
+STATED = Rule(PARAMETERS, always)
+LOSS = Rule(
+    LOCAL_FUNCTION,
+    always,
+    "the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
+)
+NUMBER: dict[str, Any] = {"starts": (0.1, 1.0, 10.0), "neutral": float("nan"), "convention": True}
 
 FAMILIES = (
     *(
-        FaultFamily(
-            name=f"{name} is {{}} instead of {{}}",
-            cure=f"pass the stated {name} on to where it is used",
-            breaks=PARAMETERS,
-            applies=has(name),
-            changes=with_value(name),
-            given=lambda setup, name=name: shown(getattr(setup.method, name)),  # type: ignore[misc]
-            starts=(0.1, 1.0, 10.0),
-            neutral=float("nan"),
-            convention=True,
+        STATED.broken_by(
+            f"{name} is {{}} instead of {{}}",
+            f"pass the stated {name} on to where it is used",
+            where=has(name),
+            changes=lambda number, name=name: {"parameters": with_parameters(**{name: to_fmpq(number)})},
+            given=lambda setup, name=name: shown(getattr(setup.method, name)),
+            **NUMBER,
         )
         for name in PARAMETERS_OF
     ),
-    FaultFamily(
-        name="the local stepsize is {} instead of {}",
-        cure="pass the stated stepsize on to where it is used",
-        breaks=PARAMETERS,
-        applies=with_given_steps,
+    STATED.broken_by(
+        "the local stepsize is {} instead of {}",
+        "pass the stated stepsize on to where it is used",
+        where=with_given_steps,
         changes=lambda number: {"parameters": with_local_stepsize(lambda value: to_fmpq(number))},
-        given=lambda setup: shown(setup.solver.stepsize),  # type: ignore[attr-defined]
-        starts=(0.1, 1.0, 10.0),
-        neutral=float("nan"),
-        convention=True,
+        given=lambda setup: shown(setup.solver.stepsize),
+        **NUMBER,
     ),
-    FaultFamily(
-        name="the clients' functions are multiplied by {}",
-        cure="the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
-        breaks=LOCAL_FUNCTION,
-        applies=always,
+    LOSS.broken_by(
+        "the clients' functions are multiplied by {}",
         changes=lambda number: {"scale": scaled(number)},
         starts=(1.5, 0.7, 0.1, 10.0),
         neutral=1.0,
@@ -118,34 +102,25 @@ FAMILIES = (
 FAULTS = (
     # a loss without its ½ is more common than a stepsize other than the one stated, which can be the same numbers
     *(
-        Fault(
-            name=f"the clients' functions are {how}",
-            cure="the clients' loss is another one: choose check's loss= (sums or means over samples, halved or not)",
-            breaks=LOCAL_FUNCTION,
-            applies=always,
-            scale=scaled(factor, power),
-            convention=True,
-        )
+        LOSS.broken(f"the clients' functions are {how}", scale=scaled(factor, power), convention=True)
         for how, factor, power in LOSSES
     ),
     *(
-        Fault(
-            name=f"it agrees with {name} replaced by {how.format(name)}",
-            cure=f"the implementation's {name} is another one than the method's: {cure.format(name)}",
-            breaks=PARAMETERS,
-            applies=changes_parameter(name, change),
-            parameters=with_parameter(name, change),
+        STATED.broken(
+            f"it agrees with {name} replaced by {how.format(name)}",
+            f"the implementation's {name} is another one than the method's: {cure.format(name)}",
+            where=changes_parameter(name, change),
+            parameters=with_parameters(**{name: change}),
             convention=True,
         )
         for name in PARAMETERS_OF
         for how, change, cure in SUBSTITUTES
     ),
     *(
-        Fault(
-            name=f"it agrees with the local stepsize replaced by {how.format('stepsize')}",
-            cure=f"the implementation's stepsize is another one: {cure.format('stepsize')}",
-            breaks=PARAMETERS,
-            applies=with_given_steps,
+        STATED.broken(
+            f"it agrees with the local stepsize replaced by {how.format('stepsize')}",
+            f"the implementation's stepsize is another one: {cure.format('stepsize')}",
+            where=with_given_steps,
             parameters=with_local_stepsize(change),
             convention=True,
         )

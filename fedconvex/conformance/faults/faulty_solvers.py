@@ -42,16 +42,13 @@ class Chained(FaultySolver):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         if self.rounds is not None and draw.round >= self.rounds:
             return self.inner.solve(clients, subproblem, draw)
-        found: list[Answers] = []
-        for k in range(clients.num_clients):
-            one = np.array([k])
-            own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
-            if found:
-                own = replace(own, start=found[-1].points)
-                if self.centred and own.center is not None:
-                    own = replace(own, center=found[-1].points)
-            found.append(self.inner.solve(clients.subset(one), own, alone))
-        return joined(found)
+
+        def after(own: Subproblem, before: Before) -> Subproblem:
+            _, end = before[-1]
+            own = replace(own, start=end.points)
+            return replace(own, center=end.points) if self.centred and own.center is not None else own
+
+        return one_by_one(self.inner.solve, clients, subproblem, draw, after)
 
 
 @final
@@ -65,22 +62,35 @@ class SharedMemory(FaultySolver):
     inner: LocalSolver
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        found, grown = list[Answers](), 0 * subproblem.start[:1]
-        for k in range(clients.num_clients):
-            one = np.array([k])
-            own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
-            if own.linear is not None:
-                own = replace(own, linear=own.linear + grown)
-            found.append(self.inner.solve(clients.subset(one), own, alone))
-            if own.center is not None:
-                grown = grown + own.weight * (found[-1].points - own.center)
-        return joined(found)
+        def after(own: Subproblem, before: Before) -> Subproblem:
+            if own.linear is None:
+                return own
+            grown = [one.weight * (end.points - one.center) for one, end in before if one.center is not None]
+            return replace(own, linear=own.linear + sum(grown, 0 * own.start))
+
+        return one_by_one(self.inner.solve, clients, subproblem, draw, after)
 
 
-def joined(found: Sequence[Answers]) -> Answers:
-    """The answers of clients that were solved for one by one."""
-    paths = [answer.path_lengths for answer in found if answer.path_lengths is not None]
-    return Answers(np.concatenate([answer.points for answer in found]), np.concatenate(paths) if paths else None)
+Before = list[tuple[Subproblem, Answers]]  # the problems of the clients before one, and their answers
+
+
+def one_by_one(
+    solve: Callable[[Clients, Subproblem, Draw], Answers],
+    clients: Clients,
+    subproblem: Subproblem,
+    draw: Draw,
+    after: Callable[[Subproblem, Before], Subproblem] = lambda own, before: own,
+) -> Answers:
+    """The answers of clients of which each solves `after(its problem, those before it)`; the first one its own."""
+    found: Before = []
+    for k in range(clients.num_clients):
+        one = np.array([k])
+        own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
+        own = after(own, found) if found else own
+        found.append((own, solve(clients.subset(one), own, alone)))
+    answers = [answer for _, answer in found]
+    paths = [answer.path_lengths for answer in answers if answer.path_lengths is not None]
+    return Answers(np.concatenate([answer.points for answer in answers]), np.concatenate(paths) if paths else None)
 
 
 @final
@@ -121,16 +131,11 @@ class FaultySteps(FaultySolver):
     velocities: dict[int, Array] = field(default_factory=dict)  # by client; filled during one run
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        paths = self._path_lengths(clients, draw)
-        if self.lasting != "shared":
-            return Answers(self._descend(clients, subproblem, draw), paths)
-        points = []  # one after another: each client continues with the velocity that the one before it left
-        for k in range(clients.num_clients):
-            one, alone = np.array([k]), draw.kept(np.arange(clients.num_clients) == k)
-            points.append(self._descend(clients.subset(one), subproblem.of(one), alone))
-        return Answers(np.concatenate(points), paths)
+        if self.lasting == "shared":  # each client continues with the velocity that the one before it left
+            return one_by_one(self._descend, clients, subproblem, draw)
+        return self._descend(clients, subproblem, draw)
 
-    def _descend(self, clients: Clients, subproblem: Subproblem, draw: Draw) -> Array:
+    def _descend(self, clients: Clients, subproblem: Subproblem, draw: Draw) -> Answers:
         scalar, theta = clients.arithmetic.scalar, subproblem.start
         visited = None if self.batches is None else self._visited(clients, draw)
         taken = self._taken(clients, draw) if visited is None else np.array([len(batches) for batches in visited])
@@ -155,7 +160,7 @@ class FaultySteps(FaultySolver):
             velocity = clients.arithmetic.where(working, moving, velocity)
         if self.lasting is not None:
             self.velocities.update(zip(self._owners(draw), velocity, strict=False))
-        return theta
+        return Answers(theta, self._path_lengths(clients, draw))
 
     def _with_terms(self, clients: Clients, subproblem: Subproblem, theta: Array, own: Array) -> Array:
         """The subproblem's gradient, with the faults of its proximal term."""

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.building_blocks import negated_linear_term, of_method, with_subproblem
+from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.building_blocks import negated_linear_term, of_method, other_than, with_subproblem
 from fedconvex.conformance.faults.properties import CORRECTION
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.dane import DANE, GradientCorrected
@@ -13,8 +13,8 @@ from fedconvex.methods.feddane import FedDANE
 from fedconvex.methods.fedlin import FedLin
 from fedconvex.problems.base import Subproblem
 
-is_corrected = of_method(GradientCorrected)
-RULE = "minimise f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (mu/2)‖θ − w‖²"
+CORRECTED = Rule(CORRECTION, of_method(GradientCorrected), "minimise f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (mu/2)‖θ − w‖²")
+without_term = with_subproblem(lambda subproblem, state: replace(subproblem, linear=None))
 
 
 def with_correction(gradient: Any) -> Any:
@@ -32,74 +32,54 @@ def with_correction(gradient: Any) -> Any:
 
 
 FAULTS = (
-    Fault(
-        name="the gradient correction is left out: this is FedProx",
-        cure=RULE,
-        breaks=CORRECTION,
-        applies=of_method(DANE, FedDANE),
-        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
+    CORRECTED.broken(
+        "the gradient correction is left out: this is FedProx",
+        where=of_method(DANE, FedDANE),
+        subproblem=without_term,
     ),
-    Fault(
-        name="the gradient correction is left out: this is FedAvg",
-        cure="take steps along ∇F_k(θ) − ∇F_k(w) + ∇f(w)",
-        breaks=CORRECTION,
-        applies=of_method(FedLin),
-        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
+    CORRECTED.broken(
+        "the gradient correction is left out: this is FedAvg",
+        "take steps along ∇F_k(θ) − ∇F_k(w) + ∇f(w)",
+        where=of_method(FedLin),
+        subproblem=without_term,
     ),
-    Fault(
-        name="the gradient correction has the wrong sign",
-        cure=RULE,
-        breaks=CORRECTION,
-        applies=is_corrected,
-        subproblem=with_subproblem(negated_linear_term),
+    CORRECTED.broken("the gradient correction has the wrong sign", subproblem=with_subproblem(negated_linear_term)),
+    *CORRECTED.each(
+        "subproblem",
+        with_correction,
+        {
+            "the client's own gradient is left out of the correction": lambda g, cohort: g + cohort.gradients(),
+            "the averaged gradient is left out of the correction": lambda g, cohort: 0 * g,
+        },
     ),
-    Fault(
-        name="the client's own gradient is left out of the correction",
-        cure=RULE,
-        breaks=CORRECTION,
-        applies=is_corrected,
-        subproblem=with_correction(lambda g, cohort: g + cohort.gradients()),
-    ),
-    Fault(
-        name="the averaged gradient is left out of the correction",
-        cure=RULE,
-        breaks=CORRECTION,
-        applies=is_corrected,
-        subproblem=with_correction(lambda g, cohort: 0 * g),
-    ),
-    Fault(
-        name="the averaged gradient is not weighted",
-        cure="weight client k's gradient by its number of samples",
-        breaks=CORRECTION,
-        applies=of_method(FedDANE),
+    CORRECTED.broken(
+        "the averaged gradient is not weighted",
+        "weight client k's gradient by its number of samples",
+        where=of_method(FedDANE),
         subproblem=with_correction(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
     ),
-    Fault(
-        name="the gradients are summed, not averaged",
-        cure="divide by the sum of the weights of the clients that send one",
-        breaks=CORRECTION,
-        applies=of_method(FedDANE),
+    CORRECTED.broken(
+        "the gradients are summed, not averaged",
+        "divide by the sum of the weights of the clients that send one",
+        where=of_method(FedDANE),
         subproblem=with_correction(lambda g, cohort: cohort.gradients().sum(0)),
     ),
-    Fault(
-        name="the gradient of all clients is used instead of that of the sample",
-        cure="average the gradients of the clients that take part",
-        breaks=CORRECTION,
-        applies=of_method(FedDANE),
+    CORRECTED.broken(
+        "the gradient of all clients is used instead of that of the sample",
+        "average the gradients of the clients that take part",
+        where=of_method(FedDANE),
         subproblem=with_correction(lambda g, cohort: cohort.full_gradient()),
     ),
-    Fault(
-        name="only the gradients of those who take part are averaged",
-        cure="ask every client for its gradient",
-        breaks=CORRECTION,
-        applies=of_method(DANE, FedLin),
+    CORRECTED.broken(
+        "only the gradients of those who take part are averaged",
+        "ask every client for its gradient",
+        where=of_method(DANE, FedLin),
         subproblem=with_correction(lambda g, cohort: cohort.sampled_gradient()),
     ),
-    Fault(
-        name="eta is ignored",
-        cure="multiply the gradient of all clients by eta",
-        breaks=CORRECTION,
-        applies=lambda setup: isinstance(setup.method, DANE) and setup.method.eta != 1,
+    Rule(CORRECTION, of_method(DANE)).broken(
+        "eta is ignored",
+        "multiply the gradient of all clients by eta",
+        where=other_than(eta=1),
         subproblem=with_correction(lambda g, cohort: cohort.full_gradient()),
     ),
 )

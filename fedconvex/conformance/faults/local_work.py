@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.conformance.faults.base import Fault, FaultFamily
+from fedconvex.conformance.faults.base import Rule
 from fedconvex.conformance.faults.building_blocks import (
     always,
     both,
@@ -35,11 +35,6 @@ from fedconvex.participation import Draw
 def has_momentum(setup: Setup) -> bool:
     """Whether the local steps have momentum."""
     return isinstance(setup.solver, SGD) and setup.solver.momentum != 0
-
-
-def starts_matter(setup: Setup) -> bool:
-    """Whether local work starts at the server's point, and its result depends on that."""
-    return setup.path_length is not None and not isinstance(setup.method, FedPD)
 
 
 def without(name: str) -> Callable[[Setup], bool]:
@@ -71,107 +66,101 @@ def from_last_model(method: Method, state: State, cohort: Cohort, answers: Answe
     return method.update(live, replace(cohort, points=starts), answers)
 
 
+def fitted(name: str, **others: Any) -> Callable[[Fraction], dict[str, Any]]:
+    """The fields of a fault whose steps have the fitted number as this field, and others besides."""
+    return lambda number: {"solver": on_steps(**{name: number}, **others)}
+
+
+STEPS, SEVERAL_STEPS = Rule(LOCAL_WORK, takes_steps(1)), Rule(LOCAL_WORK, steps_repeatedly)
+SAME_STEPSIZE = Rule(LOCAL_WORK, takes_steps(1), "use the same stepsize in every round: switch the scheduler off")
+BEGINNING = Rule(
+    START, takes_steps(1), "load the server's model into the client at the beginning of each of its rounds"
+)
+OWN_FUNCTION, STRAGGLERS = Rule(LOCAL_FUNCTION, always), Rule(LATE, takes_steps(2))
 OWN_OPTIMISER = "switch the optimiser's {0} off, or state it: local_solver=SGD(…, {0}=…)"
+STATED = "use the same stepsize in every round, or state the decay"
 LAST_STEP_OF_SCHEDULES = 11  # the run of twelve rounds shows what begins in its round 11, counted from 0
 
 # The families of faults whose number is fitted to the runs.
 FAMILIES = (
-    FaultFamily(
-        name="local steps have a weight decay of {}",
-        cure=OWN_OPTIMISER.format("weight_decay"),
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("weight_decay")),
-        changes=lambda number: {"solver": on_steps(weight_decay=number)},
+    STEPS.broken_by(
+        "local steps have a weight decay of {}",
+        OWN_OPTIMISER.format("weight_decay"),
+        where=without("weight_decay"),
+        changes=fitted("weight_decay"),
         starts=(0.0, 0.1, 1.0),
         neutral=0.0,
     ),
-    FaultFamily(
-        name="local steps have a momentum of {}",
-        cure=OWN_OPTIMISER.format("momentum"),
-        breaks=LOCAL_WORK,
-        applies=both(steps_repeatedly, without("momentum")),
-        changes=lambda number: {"solver": on_steps(momentum=number)},
-        starts=(0.9, 0.5, 0.1),
-        neutral=0.0,
-        high=1.0,
+    *(
+        rule.broken_by(
+            name, cure, where=without("momentum"), changes=changes, starts=(0.9, 0.5, 0.1), neutral=0.0, high=1.0
+        )
+        for rule, name, cure, changes in (
+            (
+                SEVERAL_STEPS,
+                "local steps have a momentum of {}",
+                OWN_OPTIMISER.format("momentum"),
+                fitted("momentum"),
+            ),
+            (
+                STEPS,
+                "local steps have a Nesterov momentum of {}",
+                "switch the optimiser's Nesterov momentum off: SGD(nesterov=False, momentum=0)",
+                fitted("momentum", nesterov=True),
+            ),
+            (
+                STEPS,
+                "local steps have a momentum of {} that is kept from round to round",
+                "give each client a new optimiser in every round, without momentum",
+                fitted("momentum", lasting="own"),
+            ),
+        )
     ),
-    FaultFamily(
-        name="local steps have a Nesterov momentum of {}",
-        cure="switch the optimiser's Nesterov momentum off: SGD(nesterov=False, momentum=0)",
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("momentum")),
-        changes=lambda number: {"solver": on_steps(momentum=number, nesterov=True)},
-        starts=(0.9, 0.5, 0.1),
-        neutral=0.0,
-        high=1.0,
-    ),
-    FaultFamily(
-        name="local steps have a momentum of {} that is kept from round to round",
-        cure="give each client a new optimiser in every round, without momentum",
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("momentum")),
-        changes=lambda number: {"solver": on_steps(momentum=number, lasting="own")},
-        starts=(0.9, 0.5, 0.1),
-        neutral=0.0,
-        high=1.0,
-    ),
-    FaultFamily(
-        name="local gradients are clipped to a norm of {}",
-        cure="switch the clipping of gradients off",
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("clip")),
+    STEPS.broken_by(
+        "local gradients are clipped to a norm of {}",
+        "switch the clipping of gradients off",
+        where=without("clip"),
         changes=lambda number: {"solver": on_steps(clip=number), "rational": False},
         # a gradient that is not clipped says nothing of the norm: many starts, from short to long
         starts=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
         neutral=float("inf"),
     ),
-    FaultFamily(
-        name="local gradients are scaled to a norm of {}",
-        cure="take steps along the gradients as they are",
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("clip")),
+    STEPS.broken_by(
+        "local gradients are scaled to a norm of {}",
+        "take steps along the gradients as they are",
+        where=without("clip"),
         changes=lambda number: {"solver": on_steps(clip=number, normalised=True), "rational": False},
         starts=(1.0,),
         neutral=float("nan"),
     ),
-    FaultFamily(
-        name="the local stepsize is multiplied by {} every round",
-        cure="use the same stepsize in every round, or state the decay: local_solver=SGD(…, decay=…)",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(1),
+    SAME_STEPSIZE.broken_by(
+        "the local stepsize is multiplied by {} every round",
+        f"{STATED}: local_solver=SGD(…, decay=…)",
         changes=lambda number: decaying(lambda t: number**t),
         starts=(0.99, 0.5, 0.1),
         neutral=1.0,
         first_round=1,
     ),
     *(
-        FaultFamily(
-            name=f"the local stepsize is multiplied by {{}} after every {rounds} rounds",
-            cure="use the same stepsize in every round: switch the scheduler off",
-            breaks=LOCAL_WORK,
-            applies=takes_steps(1),
-            changes=lambda number, rounds=rounds: decaying(lambda t: number ** (t // rounds)),  # type: ignore[misc]
+        SAME_STEPSIZE.broken_by(
+            f"the local stepsize is multiplied by {{}} after every {rounds} rounds",
+            changes=lambda number, rounds=rounds: decaying(lambda t: number ** (t // rounds)),
             starts=(0.9, 0.5, 0.1),
             neutral=1.0,
             first_round=rounds,
         )
         for rounds in range(2, LAST_STEP_OF_SCHEDULES + 1)
     ),
-    FaultFamily(
-        name="the local stepsize is divided by 1 + {}·t in round t",
-        cure="use the same stepsize in every round: switch the scheduler off",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(1),
+    SAME_STEPSIZE.broken_by(
+        "the local stepsize is divided by 1 + {}·t in round t",
         changes=lambda number: decaying(lambda t: 1 / (1 + number * t)),
         starts=(0.01, 0.3),
         neutral=0.0,
         first_round=1,
     ),
-    FaultFamily(
-        name="the local stepsize is multiplied by {} after every local step",
-        cure="use the same stepsize in every local step",
-        breaks=LOCAL_WORK,
-        applies=steps_repeatedly,
+    SEVERAL_STEPS.broken_by(
+        "the local stepsize is multiplied by {} after every local step",
+        "use the same stepsize in every local step",
         changes=lambda number: {"solver": on_steps(factor=lambda round, step: number**step)},
         starts=(0.99, 0.5, 0.1),
         neutral=1.0,
@@ -179,145 +168,105 @@ FAMILIES = (
 )
 
 FAULTS = (
-    Fault(
-        name="clients take one local step too many",
-        cure="count the local steps from 1",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(1),
+    STEPS.broken(
+        "clients take one local step too many",
+        "count the local steps from 1",
         solver=on_steps(count=lambda steps: steps + 1),
     ),
-    Fault(
-        name="clients take one local step too few",
-        cure="count the local steps from 1",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(2),
+    STEPS.broken(
+        "clients take one local step too few",
+        "count the local steps from 1",
+        where=takes_steps(2),
         solver=on_steps(count=lambda steps: steps - 1),
     ),
-    Fault(
-        name="clients take only one local step",
-        cure="let the training loop run through all local steps",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(3),
+    STEPS.broken(
+        "clients take only one local step",
+        "let the training loop run through all local steps",
+        where=takes_steps(3),
         solver=on_steps(count=lambda steps: 1),
     ),
-    Fault(
-        name="local gradients are all taken at the server's model",
-        cure="compute a new gradient, at the local model, in every local step",
-        breaks=LOCAL_WORK,
-        applies=steps_repeatedly,
+    SEVERAL_STEPS.broken(
+        "local gradients are all taken at the server's model",
+        "compute a new gradient, at the local model, in every local step",
         solver=on_steps(frozen=True),
     ),
-    Fault(
-        name="the local stepsize is divided by the number of the round",
-        cure="use the same stepsize in every round, or state the decay",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(1),
-        **decaying(lambda t: Fraction(1, t + 1)),
+    STEPS.broken(
+        "the local stepsize is divided by the number of the round", STATED, **decaying(lambda t: Fraction(1, t + 1))
     ),
-    Fault(
-        name="the local stepsize is divided by the square root of the number of the round",
-        cure="use the same stepsize in every round, or state the decay",
-        breaks=LOCAL_WORK,
-        applies=takes_steps(1),
+    STEPS.broken(
+        "the local stepsize is divided by the square root of the number of the round",
+        STATED,
         rational=False,
         **decaying(lambda t: 1 / sqrt(t + 1)),
     ),
-    Fault(
-        name="local steps are those of Adam",
-        cure="take plain gradient steps: torch.optim.SGD without momentum",
-        breaks=LOCAL_WORK,
-        applies=both(takes_steps(1), without("momentum"), without("weight_decay")),
+    STEPS.broken(
+        "local steps are those of Adam",
+        "take plain gradient steps: torch.optim.SGD without momentum",
+        where=both(without("momentum"), without("weight_decay")),
         solver=on_steps(adam=True),
         rational=False,
     ),
-    Fault(
-        name="momentum is shared between clients",
-        cure="give each client an optimiser of its own, a new one in every round",
-        breaks=LOCAL_WORK,
-        applies=has_momentum,
+    STEPS.broken(
+        "momentum is shared between clients",
+        "give each client an optimiser of its own, a new one in every round",
+        where=has_momentum,
         solver=on_steps(lasting="shared"),
     ),
-    Fault(
-        name="momentum is kept from round to round",
-        cure="give each client a new optimiser in every round",
-        breaks=LOCAL_WORK,
-        applies=has_momentum,
+    STEPS.broken(
+        "momentum is kept from round to round",
+        "give each client a new optimiser in every round",
+        where=has_momentum,
         solver=on_steps(lasting="own"),
     ),
-    Fault(
-        name="clients start at their own last model",
-        cure="load the server's model into the client at the beginning of each of its rounds",
-        breaks=START,
-        applies=starts_matter,
-        subproblem=with_subproblem(lambda sub, state: replace(sub, start=state.memory[LAST_ANSWER])),
+    *BEGINNING.each(
+        "subproblem",
+        lambda start: with_subproblem(lambda sub, state: replace(sub, start=start(sub, state))),
+        {
+            "clients start at their own last model": lambda sub, state: state.memory[LAST_ANSWER],
+            "clients start at their own last model, where they have one": last_own_answers,
+        },
+        where=lambda setup: not isinstance(setup.method, FedPD),  # whose local work starts there
     ),
-    Fault(
-        name="clients start at their own last model, where they have one",
-        cure="load the server's model into the client at the beginning of each of its rounds",
-        breaks=START,
-        applies=starts_matter,
-        subproblem=with_subproblem(
-            lambda subproblem, state: replace(subproblem, start=last_own_answers(subproblem, state))
-        ),
-    ),
-    Fault(
-        name="every client starts where the one before it ended",
-        cure="give each client a copy of the server's model: they train one and the same object",
-        breaks=START,
-        applies=takes_steps(1),
+    BEGINNING.broken(
+        "every client starts where the one before it ended",
+        "give each client a copy of the server's model: they train one and the same object",
         solver=Chained,
     ),
-    Fault(
-        name="every client starts where the one before it ended, in the first round",
-        cure="send copies of the server's model: in the first round it is the live one (a state_dict has no copies)",
-        breaks=START,
-        applies=takes_steps(1),
+    BEGINNING.broken(
+        "every client starts where the one before it ended, in the first round",
+        "send copies of the server's model: in the first round it is the live one (a state_dict has no copies)",
         solver=lambda solver: Chained(solver, rounds=1),
     ),
     *(
-        Fault(
-            name=f"every client starts where the one before it ended, and its proximal term pulls there{when}",
-            cure="give each client a copy of the server's model: they train the object that the server sends",
-            breaks=START,
-            applies=both(takes_steps(1), is_proximal),
-            solver=lambda solver, rounds=rounds: Chained(solver, rounds, centred=True),  # type: ignore[misc]
+        BEGINNING.broken(
+            f"every client starts where the one before it ended, and its proximal term pulls there{when}",
+            "give each client a copy of the server's model: they train the object that the server sends",
+            where=is_proximal,
+            solver=lambda solver, rounds=rounds: Chained(solver, rounds, centred=True),
         )
         for when, rounds in (("", None), (", in the first round", 1))
     ),
-    Fault(
-        name="clients train the server's own model, and the server's step begins where the last of them ended",
-        cure="send copies of the server's model: a state_dict has the live parameters, also in later rounds",
-        breaks=START,
-        applies=both(takes_steps(1), adds_steps),
+    BEGINNING.broken(
+        "clients train the server's own model, and the server's step begins where the last of them ended",
+        "send copies of the server's model: a state_dict has the live parameters, also in later rounds",
+        where=adds_steps,
         solver=Chained,
         update=from_last_model,
     ),
-    Fault(
-        name="the targets are truncated to integers",
-        cure="pass the targets as they are: labels.long() or astype(int) drops what follows the point",
-        breaks=LOCAL_FUNCTION,
-        applies=always,
+    OWN_FUNCTION.broken(
+        "the targets are truncated to integers",
+        "pass the targets as they are: labels.long() or astype(int) drops what follows the point",
         targets=np.trunc,
     ),
-    Fault(
-        name="all clients train on the data of the last one",
-        cure="bind each client's data when it is made: a closure over the loop's variable sees its last value",
-        breaks=LOCAL_FUNCTION,
-        applies=always,
+    OWN_FUNCTION.broken(
+        "all clients train on the data of the last one",
+        "bind each client's data when it is made: a closure over the loop's variable sees its last value",
         solver=OneClientsData,
     ),
-    Fault(
-        name="stragglers are dropped",
-        cure="average the partial work of stragglers, too",
-        breaks=LATE,
-        applies=takes_steps(2),
-        draw=only_full_work,
-    ),
-    Fault(
-        name="stragglers do all of the work",
-        cure="stop a client after its own number of local steps",
-        breaks=LATE,
-        applies=takes_steps(2),
+    STRAGGLERS.broken("stragglers are dropped", "average the partial work of stragglers, too", draw=only_full_work),
+    STRAGGLERS.broken(
+        "stragglers do all of the work",
+        "stop a client after its own number of local steps",
         draw=lambda draw, effort, num_clients: replace(draw, efforts=None),
     ),
 )

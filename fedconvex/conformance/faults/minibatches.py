@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedconvex.conformance.batches import Batches, Work, drawn
-from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.building_blocks import takes_steps
 from fedconvex.conformance.faults.faulty_solvers import FaultySteps, with_steps
 from fedconvex.conformance.faults.properties import LOCAL_WORK
 from fedconvex.conformance.findings import FIRST_BATCH, LAST_BATCH
@@ -46,26 +47,23 @@ def has_batches(setup: Setup) -> bool:
     return setup.most_batches > 1
 
 
+EPOCH = Rule(LOCAL_WORK, has_batches)
+
 FAULTS = (
-    Fault(
-        name=LAST_BATCH,
-        cure="set drop_last=False: every epoch visits all samples",
-        breaks=LOCAL_WORK,
-        applies=has_batches,
+    EPOCH.broken(
+        LAST_BATCH,
+        "set drop_last=False: every epoch visits all samples",
         solver=with_batches(full_ones),
     ),
-    Fault(
-        name=FIRST_BATCH,
-        cure="loop over all batches of an epoch",
-        breaks=LOCAL_WORK,
-        applies=has_batches,
+    EPOCH.broken(
+        FIRST_BATCH,
+        "loop over all batches of an epoch",
         solver=with_batches(first_batch_only),
     ),
-    Fault(
-        name="every epoch has the batches of the first",
-        cure="visit the batches that were given for this epoch",
-        breaks=LOCAL_WORK,
-        applies=lambda setup: has_batches(setup) and setup.effort is not None and setup.effort > 1,
+    EPOCH.broken(
+        "every epoch has the batches of the first",
+        "visit the batches that were given for this epoch",
+        where=takes_steps(2),
         solver=with_batches(first_epoch_again),
     ),
 )

@@ -1,22 +1,23 @@
 """Faults of the server's optimiser: FedAvgM's momentum, the moments of FedAdagrad, FedAdam and FedYogi."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.base import Rule
 from fedconvex.conformance.faults.building_blocks import (
     UpdateRule,
     client_number,
     of_method,
     original_method,
+    other_than,
+    server_to,
+    with_parameters,
     with_server,
     with_shared,
 )
 from fedconvex.conformance.faults.properties import SERVER_MEMORY, SERVER_STEP
 from fedconvex.conformance.history import ROUND
-from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedadam import FedAdam
@@ -24,217 +25,153 @@ from fedconvex.methods.fedavgm import FedAvgM
 from fedconvex.methods.fedyogi import FedYogi
 from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer, ServerOptimizer
 
-is_fedavgm = of_method(FedAvgM)
-is_adaptive = of_method(AdaptiveServerOptimizer)
-MOMENTUM = "m ← momentum·m + Δ; w ← w + server_stepsize·m, with Δ the average of θ_k − w"
-MOMENTS = "m ← beta1·m + (1 − beta1)·Δ and v by the method's rule, with Δ the average of θ_k − w, Δ² entry by entry"
-STEP = "w ← w + server_stepsize·m/(√v + tau), with the m and v of this round, without further factors"
+Shared = Mapping[str, Array]  # what the server keeps
+Step = Callable[[Any, Shared, Shared, Cohort], Array]  # given the method, what the server kept before and keeps now
+
+ADAM = " (Adam's correction is not in the paper's algorithm)"
+MOMENTUM = Rule(
+    SERVER_MEMORY, of_method(FedAvgM), "m ← momentum·m + Δ; w ← w + server_stepsize·m, with Δ the average of θ_k − w"
+)
+MOMENTUM_STEP = Rule(SERVER_STEP, of_method(FedAvgM), MOMENTUM.cure)
+MOMENTS = Rule(
+    SERVER_MEMORY,
+    of_method(AdaptiveServerOptimizer),
+    "m ← beta1·m + (1 − beta1)·Δ and v by the method's rule, with Δ the average of θ_k − w, Δ² entry by entry",
+)
+STEP = Rule(
+    SERVER_STEP,
+    of_method(AdaptiveServerOptimizer),
+    "w ← w + server_stepsize·m/(√v + tau), with the m and v of this round, without further factors",
+)
 
 
-def has_momentum(setup: Setup) -> bool:
-    """Whether the server averages its progress over the rounds."""
-    method = setup.method
-    return (is_fedavgm(setup) and bool(method.momentum != 0)) or (is_adaptive(setup) and bool(method.beta1 != 0))  # type: ignore[attr-defined]
+def right_step(own: Any, before: Shared, after: Shared, cohort: Cohort) -> Array:
+    """The step of the method's rule, without its stepsize."""
+    if isinstance(own, FedAvgM):
+        return after["momentum"]
+    return after["first_moment"] / (cohort.square_root(after["second_moment"]) + own.tau)
 
 
-def with_momentum(rule: Callable[[FedAvgM, Array, Array], tuple[Array, Array]]) -> UpdateRule:
-    """FedAvgM's update with (m⁺, step) = rule(method, m, Δ)."""
+def with_optimizer(step: Step = right_step, **kept: Callable[..., Array]) -> UpdateRule:
+    """The update with another step, and with kept entries that are rule(method, old, Δ, cohort, answers)."""
 
     def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-        own = original_method(method)
-        m, step = rule(own, state.shared["momentum"], own.progress(cohort, answers))
-        after = method.update(state, cohort, answers)
-        return with_shared(with_server(after, state.server + own.server_stepsize * step), momentum=m)
+        own, after = original_method(method), method.update(state, cohort, answers)
+        given = (own.progress(cohort, answers), cohort, answers)
+        after = with_shared(after, **{name: rule(own, state.shared[name], *given) for name, rule in kept.items()})
+        return with_server(after, state.server + own.server_stepsize * step(own, state.shared, after.shared, cohort))
 
     return update
 
 
-def with_moments(
-    square: Callable[[Any, Cohort, Answers], Array] | None = None,
-    step: Callable[[Any, Array, Array, Cohort], Array] = lambda own, m, v, cohort: (
-        m / (cohort.square_root(v) + own.tau)
-    ),
-    second: Callable[[Any, Array, Array, Cohort], Array] = lambda own, v, square, cohort: own.second_moment(
-        v, square, cohort
-    ),
-    first: Callable[[Any, Array, Array], Array] = lambda own, m, delta: own.beta1 * m + (1 - own.beta1) * delta,
-) -> UpdateRule:
-    """An adaptive server's update with one part replaced."""
-
-    def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-        own = original_method(method)
-        delta = own.progress(cohort, answers)
-        squared = delta * delta if square is None else square(own, cohort, answers)
-        m = first(own, state.shared["first_moment"], delta)
-        v = second(own, state.shared["second_moment"], squared, cohort)
-        after = method.update(state, cohort, answers)
-        server = state.server + own.server_stepsize * step(own, m, v, cohort)
-        return with_shared(with_server(after, server), first_moment=m, second_moment=v)
-
-    return update
-
-
-def corrected(in_the_stepsize: bool) -> UpdateRule:
+def corrected(in_the_stepsize: bool) -> Step:
     """Adam's correction of moments that start at 0: in the stepsize, so that τ is not divided, or of each moment."""
 
-    def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-        own, t = original_method(method), client_number(state.shared[ROUND][0]) + 1
-        after = method.update(state, cohort, answers)
-        m, v = after.shared["first_moment"], after.shared["second_moment"]
-        m = m / (1 - own.beta1**t)
-        root = cohort.square_root(v / (1 - own.beta2**t))
+    def step(own: Any, before: Shared, after: Shared, cohort: Cohort) -> Array:
+        t = client_number(before[ROUND][0]) + 1
+        v = after["second_moment"] / (1 - own.beta2**t)
         tau = own.tau / cohort.square_root(0 * v + (1 - own.beta2**t)) if in_the_stepsize else own.tau
-        return with_server(after, state.server + own.server_stepsize * m / (root + tau))
+        return after["first_moment"] / (1 - own.beta1**t) / (cohort.square_root(v) + tau)
 
-    return update
-
-
-def from_zero(setup: Setup) -> Setup:
-    """The setup whose second moment starts at 0."""
-    return Setup(replace(setup.method, initial=0), setup.given)  # type: ignore[type-var]
+    return step
 
 
-def wrong_way(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """The update with w ← w − step."""
-    after = method.update(state, cohort, answers)
-    return with_server(after, 2 * state.server - after.server)
-
-
-def with_earlier_second_moment(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """The update that divides by √v + τ with the v before this round."""
-    own, after = original_method(method), method.update(state, cohort, answers)
-    divisor = cohort.square_root(state.shared["second_moment"]) + own.tau
-    return with_server(after, state.server + own.server_stepsize * after.shared["first_moment"] / divisor)
-
-
-def clients_squares(own: Any, cohort: Cohort, answers: Answers) -> Array:
-    """The average of (θ_k − w)²."""
+def of_clients_squares(own: Any, v: Array, delta: Array, cohort: Cohort, answers: Answers) -> Array:
+    """The second moment of the average of (θ_k − w)²."""
     moved = answers.points - cohort.points
-    return cohort.average(moved * moved)
+    second: Array = own.second_moment(v, cohort.average(moved * moved), cohort)
+    return second
 
 
 FAULTS = (
-    Fault(
-        name="the server moves against the clients' progress",
-        cure="add server_stepsize times the progress θ_k − w, or subtract w − θ_k",
-        breaks=SERVER_STEP,
-        applies=of_method(ServerOptimizer),
-        update=wrong_way,
+    Rule(SERVER_STEP, of_method(ServerOptimizer)).broken(
+        "the server moves against the clients' progress",
+        "add server_stepsize times the progress θ_k − w, or subtract w − θ_k",
+        update=server_to(lambda method, before, after, *_: 2 * before.server - after.server),
     ),
-    Fault(
-        name="the server's momentum is left out",
-        cure=MOMENTUM,
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_fedavgm(setup) and has_momentum(setup),
-        update=with_momentum(lambda own, m, delta: (m, delta)),
+    MOMENTUM.broken(
+        "the server's momentum is left out",
+        where=other_than(momentum=0),
+        update=with_optimizer(momentum=lambda own, m, delta, *_: delta),
     ),
-    Fault(
-        name="the server's momentum multiplies new progress by 1 − momentum",
-        cure=MOMENTUM + "; or divide server_stepsize by 1 − momentum",
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_fedavgm(setup) and has_momentum(setup),
-        update=with_momentum(lambda own, m, delta: (own.momentum * m + (1 - own.momentum) * delta,) * 2),
-    ),
-    Fault(
-        name="the server's momentum is Nesterov's",
-        cure=MOMENTUM,
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_fedavgm(setup) and has_momentum(setup),
-        update=with_momentum(
-            lambda own, m, delta: (own.momentum * m + delta, own.momentum * (own.momentum * m + delta) + delta)
+    MOMENTUM.broken(
+        "the server's momentum is Nesterov's",
+        where=other_than(momentum=0),
+        update=with_optimizer(
+            lambda own, before, after, cohort: (
+                (1 + own.momentum) * after["momentum"] - own.momentum * before["momentum"]
+            )
         ),
     ),
-    Fault(
-        name="the server moves by the momentum of the round before",
-        cure=MOMENTUM,
-        breaks=SERVER_STEP,
-        applies=is_fedavgm,
-        update=with_momentum(lambda own, m, delta: (own.momentum * m + delta, m)),
+    MOMENTUM.broken(
+        "the server's momentum multiplies new progress by 1 − momentum",
+        MOMENTUM.cure + "; or divide server_stepsize by 1 − momentum",
+        where=other_than(momentum=0),
+        update=with_optimizer(momentum=lambda own, m, delta, *_: own.momentum * m + (1 - own.momentum) * delta),
     ),
-    Fault(
-        name="the server's stepsize is ignored",
-        cure=MOMENTUM,
-        breaks=SERVER_STEP,
-        applies=lambda setup: is_fedavgm(setup) and setup.method.server_stepsize != 1,  # type: ignore[attr-defined]
-        parameters=lambda setup: Setup(replace(setup.method, server_stepsize=1), setup.given),  # type: ignore[type-var]
+    MOMENTUM_STEP.broken(
+        "the server moves by the momentum of the round before",
+        update=with_optimizer(lambda own, before, after, cohort: before["momentum"]),
     ),
-    Fault(
-        name="the first moment is left out",
-        cure=MOMENTS,
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_adaptive(setup) and has_momentum(setup),
-        update=with_moments(first=lambda own, m, delta: delta),
+    MOMENTUM_STEP.broken(
+        "the server's stepsize is ignored",
+        where=other_than(server_stepsize=1),
+        parameters=with_parameters(server_stepsize=1),
     ),
-    Fault(
-        name="the first moment does not multiply new progress by 1 − beta1",
-        cure=MOMENTS,
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_adaptive(setup) and has_momentum(setup),
-        update=with_moments(first=lambda own, m, delta: own.beta1 * m + delta),
+    MOMENTS.broken(
+        "the first moment is left out",
+        where=other_than(beta1=0),
+        update=with_optimizer(first_moment=lambda own, m, delta, *_: delta),
     ),
-    Fault(
-        name="the second moment starts at 0 instead of tau²",
-        cure="start v at tau², the least that the paper allows; or check with initial=0",
-        breaks=SERVER_MEMORY,
-        applies=lambda setup: is_adaptive(setup) and bool(setup.method.initial != 0),  # type: ignore[attr-defined]
-        parameters=from_zero,
+    MOMENTS.broken(
+        "the first moment does not multiply new progress by 1 − beta1",
+        where=other_than(beta1=0),
+        update=with_optimizer(first_moment=lambda own, m, delta, *_: own.beta1 * m + delta),
     ),
-    Fault(
-        name="the second moment averages the squares of the clients' steps, not the square of their average",
-        cure=MOMENTS,
-        breaks=SERVER_MEMORY,
-        applies=is_adaptive,
-        update=with_moments(square=clients_squares),
+    MOMENTS.broken(
+        "the second moment starts at 0 instead of tau²",
+        "start v at tau², the least that the paper allows; or check with initial=0",
+        where=other_than(initial=0),
+        parameters=with_parameters(initial=0),
     ),
-    Fault(
-        name="the second moment is that of the round before",
-        cure=STEP,
-        breaks=SERVER_STEP,
-        applies=is_adaptive,
-        update=with_earlier_second_moment,
+    MOMENTS.broken(
+        "the second moment averages the squares of the clients' steps, not the square of their average",
+        update=with_optimizer(second_moment=of_clients_squares),
     ),
-    Fault(
-        name="the second moment's root is not taken",
-        cure=STEP,
-        breaks=SERVER_STEP,
-        applies=is_adaptive,
-        update=with_moments(step=lambda own, m, v, cohort: m / (v + own.tau)),
+    *STEP.each(
+        "update",
+        with_optimizer,
+        {
+            "the second moment is that of the round before": lambda own, before, after, cohort: (
+                after["first_moment"] / (cohort.square_root(before["second_moment"]) + own.tau)
+            ),
+            "the second moment's root is not taken": lambda own, before, after, cohort: (
+                after["first_moment"] / (after["second_moment"] + own.tau)
+            ),
+            "tau is added under the root": lambda own, before, after, cohort: (
+                after["first_moment"] / cohort.square_root(after["second_moment"] + own.tau)
+            ),
+        },
     ),
-    Fault(
-        name="tau is added under the root",
-        cure=STEP,
-        breaks=SERVER_STEP,
-        applies=is_adaptive,
-        update=with_moments(step=lambda own, m, v, cohort: m / cohort.square_root(v + own.tau)),
+    *(
+        STEP.broken(
+            f"the moments are corrected for their start, {how}",
+            STEP.cure + ADAM,
+            where=of_method(FedAdam, FedYogi),
+            update=with_optimizer(corrected(in_the_stepsize)),
+        )
+        for how, in_the_stepsize in (("each by itself", False), ("in the stepsize", True))
     ),
-    Fault(
-        name="the moments are corrected for their start, each by itself",
-        cure=STEP + " (Adam's correction is not in the paper's algorithm)",
-        breaks=SERVER_STEP,
-        applies=of_method(FedAdam, FedYogi),
-        update=corrected(in_the_stepsize=False),
+    MOMENTS.broken(
+        "the second moment is FedYogi's",
+        "v ← beta2·v + (1 − beta2)·Δ²",
+        where=of_method(FedAdam),
+        update=with_optimizer(second_moment=lambda own, v, d, cohort, _: FedYogi.second_moment(own, v, d * d, cohort)),
     ),
-    Fault(
-        name="the moments are corrected for their start, in the stepsize",
-        cure=STEP + " (Adam's correction is not in the paper's algorithm)",
-        breaks=SERVER_STEP,
-        applies=of_method(FedAdam, FedYogi),
-        update=corrected(in_the_stepsize=True),
-    ),
-    Fault(
-        name="the second moment is FedYogi's",
-        cure="v ← beta2·v + (1 − beta2)·Δ²",
-        breaks=SERVER_MEMORY,
-        applies=of_method(FedAdam),
-        update=with_moments(
-            second=lambda own, v, square, cohort: v - (1 - own.beta2) * square * cohort.sign(v - square)
-        ),
-    ),
-    Fault(
-        name="the second moment is FedAdam's",
-        cure="v ← v − (1 − beta2)·Δ²·sign(v − Δ²)",
-        breaks=SERVER_MEMORY,
-        applies=of_method(FedYogi),
-        update=with_moments(second=lambda own, v, square, cohort: own.beta2 * v + (1 - own.beta2) * square),
+    MOMENTS.broken(
+        "the second moment is FedAdam's",
+        "v ← v − (1 − beta2)·Δ²·sign(v − Δ²)",
+        where=of_method(FedYogi),
+        update=with_optimizer(second_moment=lambda own, v, d, cohort, _: FedAdam.second_moment(own, v, d * d, cohort)),
     ),
 )

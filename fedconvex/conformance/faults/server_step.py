@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array, Scalar
-from fedconvex.conformance.faults.base import Fault, FaultFamily
+from fedconvex.conformance.faults.base import Rule
 from fedconvex.conformance.faults.building_blocks import (
-    after_update,
     always,
     in_first_round,
-    original_method,
-    with_server,
+    of_method,
+    other_than,
+    server_to,
 )
 from fedconvex.conformance.faults.properties import FIRST_POINT, SERVER_STEP, START
 from fedconvex.conformance.history import PREVIOUS_POINT
@@ -44,18 +44,13 @@ def server_moved(move: Callable[[Array, Array, Array, Scalar], Array]) -> Callab
     """The fields of a fault whose server goes to move(before, after, before that, number)."""
 
     def changes(number: Fraction) -> dict[str, Any]:
-        def change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+        def point(method: Any, before: State, after: State, cohort: Cohort, answers: Answers) -> Array:
             factor = scalar_like(number, after.server)
-            return with_server(after, move(before.server, after.server, before.shared[PREVIOUS_POINT], factor))
+            return move(before.server, after.server, before.shared[PREVIOUS_POINT], factor)
 
-        return {"update": after_update(change)}
+        return {"update": server_to(point)}
 
     return changes
-
-
-def has_server_stepsize(setup: Setup) -> bool:
-    """Whether the server's step has a stepsize that is not 1."""
-    return isinstance(setup.method, Scaffold) and setup.method.server_stepsize != 1
 
 
 def steps_from_answers(setup: Setup) -> bool:
@@ -63,30 +58,29 @@ def steps_from_answers(setup: Setup) -> bool:
     return not isinstance(setup.method, FedSplit | RegularizedFedSplit)
 
 
+STEP = Rule(SERVER_STEP, always)
+unchanged = server_to(lambda method, before, after, *_: before.server)
+
 FAMILIES = (
-    FaultFamily(
-        name="the server's step is multiplied by {}",
-        cure="go to the average itself, or state the server's stepsize",
-        breaks=SERVER_STEP,
-        applies=steps_from_answers,
+    STEP.broken_by(
+        "the server's step is multiplied by {}",
+        "go to the average itself, or state the server's stepsize",
+        where=steps_from_answers,
         changes=server_moved(lambda before, after, _, factor: before + factor * (after - before)),
         starts=(1.1, 0.5, 0.1),
         neutral=1.0,
     ),
-    FaultFamily(
-        name="the server's new model is multiplied by {}",
-        cure="a stepsize of the server multiplies the average of the steps y_k − w, not that of the models y_k",
-        breaks=SERVER_STEP,
-        applies=always,
+    STEP.broken_by(
+        "the server's new model is multiplied by {}",
+        "a stepsize of the server multiplies the average of the steps y_k − w, not that of the models y_k",
         changes=server_moved(lambda before, after, _, factor: factor * after),
         starts=(0.9, 0.5),
         neutral=1.0,
     ),
-    FaultFamily(
-        name="the server's step has a momentum of {}",
-        cure="go to the average itself: FedAvgM's momentum is another method",
-        breaks=SERVER_STEP,
-        applies=lambda setup: isinstance(setup.method, Averaging),
+    STEP.broken_by(
+        "the server's step has a momentum of {}",
+        "go to the average itself: FedAvgM's momentum is another method",
+        where=of_method(Averaging),
         changes=server_moved(lambda before, after, earlier, factor: after + factor * (before - earlier)),
         starts=(0.9, 0.5),
         neutral=0.0,
@@ -96,49 +90,38 @@ FAMILIES = (
 )
 
 FAULTS = (
-    Fault(
-        name="the server's stepsize multiplies the average of the models, not of their steps",
-        cure="w ← w + server_stepsize · mean(y_k − w), or the same with models: (1 − stepsize)·w + stepsize·mean(y_k)",
-        breaks=SERVER_STEP,
-        applies=has_server_stepsize,
-        update=lambda method, state, cohort, answers: with_server(
-            method.update(state, cohort, answers),
-            original_method(method).server_stepsize * cohort.average(answers.points),
+    Rule(SERVER_STEP, of_method(Scaffold)).broken(
+        "the server's stepsize multiplies the average of the models, not of their steps",
+        "w ← w + server_stepsize · mean(y_k − w), or the same with models: (1 − stepsize)·w + stepsize·mean(y_k)",
+        where=other_than(server_stepsize=1),
+        update=server_to(
+            lambda method, before, after, cohort, answers: method.server_stepsize * cohort.average(answers.points)
         ),
     ),
-    Fault(
-        name="the server's model does not change in the first round",
-        cure="subtract a copy of the server's model: in the first round the clients train the live one",
-        breaks=SERVER_STEP,
-        applies=steps_from_answers,
-        update=in_first_round(after_update(lambda before, after, *_: with_server(after, before.server))),
+    STEP.broken(
+        "the server's model does not change in the first round",
+        "subtract a copy of the server's model: in the first round the clients train the live one",
+        where=steps_from_answers,
+        update=in_first_round(unchanged),
     ),
-    Fault(
-        name="the server's step is taken twice",
-        cure="apply the averaged update once",
-        breaks=SERVER_STEP,
-        applies=always,
-        update=after_update(lambda before, after, *_: with_server(after, 2 * after.server - before.server)),
+    STEP.broken(
+        "the server's step is taken twice",
+        "apply the averaged update once",
+        update=server_to(lambda method, before, after, *_: 2 * after.server - before.server),
     ),
-    Fault(
-        name="the server's model never changes",
-        cure="store the average as the server's model",
-        breaks=SERVER_STEP,
-        applies=always,
-        update=after_update(lambda before, after, *_: with_server(after, before.server)),
+    STEP.broken(
+        "the server's model never changes",
+        "store the average as the server's model",
+        update=unchanged,
     ),
-    Fault(
-        name="clients get the server's model of the round before",
-        cure="send the model after the last round's average",
-        breaks=START,
-        applies=always,
+    Rule(START, always).broken(
+        "clients get the server's model of the round before",
+        "send the model after the last round's average",
         subproblem=from_previous_point,
     ),
-    Fault(
-        name="the run starts at zero instead of x0",
-        cure="load x0 into the server's model",
-        breaks=FIRST_POINT,
-        applies=always,
+    Rule(FIRST_POINT, always).broken(
+        "the run starts at zero instead of x0",
+        "load x0 into the server's model",
         initial_point=lambda point: 0 * point,
     ),
 )

@@ -1,7 +1,7 @@
 """Assumptions about the run: the method, the local solver, the participation scheme."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -13,12 +13,10 @@ from fedconvex.validation import members_of
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.methods import Method
     from fedconvex.statements.setting import MeasuredSetting
 
 
 PAIRS = "give pairs, such as (('server_stepsize', 1),)"
-ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD", "Scaffold", "FedLin")  # methods whose definition includes the local solver
 
 
 def _refuted(reason: str) -> AssumptionFinding:
@@ -32,8 +30,8 @@ class Runs(Assumption):
 
     Without a number, all clients still take the same one: no statement here is about clients that differ in it.
 
-    Raises InvalidInput for pairs in `fixed` that are none, and for names that are no parameters of the method; of a
-    method that is not in `fedconvex.methods`, when it is checked.
+    The method is the package's, or the user's own of that name. Raises InvalidInput for pairs in `fixed` that are none,
+    and for names that are no parameters of the method; of a method that is not imported yet, when it is checked.
     """
 
     method: str
@@ -43,21 +41,23 @@ class Runs(Assumption):
     def __post_init__(self) -> None:
         if not self.fixed:  # most statements: they need no method's module
             return
-        from fedconvex.methods import METHODS
-
         for pair in members_of(self.fixed, "fixed", PAIRS):
             if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
                 raise InvalidInput("fixed", self.fixed, f"{pair!r} is no pair of a name and a value", PAIRS)
-        if self.method in METHODS:
-            self._require_parameters(METHODS[self.method])
+        self._require_parameters()
 
-    def _require_parameters(self, method: "type[Method]") -> None:
-        known = [field.name for field in fields(method)]  # type: ignore[arg-type]
+    @property
+    def parameters_of_method(self) -> tuple[str, ...]:
+        """The names of the method's parameters; none of a method that there is not."""
+        from fedconvex.methods.base import Method
+
+        return tuple(f.name for f in Method.parameters_of(self.method))
+
+    def _require_parameters(self) -> None:
+        known = self.parameters_of_method
         for parameter, _ in self.fixed:
-            if parameter not in known:
-                raise InvalidInput(
-                    "fixed", parameter, f"is no parameter of {method.__name__}", one_of(parameter, known)
-                )
+            if known and parameter not in known:
+                raise InvalidInput("fixed", parameter, f"is no parameter of {self.method}", one_of(parameter, known))
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -70,17 +70,20 @@ class Runs(Assumption):
         return f"the method is {self.method}" + (f" with {' and '.join(found)}" if found else "")
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        from fedconvex.local_solvers.exact import Exact
+
         name = type(setting.method).__name__
         if name != self.method:
             return _refuted(f"the method is {name}")
-        if name in ITS_OWN_SOLVER and setting.local_solver != setting.method.local_solver:
+        own = setting.method.local_solver
+        if setting.local_solver != own and not isinstance(own, Exact):  # the method is about that local work
             return _refuted(f"the local solver is not {name}'s own")
         if (steps := getattr(setting.method, "local_steps", None)) is not None:
             if (common := common_steps(steps)) is None:
                 return _refuted(f"the clients take different numbers of local steps, {steps}")
             if self.local_steps not in (None, common):
                 return _refuted(f"the clients take {common} local steps")
-        self._require_parameters(type(setting.method))
+        self._require_parameters()
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
                 return _refuted(f"the method has {parameter}={found}, not {value}")
@@ -340,6 +343,8 @@ class SampledIID(Assumption):
         scheme = type(setting.participation).__name__
         if scheme != "Weighted":
             return _refuted(f"the participation scheme is {scheme}, not Weighted")
+        if setting.method.plain and not setting.problem.is_equally_weighted:
+            return _refuted("the clients' functions have their weights as factors, and are drawn by these, too")
         drawn = setting.participation.K  # type: ignore[attr-defined]
         return PROVED if setting.number(values[self.K]) <= drawn else _refuted(f"{drawn} devices are drawn")
 

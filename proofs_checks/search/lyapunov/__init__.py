@@ -8,10 +8,11 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       │ state_vectors          the vectors of a state by name, of all clients or of groups that take equally many steps
       │ coordinates            which errors of the state can be reached, and which are not forgotten
       │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
-      │ drawn_rounds           the same where K of m clients are drawn: expected squares, for any m; V measures points
+      │ drawn_rounds           the same where some clients take part: expected squares, for any m; V measures points
       │                        that have the gradients that clients remember, too
       │ quadratic_federations  quadratics that may be the slowest; quadratic_rounds: their spectral radii, exactly;
-      │                        drawn_federations, drawn_groups: of expected squares, where clients are sampled
+      │                        drawn_federations, second_moments: of expected squares, where
+      │                        clients are sampled
       ▼
     Program: V with  rate·V − V⁺ = Σ λ_i I_i + (a positive semidefinite form),  λ >= 0,  V positive definite
       │
@@ -54,6 +55,10 @@ Why it is about the true state. `coordinates` drops what is forgotten: errors u 
 and that are 0 after some rounds. The next state's coordinates depend on the coordinates alone, so that V is a function
 of the state, and V⁺ <= rate·V along every run; all other errors are, after these rounds, linear in coordinates and
 gradients of earlier rounds, and decrease at the same rate.
+
+Momentum gains only where V sees the gradients and values of the coming rounds, which are functions of the state, and
+where V need not be a positive form of them: V − Σ ν_i I_i is positive definite, with ν >= 0 and inequalities I_i among
+these points and the minimiser, such as f(w) − f* >= (μ/2)‖w − x*‖². So V is still at least a multiple of the squares.
 
 Why no Lyapunov function proves less than the spectral radius. On quadratics a round is a linear map M of the
 coordinates. Runs from the method's own start contain errors along an eigenvector (in a plane, where it is complex) of

@@ -18,7 +18,7 @@ Clients with unequal numbers of local steps are groups: each has a mean of its o
 it. Those of one group never mix with the others'.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -36,18 +36,25 @@ from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     state_of,
     vectors_of,
 )
+from fedconvex.proofs_checks.symbolic.random_vectors import terms_of
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE as DRAWS_OF_EVERYONE
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
-    DRAWN,
     MEAN,
     ONE,
     ZERO,
     Family,
+    mean,
     of_group,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
+
+
+class Biased(InvalidInput):
+    """The method has a fixed point other than the minimiser, on clients whose gradients there differ."""
 
 
 @final
@@ -91,6 +98,16 @@ class Coordinates:
     def parts(self) -> tuple[Part, ...]:
         return self.mean, self.deviation, *self.others
 
+    @property
+    def names(self) -> dict[tuple[str, int], str]:
+        """The names of the coordinates."""
+        return {(part.part, i): name for part in self.parts for i, name in enumerate(part.names)}
+
+    @property
+    def unknown(self) -> dict[tuple[str, int], Family]:
+        """The coordinates of any state: an unknown vector for each."""
+        return {place: Family({(place[0], name): ONE}) for place, name in self.names.items()}
+
     def state(self, values: dict[tuple[str, int], Any]) -> State:
         """The state with these coordinates: a vector for each part and number."""
         total: dict[str, Any] = dict.fromkeys(self.mean.vectors, Family())
@@ -107,17 +124,18 @@ class Coordinates:
         for part in self.parts:
             for i, row in enumerate(part.read):
                 u = sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True)), start=Family())
-                found[part.part, i] = Family({key: c for key, c in u.parts.items() if key[0] == part.part})
+                found[part.part, i] = u.only(part.part)
         return found
 
 
 def coordinates(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, composite: bool = False,
-    period: int = 1,
+    period: int = 1, draws: Draws = DRAWS_OF_EVERYONE,
 ) -> Coordinates:  # fmt: skip
     """The coordinates of a method's state with this local solver, between rounds, or between `period` rounds.
 
     Of a `composite` objective f + ψ the gradients at the minimiser have a mean, too, −1 times the subgradient of ψ.
+    With draws nothing is left out that is forgotten: an idle client forgets nothing.
 
     Raises InvalidInput for methods that do not rest at the minimiser of every federation of two clients or more.
     """
@@ -125,31 +143,33 @@ def coordinates(
     if functions.lowest == functions.highest:  # such functions' gradients are not free
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
     board, groups = Board(clients, free, minimiser=False, composite=composite), groups_of(functions, solver, clients)
-    first = own_start(method)
-    begun = any_vectors(method, groups)
-    names = list(begun)
-    afters = [
-        vectors_of(after, groups)
-        for _, after in outcomes(method, solver, board, state_of(method, begun, groups), period)
-    ]
+    starting, begun = vectors_of(own_start(method), groups), any_vectors(method, groups)
+    state = state_of(method, begun, groups)
+    if draws.everyone:
+        afters = [vectors_of(after, groups) for _, after in outcomes(method, solver, board, state, period)]
+    else:
+        afters = [vectors_of(answered(method, solver, board, state, draws)[0])]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     evaluated += [point for point, _ in board.proximal]
     evaluated = [of_group(u, k) for u in evaluated for k in groups.numbers]
-    made = [*evaluated, *(u for after in afters for u in after.values())]
-    starting = vectors_of(first, groups)
-    parts = []
-    for part in (MEAN, *groups.parts):
-        mine = [name for name in names if (part, name) in begun[name].parts]
-        unknown = sorted({n for u in made for p, n in u.parts if p == part} - {*mine})
-        A, B = ([_matrix(after, mine, part, these) for after in afters] for these in (mine, unknown))
-        C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
-        start = []
-        if part == MEAN:  # the run starts at any point of the server
-            start = [[starting[name].parts.get((MEAN, "w"), ZERO) for name in mine]]
+    vectors = {part: [name for name in begun if (part, name) in begun[name].parts] for part in (MEAN, *groups.parts)}
+    unknown = _unknown(vectors, [*evaluated, *_terms(afters)])
+    starts: dict[str, Rows] = {}
+    for part, mine in vectors.items():
+        # the run starts at any point of the server
+        starts[part] = [[starting[name].parts.get((MEAN, "w"), ZERO) for name in mine]] if part == MEAN else []
         for gradients in _gradients_at_minimiser(part, groups, composite):
-            start.append([-c for c in resting(board, afters, mine, unknown, method, part, gradients)])
-        parts.append(_part(part, mine, A, B, C, start))
+            rest = resting(board, afters, mine, unknown[part], method, part, gradients)
+            starts[part].append([-c for c in rest])
+    spans, parts = _reached(afters, vectors, unknown, starts), []
+    for part, mine in vectors.items():
+        if not draws.everyone:
+            parts.append(_whole(part, mine, spans[part], starts[part][0]))
+            continue
+        A = [[[after[name].parts.get((part, other), ZERO) for other in mine] for name in mine] for after in afters]
+        C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
+        parts.append(_shortened(part, mine, spans[part], A, C, starts[part]))
     return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups, period)
 
 
@@ -172,26 +192,27 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
 
     Here states are no errors: the clients' memories start at what the method says, and not at what they should be.
     """
-    board, first = Board(clients, functions, minimiser=False), own_start(method)
+    board, starting = Board(clients, functions, minimiser=False), vectors_of(own_start(method))
     begun = any_vectors(method, groups_of(functions, solver, clients))
-    names = list(begun)
     after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
-    parts = []
-    for part in (MEAN, DEVIATION):
-        mine = [name for name in names if (part, name) in begun[name].parts]
-        unknown = sorted({n for u in after.values() for p, n in u.parts if p == part} - {*mine})
-        A, B = (_matrix(after, mine, part, these) for these in (mine, unknown))
-        start = [[vectors_of(first)[name].parts.get((MEAN, "w"), ZERO) if part == MEAN else ZERO for name in mine]]
-        basis, pivots = _reached([A], [B], start, len(mine))
-        read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
-        parts.append(Part(part, tuple(mine), read, basis, [start[0][pivot] for pivot in pivots]))
+    vectors = {part: [name for name in begun if (part, name) in begun[name].parts] for part in (MEAN, DEVIATION)}
+    starts = {MEAN: [[starting[name].parts.get((MEAN, "w"), ZERO) for name in vectors[MEAN]]],
+              DEVIATION: [[ZERO] * len(vectors[DEVIATION])]}  # fmt: skip
+    spans = _reached([after], vectors, _unknown(vectors, _terms([after])), starts)
+    parts = [_whole(part, mine, spans[part], starts[part][0]) for part, mine in vectors.items()]
     return Coordinates(method, parts[0], parts[1])
 
 
-def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, start: Rows) -> Part:
-    """The coordinates, from the maps A and B of every outcome of a round, and the evaluations C."""
-    n = len(mine)
-    basis, pivots = _reached(A, B, start, n)
+def _whole(part: str, mine: list[str], span: tuple[Rows, list[int]], start: list[Any]) -> Part:
+    """Coordinates of all that is reached."""
+    basis, pivots = span
+    read = [[ONE if j == pivot else ZERO for j in range(len(mine))] for pivot in pivots]
+    return Part(part, tuple(mine), read, basis, [start[pivot] for pivot in pivots])
+
+
+def _shortened(part: str, mine: list[str], span: tuple[Rows, list[int]], A: list[Rows], C: Rows, starts: Rows) -> Part:
+    """Coordinates of what is not forgotten, from the map A of every outcome of a round, and the evaluations C."""
+    n, (basis, pivots) = len(mine), span
     seen = _grown(C, A, n)
     inside = [list(column) for column in zip(*basis, strict=True)]
     power = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
@@ -206,19 +227,58 @@ def _part(part: str, mine: list[str], A: list[Rows], B: list[Rows], C: Rows, sta
     for row, found in zip(rows, read, strict=True):
         for place, c in zip(pivots, row, strict=True):
             found[place] = c
-    begun, *others = ([sum((c * x for c, x in zip(row, one, strict=True)), ZERO) for row in read] for one in start)
+    begun, *others = ([sum((c * x for c, x in zip(row, one, strict=True)), ZERO) for row in read] for one in starts)
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun, others, basis)
 
 
-def _reached(A: list[Rows], B: list[Rows], start: Rows, n: int) -> tuple[Rows, list[int]]:
-    """The smallest space that contains the starts and the ranges of B, and that every A maps into itself."""
-    basis, pivots = echelon(start + [list(c) for one in B for c in zip(*one, strict=True)], n)
+def _terms(afters: list[Any]) -> Iterator[Family]:
+    return (v for after in afters for u in after.values() for v in terms_of(u).values())
+
+
+def _unknown(vectors: dict[str, list[str]], made: Iterable[Family]) -> dict[str, list[str]]:
+    """The basic vectors of every part that are none of the state's."""
+    seen = {key for u in made for key in u.parts}
+    return {part: sorted({name for of, name in seen if of == part} - {*mine}) for part, mine in vectors.items()}
+
+
+def _reached(
+    afters: list[Any], vectors: dict[str, list[str]], unknown: dict[str, list[str]], starts: dict[str, Rows]
+) -> dict[str, tuple[Rows, list[int]]]:
+    """The smallest spaces that contain the starts and what unknown vectors add, and that a round maps into themselves.
+
+    Of random vectors every random factor adds what its terms have: means become deviations of clients who keep what
+    they had, and deviations become means of those who take part.
+    """
+    tables = {
+        part: [
+            (pattern, [terms_of(u).get(pattern, Family()).parts for u in made])
+            for after in afters
+            for made in [[mean(after[name]) if part == MEAN else after[name] for name in mine]]
+            for pattern in dict.fromkeys(p for u in made for p in terms_of(u))
+        ]
+        for part, mine in vectors.items()
+    }
+
+    def images(part: str, of: str, one: Mapping[str, Any]) -> Iterator[list[Any]]:
+        for pattern, rows in tables[part]:
+            if part == MEAN or pattern.own is not None or (pattern.bearer is None and of == part):  # else all share it
+                yield [sum((c * u.get((of, name), ZERO) for name, c in one.items()), ZERO) for u in rows]
+
+    sizes = {part: len(mine) for part, mine in vectors.items()}
+    added = [(of, {name: ONE}) for of, names in unknown.items() for name in names]
+    spans = {
+        part: echelon([*start, *(row for one in added for row in images(part, *one))], sizes[part])
+        for part, start in starts.items()
+    }
     while True:
-        images = [u for one in A for u in product(basis, [list(c) for c in zip(*one, strict=True)], n)]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            return basis, pivots
-        basis, pivots = larger, places
+        known = [(of, dict(zip(vectors[of], row, strict=True))) for of, (rows, _) in spans.items() for row in rows]
+        larger = {
+            part: echelon([*rows, *(row for one in known for row in images(part, *one))], sizes[part])
+            for part, (rows, _) in spans.items()
+        }
+        if all(len(larger[part][0]) == len(rows) for part, (rows, _) in spans.items()):
+            return spans
+        spans = larger
 
 
 def _grown(C: Rows, A: list[Rows], n: int) -> Rows:
@@ -265,22 +325,29 @@ def resting(
         for k, size in zip(groups, gradients, strict=True)
     ]
     equations += [(row(of_group(u, k)), ZERO) for r in board.residuals for u in (r.left, r.first) for k in groups]
-    for after in afters:
-        equations += [(row(after[name] - Family({(part, name): ONE})), ZERO) for name in mine]
-        # Whoever is drawn, the server's vectors stay where they are.
-        equations += [([u.parts.get((DRAWN, name), ZERO) for name in names], ZERO) for u in after.values()]
+    for after in afters:  # whoever takes part, nothing moves
+        moved = [u - Family({(part, name): ONE} if name in mine else {}) for name, u in after.items()]
+        equations += [(row(v), ZERO) for u in moved for pattern, v in terms_of(u).items()]
     found = solution([left for left, _ in equations], [right for _, right in equations], len(names))
     if found is None and names and board.clients > 1:  # a single client has no deviations
-        raise InvalidInput(
-            "method", method, "has a biased fixed point unless the clients' gradients vanish at the minimiser",
-            "give one that removes the bias (Scaffold, FedDyn, FedSplit, DANE), or one client; fedconvex.fixed_point "
-            "computes the bias",
+        problem, shown = "has a biased fixed point", "fedconvex.fixed_point computes the bias"
+        if method.skip != 0:
+            problem = "has local rounds and rounds with communication that keep no common state"
+            shown = "fedconvex.simulate shows how far its runs move"
+        raise Biased(
+            "method", method, f"{problem} unless the clients' gradients vanish at the minimiser",
+            f"give one that removes the bias (Scaffold, FedDyn, FedSplit, DANE), or one client; {shown}",
         )  # fmt: skip
     return [ZERO] * len(mine) if found is None else found[: len(mine)]
 
 
-def _matrix(after: Any, mine: list[str], part: str, names: list[str]) -> Rows:
-    return [[after[name].parts.get((part, other), ZERO) for other in names] for name in mine]
+def memories_at_rest(found: Coordinates) -> dict[str, Any]:
+    """What memories are where the method rests at the minimiser, in units of ∇F_k(x*)."""
+    part = found.deviation
+    return {
+        name: -sum((c * row[place] for c, row in zip(part.start, part.written, strict=True)), ZERO)
+        for place, name in enumerate(part.vectors)
+    }
 
 
 def _written(row: list[Any], names: tuple[str, ...]) -> str:

@@ -9,7 +9,6 @@ gradients at p. V need not be positive in the gradient: f(p) − inf f is worth 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -17,7 +16,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, all_coordinates
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
-from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -82,7 +81,7 @@ def pose_descent(
     spread = (last[DEVIATION], last[DEVIATION]) if count > 1 else None
     squares: dict[Any, tuple[Form, Form]] = {
         (a, b): (inner(before[a], before[b]), inner(following[a], following[b]))
-        for a, b in combinations_with_replacement(before, 2) if a[0] == b[0]
+        for a, b in pairs_of(before)
     }  # fmt: skip
     names[VALUE, 0] = "f at the point − inf f"
     squares[WEIGHT] = (board.mean_value(first), board.mean_value(second))
@@ -128,21 +127,18 @@ def vectors_of_descent(
             names[place] = f"{name} − point" if moves[i] else name
             for vectors, value, p in zip(both, values, points, strict=True):
                 vectors[place] = value[part.part, i] - p * moves[i]
-        if _only(at[0].gradient, part.part).parts:
+        if at[0].gradient.only(part.part).parts:
             place = (part.part, sum(known == part.part for known, _ in names))
             names[place] = gradient
             for vectors, e in zip(both, at, strict=True):
-                vectors[place] = _only(e.gradient, part.part)
+                vectors[place] = e.gradient.only(part.part)
     return names, *both
 
 
 def _begun(method: Method, solver: LocalSolver, functions: FunctionClass, count: int) -> Any:
     """Coordinates, an empty board, and any state's coordinates on it."""
     found = all_coordinates(method, solver, functions, count)
-    base = {
-        (part.part, i): Family({(part.part, name): ONE}) for part in found.parts for i, name in enumerate(part.names)
-    }
-    return found, Board(count, functions, minimiser=False), base
+    return found, Board(count, functions, minimiser=False), found.unknown
 
 
 def _point(state: State, point: dict[str, Any]) -> Family:
@@ -161,7 +157,3 @@ def _starts(found: Coordinates) -> dict[str, Any]:
 def _point_at_start(found: Coordinates, point: dict[str, Any]) -> Any:
     starts = _starts(found)
     return sum((starts[name] * c for name, c in point.items()), ZERO)
-
-
-def _only(u: Family, part: str) -> Family:
-    return Family({key: c for key, c in u.parts.items() if key[0] == part})

@@ -1,11 +1,11 @@
-"""One round of K drawn clients out of m that need not be convex: descent of a potential, in expectation.
+"""One round of some clients that need not be convex: descent of a potential, in expectation.
 
     E V⁺ <= V − price·‖∇f(w)‖² + price'·mean‖∇F_k(w) − ∇f(w)‖²,   V = weight·(f(w) − inf f) + lag·mean‖e_k‖²
 
 e_k is what client k's memory lags behind: the memory, in units of the gradient that it stands for, minus ∇F_k(w). The
 next point w⁺ depends on the draw, and its function values and gradients are unknown. Three things are used of them.
 
-  * f(w⁺) <= f(w) + ⟨∇f(w), w⁺ − w⟩ + (L/2)‖w⁺ − w‖², of which the expectation is a form of two moments.
+  * f(w⁺) <= f(w) + ⟨∇f(w), w⁺ − w⟩ + (L/2)‖w⁺ − w‖², of which the expectation is a form.
   * The gradients' changes δ_k = ∇F_k(w⁺) − ∇F_k(w) are at most H‖w⁺ − w‖ long, H the largest curvature in size. All
     draws have K members, so that mean over k of E[‖δ_k‖² | k drawn] <= H²·E‖w⁺ − w‖², and the same where k is idle.
   * A drawn client's new memory depends on nobody else, so that E‖e_k⁺‖² where k is drawn is ‖a_k‖² − 2⟨a_k, d_k⟩ +
@@ -20,14 +20,14 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent
-from fedconvex.proofs_checks.search.lyapunov.drawn_groups import memories_at_rest
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, Pair
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
+from fedconvex.proofs_checks.symbolic.random_vectors import FIXED, expected, if_drawn, is_clients_own, terms_of
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     MEAN,
@@ -37,16 +37,13 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Form,
     Key,
     combination,
-    expected,
     inner,
     mean,
-    noise,
     square,
     value,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, own_start
 
 LAG: Pair = ((EACH, 0), (EACH, 0))
@@ -56,21 +53,22 @@ DRAWN_ONES, IDLE_ONES = "drawn", "idle"
 def pose_drawn_descent(
     method: Method, solver: LocalSolver, functions: FunctionClass, draws: Draws, weight: Any
 ) -> PosedDescent:
-    """The round of K of m clients from any state. The budget: V's weight, plus `weight` times what spread costs.
+    """The round of some clients from any state. The budget: V's weight, plus `weight` times what spread costs.
 
     Raises InvalidInput for methods whose clients remember no multiple of their gradients, or several, and where new
     memories depend on which other clients are drawn.
     """
     found = _coordinates(method, solver, draws)
     board = Board(2, functions, minimiser=False)
-    state = found.state(
-        {(part.part, i): Family({(part.part, name): ONE}) for part in found.parts for i, name in enumerate(part.names)}
-    )
+    state = found.state(found.unknown)
     here = board.at(state.server)
     after, _ = answered(method, solver, board, state, draws)
+    if not all(map(is_clients_own, after.memory.values())):
+        raise InvalidInput("method", method, "makes memories depend on who else takes part, which is not analysed for "
+                           "clients that need not be convex", "give Full()")  # fmt: skip
     highest = to_fmpq(functions.highest)
     moved = after.server - state.server
-    distance = combination((ONE, square(expected(moved))), (to_fmpq(draws.scale), square(noise(moved))))
+    distance = square(moved)
     whole = mean(here.gradient)
     stays, spread = board.mean_value(here), square(here.gradient - whole)
     squares: dict[Any, tuple[Form, Form]] = {
@@ -79,9 +77,9 @@ def pose_drawn_descent(
     names, budget = {(VALUE, 0): "f at the server's point − inf f"}, {WEIGHT: ONE}
     inequalities = [*board.inequalities()]
     for name, size in memories_at_rest(found).items():
-        old, new = (vectors_of(one)[name] / size - here.gradient for one in (state, after))
+        old, new = (if_drawn(vectors_of(one)[name]) / size - here.gradient for one in (state, after))
         steepest = max(abs(to_fmpq(functions.lowest)), highest)
-        squares[LAG] = square(old), _lag_after(board, new, old, to_fmpq(draws.share_of_everyone))
+        squares[LAG] = square(old), _lag_after(board, new, old, to_fmpq(draws.chance_of_each))
         remembered = name if size == 1 else f"{name}/({size})"
         names[LAG[0]], budget[LAG] = f"{remembered} − ∇F_k at the server's point", to_fmpq(weight)
         for who in (DRAWN_ONES, IDLE_ONES):
@@ -103,8 +101,9 @@ def _still(found: Coordinates, board: Board, state: State, after: State) -> Iter
     known = [(e.point, ZERO) for e in board.evaluations] + [(e.gradient, ONE) for e in board.evaluations]
     known += [(u, ZERO) for residual in board.residuals for u in (residual.left, residual.first)]
     for name, size in memories_at_rest(found).items():
-        known += [(vectors_of(one)[name], size) for one in (state, after)]
-    known += [(noise(after.server), ZERO), *((board.vectors(who), ZERO) for who in (DRAWN_ONES, IDLE_ONES))]
+        known += [(if_drawn(vectors_of(one)[name]), size) for one in (state, after)]
+    known += [(u, ZERO) for pattern, u in terms_of(after.server).items() if pattern != FIXED]
+    known += [(board.vectors(who), ZERO) for who in (DRAWN_ONES, IDLE_ONES)]
     keys = sorted({key for u, _ in known for key in u.parts})
     deviations = [key for key in keys if key[0] == DEVIATION]
     rows = [[u.parts.get(key, ZERO) for key in deviations] for u, _ in known]
@@ -132,7 +131,11 @@ def _coordinates(method: Method, solver: LocalSolver, draws: Draws) -> Coordinat
     first = own_start(method)
     if not (first.memory or first.shared):
         return Coordinates(method, Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE]), Part(DEVIATION, (), [], [], []))
-    found = coordinates_when_drawn(method, solver, SmoothStronglyConvex(1, 2), draws)  # which are those of any class
+    if not draws.fixed_size:
+        raise InvalidInput("participation", f"of {draws.clients} clients", "does not draw equally many in every round, "
+                           "which is not analysed for clients that remember and need not be convex",
+                           "give Uniform(K)")  # fmt: skip
+    found = coordinates(method, solver, SmoothStronglyConvex(1, 2), 2, draws=draws)  # which are those of any class
     sizes = memories_at_rest(found)
     if len(sizes) != 1 or not all(sizes.values()) or any(u.parts for u in first.memory.values()):
         problem = "has memories that are not one multiple of the clients' gradients, which is not analysed"

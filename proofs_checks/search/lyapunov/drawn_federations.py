@@ -1,4 +1,4 @@
-"""Quadratic clients of which K of m are drawn, on which expected squares of errors decrease the least, exactly.
+"""Quadratic clients of which some take part, on which expected squares of errors decrease the least, exactly.
 
 The expected squares are linear in those before; the spectral radius of this map, restricted to what the method's own
 start reaches, bounds every V that is quadratic in the state. All clients have one curvature, or two groups have two.
@@ -11,14 +11,13 @@ from fractions import Fraction
 import numpy as np
 
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
-from fedconvex.proofs_checks.search.lyapunov.drawn_groups import GroupMoments
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ZERO
+from fedconvex.proofs_checks.search.lyapunov.second_moments import second_moments
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 
 REFINEMENTS = 12  # of the slowest curvature
 REFINED_GROUPS = 6  # halvings of the step between curvatures of groups
@@ -43,7 +42,7 @@ def slowest_when_drawn(
         best = max(best, *beside, key=_squared)
     if groups == 1 or low == high:
         return [best]
-    other = _slowest_of_two_groups(found, solver, (low, high), draws, best.sign)
+    other = _slowest_of_two_groups(found, solver, functions, draws, best.sign)
     return [best if other is None else max(best, other, key=_squared)]
 
 
@@ -52,16 +51,16 @@ def _squared(one: Attained) -> Fraction:
 
 
 def _slowest_of_two_groups(
-    found: Coordinates, solver: LocalSolver, curvatures: tuple[Fraction, Fraction], draws: Draws, sign: int
+    found: Coordinates, solver: LocalSolver, functions: FunctionClass, draws: Draws, sign: int
 ) -> Attained | None:
-    """The slowest two groups; None where the search, in floating point, finds none slower than 0."""
-    low, high = curvatures
-    m = draws.clients
+    """The slowest two groups of the class; None where the search, in floating point, finds none slower than 0."""
+    (low, high), m = functions.ends, draws.clients
     radii: dict[OnALine, float] = {}
 
     def radius(federation: OnALine) -> float:
         if federation not in radii:
-            radii[federation] = _radius(_moments_of(found, solver, draws, federation, sign))
+            belongs = functions.contains(federation.in_short)
+            radii[federation] = _radius(_moments_of(found, solver, draws, federation, sign)) if belongs else -1.0
         return radii[federation]
 
     tried = [OnALine(*pair, Fraction(n, m)) for n in counts_to_try(m)
@@ -86,25 +85,13 @@ def attained_when_drawn(
 
 
 def _moments_of(found: Coordinates, solver: LocalSolver, draws: Draws, federation: OnALine, sign: int) -> Rows:
-    moments = GroupMoments(found, solver, draws, federation, sign)
-    return _reached(moments.matrix, moments.starts)
+    groups = federation.groups(draws.clients)
+    return second_moments(found.method, solver, draws, groups, memories_at_rest(found), sign).reached
 
 
 def _radius(matrix: Rows) -> float:
     """About the spectral radius."""
     return float(np.abs(np.linalg.eigvals([[float(x) for x in row] for row in matrix])).max())
-
-
-def _reached(matrix: Rows, starts: Rows) -> Rows:
-    """The map on the smallest space that contains the starts and their images."""
-    n = len(matrix)
-    basis, pivots = echelon([list(column) for column in zip(*starts, strict=True)], n)
-    while True:
-        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
-        larger, places = echelon(basis + images, n)
-        if len(larger) == len(basis):
-            return [[image[place] for image in images] for place in pivots]
-        basis, pivots = larger, places
 
 
 def counts_to_try(clients: int) -> Sequence[int]:

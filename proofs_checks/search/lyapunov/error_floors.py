@@ -1,9 +1,9 @@
 """`error_floor`: how far from the minimiser a method stays, for noisy gradients or for clients that differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import final
+from typing import Any, final
 
 from fedconvex.arithmetic.rationals import float_at_least
 from fedconvex.errors import InvalidInput
@@ -11,20 +11,24 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
-from fedconvex.participation import Full
-from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, specified
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, lyapunov, specified
 from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest, least_cost
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound, pose_noise, pose_pulls
 from fedconvex.proofs_checks.search.lyapunov.quadratic_floors import attained_floor
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.shown import on_screen
 from fedconvex.validation import is_choice
 
 CAUSES = ("noise", "heterogeneity")
 MOST_STEPS = 8  # local steps: equations of noise make larger programs slow
 RATES = 24  # that are tried between the fastest and 1
+GRID = [-i * 8 / RATES for i in range(1, RATES + 1)]  # log10(1 − rate)
 SECTIONS = 18  # of the golden section around the best of them
+ONE = (Fraction(1),)
 NEARLY = Fraction(1, 10**6)  # relative distance from an attained rate
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -38,7 +42,8 @@ class ErrorFloor:
 
     Attributes:
         method, solver, clients, num_clients, cause: what was asked.
-        function: V and the proof of E V(next state) <= rate·V(state) + prices · sizes.
+        function: V and the proof of E V(next state) <= rate·V(state) + prices · sizes. Without prices V is positive
+            definite in what later rounds compute with, as in `lyapunov`, and at least a multiple of the squared error.
         lower: a squared error, per unit of the size, at which some quadratics keep the method.
     """
 
@@ -47,7 +52,7 @@ class ErrorFloor:
     clients: FunctionClass
     num_clients: int | str
     cause: str
-    function: PricedFunction
+    function: PricedFunction | LyapunovFunction
     lower: Fraction
 
     @property
@@ -59,14 +64,15 @@ class ErrorFloor:
     def prices(self) -> tuple[Fraction, ...]:
         """What a round adds to V, per unit of ζ*²; or, for each evaluated gradient, of the noise of all clients.
 
-        Where `num_clients` is a number: of the noise of their mean, then of the deviations from it.
+        Where `num_clients` is a number: of the noise of their mean, then of the deviations from it. None where clients
+        that differ add nothing.
         """
-        return self.function.prices
+        return self.function.prices if isinstance(self.function, PricedFunction) else ()
 
     @property
     def upper(self) -> Fraction:
         """The floor of E‖w − x*‖², proved, per unit of σ² or ζ*²."""
-        shares = _weights(self.function.posed, self.cause, self.num_clients)
+        shares = _weights(len(self.prices), self.cause, self.num_clients)
         return sum((p * w for p, w in zip(self.prices, shares, strict=True)), Fraction(0)) / (1 - self.rate)
 
     @property
@@ -95,11 +101,14 @@ def error_floor(
     num_clients: int | str = "any",
     local_solver: LocalSolver | None = None,
     cause: str = "noise",
+    participation: Any = None,
 ) -> ErrorFloor:
     """How close a method comes to the minimiser: a rate and an error floor, proved for all clients of a class.
 
     Use it for gradients with noise (minibatches), and for methods whose fixed point is biased on heterogeneous clients
-    (FedGD with several local steps, FedProx). For methods without a floor, use `lyapunov`.
+    (FedGD with several local steps, FedProx). The floor of heterogeneity is 0 where the fixed point is the minimiser:
+    with one local step, with a memory that removes the bias (Scaffold, FedDyn, FedSplit), and on quadratics of one
+    curvature. Then V measures the whole state, as in `lyapunov`, and decreases without a price.
 
     E V(next state) <= rate · V(state) + price · size with V >= ‖w − x*‖², for a quadratic V of the state; so in the
     limit the squared error is at most price/(1 − rate) times the size. Of all rates the one with the lowest floor that
@@ -107,28 +116,29 @@ def error_floor(
     measured.
 
     Args:
-        method: with gradient steps for "noise", at most 8 of them; without memory for "heterogeneity".
+        method: with gradient steps for "noise", at most 8 of them; without memory, or unbiased, for "heterogeneity".
         clients: `SmoothStronglyConvex(mu, L)` or `Quadratics(mu, L)`.
         num_clients: with a number m, clients have independent noise, whose mean has variance σ²/m. With "any", noise
             may be the same for all clients.
         local_solver: as in `lyapunov`.
         cause: "noise": every evaluated gradient has unbiased noise, E‖·‖² <= σ² on average over the clients, unrelated
             to what was before. "heterogeneity": the clients' gradients at the minimiser, ζ*² = mean‖∇F_k(x*)‖².
+        participation: as in `lyapunov`: E‖w − x*‖² is then over who takes part, too.
 
     Returns:
         An `ErrorFloor` with `.upper`, `.lower`, `.rate` and `.prices`.
 
     Raises:
-        InvalidInput: an unknown cause; as `lyapunov`; local solvers without steps, with noise; methods with memory,
-            with heterogeneity, which remove it; methods that do not contract.
+        InvalidInput: an unknown cause; as `lyapunov`; local solvers without steps, with noise; biased methods with a
+            memory, with heterogeneity; methods that do not contract.
     """
     if not is_choice(cause, CAUSES):
         raise InvalidInput("cause", cause, "is no cause of an error floor", one_of(cause, CAUSES))
-    spec = specified(method, clients, num_clients, local_solver, Full())
+    spec = specified(method, clients, num_clients, local_solver, participation)
     if not clients.lowest > 0:
         raise InvalidInput("clients", clients, "have no minimiser that runs come near at a rate, and no floor of "
                            "distances", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    count = min(spec.num_clients, 2)
+    function: PricedFunction | LyapunovFunction | None
     if cause == "noise":
         if not isinstance(spec.solver, GradientDescent):
             raise InvalidInput("local_solver", spec.solver, "evaluates no gradients in steps, which would have noise",
@@ -136,32 +146,50 @@ def error_floor(
         if spec.solver.steps > MOST_STEPS:
             raise InvalidInput("local_steps", spec.solver.steps, "has too many noisy gradients for a proof",
                                f"give at most {MOST_STEPS}")  # fmt: skip
-        posed = pose_noise(spec.method, spec.solver, clients, count, num_clients != "any")
+        posed = pose_noise(spec, num_clients != "any")
+        weights = _weights(len(posed.sizes), cause, num_clients)
+        function = _lowest(posed, weights, attained_rate(method, clients, num_clients, local_solver, participation))
+        lower = attained_floor(posed, spec, cause, weights[0])
     else:
-        state = spec.method.initial_state(0, lambda row: row)
-        if state.shared or state.memory or spec.method.skip != 0:
-            raise InvalidInput("method", method, "has a memory, which removes heterogeneity or is not analysed here",
-                               "use `lyapunov`, or give FedGD or FedProx")  # fmt: skip
-        if count == 1:
+        if spec.num_clients == 1:
             raise InvalidInput("num_clients", num_clients, "is one client, which is not heterogeneous", "give more")
-        posed = pose_pulls(spec.method, spec.solver, clients, count)
-    weights = _weights(posed, cause, num_clients)
-    fastest = attained_rate(method, clients, num_clients, local_solver) if cause == "noise" else None
-    function = _lowest(posed, weights, fastest)
-    if function is None:
+        function, lower = _of_heterogeneity(spec, method, local_solver, participation)
+    if function is None or not function.rate < 1:
         raise InvalidInput("method", method, "was not proved to contract on these clients", "give smaller steps, or "
                            "more regularisation")  # fmt: skip
-    lower = attained_floor(posed, spec.solver, clients, cause, weights[0])
     return ErrorFloor(spec.method, spec.solver, clients, num_clients, cause, function, lower)
 
 
-def _weights(posed: PricedRound, cause: str, num_clients: int | str) -> tuple[Fraction, ...]:
+def _of_heterogeneity(
+    spec: Specification, method: Method, local_solver: LocalSolver | None, participation: Any
+) -> tuple[PricedFunction | LyapunovFunction | None, Fraction]:
+    """The function, and the floor that some quadratics attain: 0 for an unbiased method, whose function has no price.
+
+    A price of 0 leaves a program for prices no interior, so that an unbiased method is proved by its rate alone.
+    """
+    try:
+        return lyapunov(method, spec.clients, spec.num_clients, local_solver, participation).function, Fraction(0)
+    except Biased:
+        state = spec.method.initial_state(0, lambda row: row)
+        if state.shared or state.memory or spec.method.skip != 0:
+            raise InvalidInput("method", method, "is biased and has a memory, which is not analysed here",
+                               "give FedGD, FedProx or an unbiased method") from None  # fmt: skip
+    posed = pose_pulls(spec)
+    if spec.clients.lowest < spec.clients.highest or not spec.draws.everyone:
+        return _lowest(posed, ONE, None), attained_floor(posed, spec, "heterogeneity", *ONE)
+    # Quadratics of one curvature: the mean of their gradients is the gradient at the mean, whatever the clients do.
+    alike = replace(posed, sizes=())
+    rates = (Fraction(f"{1 - 10**x:.9g}") for x in GRID)
+    return next((found for rate in rates if (found := cheapest(alike, rate, ())) is not None), None), Fraction(0)
+
+
+def _weights(count: int, cause: str, num_clients: int | str) -> tuple[Fraction, ...]:
     """What the prices are multiplied by: for every evaluation the variance of the means, and of the deviations."""
     if cause == "heterogeneity" or num_clients == "any":
-        return (Fraction(1),) * len(posed.sizes)
+        return ONE * count
     m = int(num_clients)
     each = (Fraction(1, m), 1 - Fraction(1, m))[: 1 + (m > 1)]
-    return each * (len(posed.sizes) // len(each))
+    return each * (count // len(each))
 
 
 def _lowest(posed: PricedRound, weights: tuple[Fraction, ...], fastest: Fraction | None) -> PricedFunction | None:
@@ -173,16 +201,15 @@ def _lowest(posed: PricedRound, weights: tuple[Fraction, ...], fastest: Fraction
     def floor(x: float) -> float:  # x: log10(1 − rate)
         return least_cost(posed, 1 - 10**x, weights) / 10**x
 
-    grid = [-i * 8 / RATES for i in range(1, RATES + 1)]
-    values = [floor(x) for x in grid]
+    values = [floor(x) for x in GRID]
     best = min(range(RATES), key=lambda i: values[i])
     if values[best] == inf:
         return None
-    low, high = grid[min(best + 1, RATES - 1)], (grid[best - 1] if best else 0.0)
+    low, high = GRID[min(best + 1, RATES - 1)], (GRID[best - 1] if best else 0.0)
     for _ in range(SECTIONS):  # below `low` prices are known; the least rate may lie inside, and has infinite cost
         a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         low, high = (low, b) if floor(a) <= floor(b) else (a, high)
     tried = [*([fastest * (1 + NEARLY)] if fastest else []), *(Fraction(f"{1 - 10**x:.9g}") for x in (b, a, low))]
-    rates = sorted((rate for rate in {*tried, Fraction(f"{1 - 10 ** grid[best]:.9g}")} if rate < 1),
+    rates = sorted((rate for rate in {*tried, Fraction(f"{1 - 10 ** GRID[best]:.9g}")} if rate < 1),
                    key=lambda rate: least_cost(posed, float(rate), weights) / float(1 - rate))  # fmt: skip
     return next((found for rate in rates if (found := cheapest(posed, rate, weights)) is not None), None)

@@ -24,7 +24,7 @@ FLOORS = """
 `error_floor` proves E V⁺ ≤ rate·V + price·size, with V ≥ ‖w − x*‖²: then the squared error is at most price/(1 − rate)
 times the size in the limit. Noise: every gradient has unbiased noise, of variance at most σ² for one client, and
 independent between the clients where their number is given. Heterogeneity: ζ*² = mean‖∇F_k(x*)‖², which biases methods
-without memory.
+without memory, and where only some clients take part keeps them moving even with one local step.
 
 ```python
 from fractions import Fraction
@@ -110,15 +110,18 @@ def as_markdown() -> str:
     return FLOORS + floors + convex + NONCONVEX + "".join(_nonconvex(*row) for row in nonconvex_rows())
 
 
-def floor_rows() -> Iterator[tuple[Method, int | str, str]]:
-    """What has a floor in the table: the method, the number of clients, and the cause."""
-    yield fc.FedGD(stepsize=F(1, 4)), 10, "noise"
+def floor_rows() -> Iterator[tuple[Method, int | str, int, str]]:
+    """What has a floor in the table: the method, the number of clients, how many take part (0: all), and the cause."""
+    yield fc.FedGD(stepsize=F(1, 4)), 10, 0, "noise"
     for e in (1, 2, 4):
-        yield fc.Scaffold(stepsize=F(1, 8), local_steps=e), 10, "noise"
-    yield fc.Scaffnew(stepsize=F(1, 4), probability=F(1, 2)), 10, "noise"
-    yield fc.FedProx(mu=4), "any", "heterogeneity"
+        yield fc.Scaffold(stepsize=F(1, 8), local_steps=e), 10, 0, "noise"
+    yield fc.Scaffold(stepsize=F(1, 8)), 10, 2, "noise"
+    yield fc.Scaffnew(stepsize=F(1, 4), probability=F(1, 2)), 10, 0, "noise"
+    yield fc.FedProx(mu=4), "any", 0, "heterogeneity"
     for e in (2, 4):
-        yield fc.FedGD(stepsize=F(1, 8), local_steps=e), "any", "heterogeneity"
+        yield fc.FedGD(stepsize=F(1, 8), local_steps=e), "any", 0, "heterogeneity"
+    for e in (1, 2):
+        yield fc.FedGD(stepsize=F(1, 8), local_steps=e), 10, 2, "heterogeneity"
 
 
 def convex_rows() -> Iterator[tuple[Method, int, int]]:
@@ -148,12 +151,13 @@ def nonconvex_rows() -> Iterator[tuple[Method, int, int]]:
     yield from ((method, 2, 10) for method in drawn)
 
 
-def _floor(method: Method, m: int | str, cause: str) -> str:
-    found = error_floor(method, SmoothStronglyConvex(1, 4), m, cause=cause)
+def _floor(method: Method, m: int | str, K: int, cause: str) -> str:
+    found = error_floor(method, SmoothStronglyConvex(1, 4), m, cause=cause, participation=Uniform(K) if K else None)
     size = "σ²" if cause == "noise" else "ζ*²"
     upper, rate = (to_text(x, PLACES, Rounding.CEILING) for x in (found.upper, found.rate))
     lower = to_text(found.lower, PLACES, Rounding.FLOOR)
-    return f"| `{found.method}` | 4 | {m} | {cause} | {upper}·{size} | {lower}·{size} | {rate} |\n"
+    who = f"{K} of {m}" if K else m
+    return f"| `{found.method}` | 4 | {who} | {cause} | {upper}·{size} | {lower}·{size} | {rate} |\n"
 
 
 def _convex(method: Method, K: int, m: int) -> str:

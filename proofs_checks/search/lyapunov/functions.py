@@ -33,6 +33,8 @@ class LyapunovFunction:
         posed: the round.
         entries: of V's two symmetric matrices, which must be positive definite, and the weights of values, >= 0.
         rate: of which `multipliers`, one for every inequality of the round, are a proof.
+        positive_by: of a round in which inequalities between the points before may make V positive, one for each: V
+            minus these is a positive definite form of all that is known of these points.
 
     Raises:
         ValueError: V is not positive definite, or the multipliers are no proof.
@@ -42,11 +44,26 @@ class LyapunovFunction:
     entries: Mapping[Pair, Fraction]
     rate: Fraction
     multipliers: tuple[Fraction, ...]
+    positive_by: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
-        if {*self.entries} != {*self.posed.pairs} or not all(map(_is_positive, self.matrices)) or min(self.weights) < 0:
+        if {*self.entries} != {*self.posed.pairs} or not self._is_positive:
             raise ValueError("this is no Lyapunov function")
         _ = self.certificate  # raises ValueError where it is none
+
+    @property
+    def _is_positive(self) -> bool:
+        """Whether V is at least a multiple of the squares of the coordinates."""
+        if self.posed.positive_by is None:
+            return all(map(_is_positive, self.matrices)) and min(self.weights) >= 0
+        if len(self.positive_by) != len(self.posed.positive_by) or min(self.positive_by, default=0) < 0:
+            return False
+        program = self.posed.positivity({pair: to_fmpq(c) for pair, c in self.entries.items()})
+        blocks, values = program.remainder(to_fmpq(1), [to_fmpq(c) for c in self.positive_by])
+        known = {key for u in self.posed.coordinates.unknown.values() for key in u.parts}
+        measured = known <= {block[i] for block, seen in zip(program.blocks, program.seen, strict=True) for i in seen}
+        exact = [[[to_fraction(x) for x in row] for row in matrix] for matrix in blocks]
+        return measured and not any(values) and all(map(_is_positive, exact))
 
     @cached_property
     def certificate(self) -> DualCertificate:
@@ -84,6 +101,8 @@ def certified(
 ) -> LyapunovFunction | None:
     """A Lyapunov function next to the proposed one, with a proof of just this rate; None where none is found."""
     first = max(proposed.entries[posed.pairs[0]], 0.0)
+    if posed.positive_by is not None:
+        first = max(map(abs, proposed.entries.values()))
     if not first:
         return None
     # V is divided by its first entry, that of the server's point; the multipliers too.
@@ -95,8 +114,14 @@ def certified(
         found = balanced(program, to_fmpq(rate), multipliers, [program.coordinates(zero) for zero in zeros])
         if found is not None and all(c >= 0 for c in found):
             exact = {pair: to_fraction(c) for pair, c in entries.items()}
+            shown: list[Any] | None = []
+            if posed.positive_by is not None:
+                sizes = [to_fmpq(_short(max(c, 0.0) / first)) for c in proposed.positive_by]
+                shown = balanced(posed.positivity(entries), to_fmpq(1), sizes)
             try:
-                return LyapunovFunction(posed, exact, rate, tuple(map(to_fraction, found)))
+                if shown is not None:
+                    numbers = (tuple(map(to_fraction, these)) for these in (found, shown))
+                    return LyapunovFunction(posed, exact, rate, *numbers)
             except ValueError:
                 continue
     return None

@@ -8,7 +8,6 @@ are proved at once: two rounds with different unknowns are one program, whose fo
 
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import combinations_with_replacement
 from typing import Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -18,7 +17,7 @@ from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_ve
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
 from fedconvex.proofs_checks.search.lyapunov.descents import points_of_state, vectors_of_descent
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
@@ -53,8 +52,7 @@ def pose_growing(
         return None
     board = Board(count, functions, minimiser=False)
     board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
-    names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
-    before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
+    names, before = found.names, found.unknown
     state = found.state(before)
     here = _combined(row, before)
     first = board.at(here)
@@ -67,13 +65,12 @@ def pose_growing(
     grown, small, large = vectors_of_descent(found, point, (before, following), (here, there), (first, second))
     squares = {
         (a, b): (_again(inner(before[a], before[b])), _again(inner(following[a], following[b])))
-        for a, b in combinations_with_replacement(before, 2) if a[0] == b[0]
+        for a, b in pairs_of(before)
     }  # fmt: skip
-    for a, b in combinations_with_replacement(small, 2):
-        if a[0] == b[0]:
-            ends = inner(large[a], large[b])
-            pair = ((GROWING + a[0], a[1]), (GROWING + b[0], b[1]))
-            squares[pair] = (inner(small[a], small[b]), ends + _again(ends))
+    for a, b in pairs_of(small):
+        ends = inner(large[a], large[b])
+        pair = ((GROWING + a[0], a[1]), (GROWING + b[0], b[1]))
+        squares[pair] = (inner(small[a], small[b]), ends + _again(ends))
     names |= {(GROWING + part, i): f"{name}, times t" for (part, i), name in grown.items()}
     ends = board.mean_value(second)
     gained = board.mean_value(first) - ends - _again(ends)

@@ -16,7 +16,7 @@ from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import slowest_when_drawn
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn, pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
@@ -34,6 +34,7 @@ from fedconvex.validation import instance_of, integer_at_least
 
 MOST_STEPS = 64
 MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
+MOST_HISTORY = 3  # rounds of which V measures gradients and values
 WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is preferred
 LARGEST = 10**6  # the largest factor by which V may grow
 NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
@@ -58,27 +59,27 @@ def lyapunov(
     Use it for methods with memory (control variates, duals), whose distance to the minimiser need not decrease in every
     round: a Lyapunov function measures the whole state. It is quadratic in the error, a form in the means over the
     clients plus the mean of a form in the deviations; where this leaves a gap, it measures gradients and function
-    values at the points of the round, too. For one round of a memoryless method, or for other metrics, use
-    `worst_case`.
+    values at the points of the round, too, and with momentum at those of up to three rounds. For one round of a
+    memoryless method, or for other metrics, use `worst_case`.
 
     V(next state) <= upper · V(state) from every state that a run can reach; it is proved in rationals, for any number
     of clients. No Lyapunov function proves less than `lower`, the contraction on quadratics over many rounds.
 
     Args:
         method: its numbers are exact, a float being the dyadic rational that it is.
-        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)`, `Quadratics(mu, L)` and, with everyone,
-            `SimilarClients(mu, L, delta)`, too. Without strong convexity no rate below 1 exists, and the federation
-            that shows it is found.
+        clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)`, `Quadratics(mu, L)` and `SimilarClients(mu, L,
+            delta)`, too. Without strong convexity no rate below 1 exists, and the federation that shows it is found.
         num_clients: 1, more, or "any". A proof for two or more is one for any number, also for one.
         local_solver: `Exact()`, `GradientDescent(…)` of at most 64 steps, or `ToInexactness(gamma)`, which stands for
             any γ-inexact answer; by default the method's own. Unequal numbers of steps, as of `local_steps=(1, 3)`: one
             for each of `num_clients` clients; for "any" one for each of equally many. Clients with equal numbers are a
             group: V then measures its mean and its deviations.
-        participation: `Full()`, the default, or `Uniform(K)` with a number of clients: V then contracts in expectation,
-            as it does where rounds are local at random (`Scaffnew`). There V measures what the clients compute with; a
-            server's point that they do not use is their mean of the last communication. Of sampled clients it measures,
-            too, where that proves more, the points at which their gradients are those that they remember, and the
-            objective at the server's point, whose expectation after the round smoothness bounds.
+        participation: `Full()`, the default, or with a number of clients `Uniform(K)`, `Weighted(K)`, which are K
+            independent draws, or `Bernoulli(p)`: V then contracts in expectation, as it does where rounds are local at
+            random (`Scaffnew`). There V measures what the clients compute with; a server's point that they do not use
+            is their mean of the last communication. Of sampled clients it measures, too, where that proves more, the
+            points at which their gradients are those that they remember, and the objective at the server's point, whose
+            expectation after the round smoothness bounds.
         composite: whether the objective is f + ψ, ψ any convex function of which the server takes proximal steps
             (`CompositeProblem`), for methods that allow it and everyone. The federation that is found has ψ = 0.
         period: the number of rounds after which stepsizes repeat, such as 2 for `stepsize=[1/8, 1/2]`, a list being
@@ -114,14 +115,25 @@ def lyapunov(
     points = len(posed.board.evaluations)
     # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
     rounds = 1 if spec.method.skip == 0 else 2
-    for twice in (False, True):
-        least = 1 if twice and rounds == 2 else 3 - twice
-        few = least < points <= (MOST_POINTS - twice) // (1 + twice * rounds)
+    for history in (0, 1):
+        least = 1 if history and rounds == 2 else 3 - history
+        few = least < points <= (MOST_POINTS - history) // (1 + history * rounds)
         if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, functions, count, "all", twice, composite, period)
+            larger = pose_round(spec.method, spec.solver, functions, count, "all", history, composite, period)
             better = _best(larger, attaining, found)
             if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
                 found = better
+    # Momentum: V sees the points that come, and inequalities between them make it positive.
+    remembers = len(posed.coordinates.mean.read) > 1 and rounds == 1 and not isinstance(functions, ClientGroups)
+    for history in range(1, MOST_HISTORY + 1) if remembers else ():
+        if 1 + (points - 1) * (1 + history) > MOST_POINTS or _is_tight(found, attaining[0]):
+            break
+        larger = pose_round(spec.method, spec.solver, functions, count, "all", history, composite, period,
+                            by_inequalities=True)  # fmt: skip
+        better = _best(larger, attaining, found)
+        if better is None or (found is not None and better.rate >= found.rate * (1 - WORTHWHILE)):
+            break
+        found = better
     slow = attaining[0]
     # Those beside similar clients may be less similar.
     if not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
@@ -146,7 +158,7 @@ def _steps_of(method: Method, local_solver: LocalSolver | None) -> UnequalSteps 
 
 
 def _when_drawn(spec: Specification) -> Rate:
-    """The rate of expected squares, where K of m clients are drawn."""
+    """The rate of expected squares, where only some clients take part."""
     inexact = isinstance(spec.solver, ToInexactness)
     posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
     attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
@@ -154,7 +166,7 @@ def _when_drawn(spec: Specification) -> Rate:
     if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
         larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
         found = _best(larger, attaining, found) or found
-    if type(spec.clients) is SmoothStronglyConvex and not _is_tight(found, attaining[0]):
+    if isinstance(spec.clients, SmoothStronglyConvex | SimilarClients) and not _is_tight(found, attaining[0]):
         larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
         if len(larger.board.evaluations) <= MOST_POINTS and larger.values:
             found = _best(larger, attaining, found) or found
@@ -173,7 +185,7 @@ def specified(
         raise InvalidInput("clients", clients, "are not analysed here", "give one class for all clients")
     instance_of(clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
     if convex and clients.lowest < 0:
-        raise InvalidInput("clients", clients, "may have no minimiser, from which errors are measured",
+        raise InvalidInput("clients", clients, "may have no minimiser, or many, from which errors are measured",
                            "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     metric = "distance" if convex else "descent"
     own = _steps_of(method, local_solver)
@@ -194,8 +206,11 @@ def specified(
         for parameters in (spec.method, spec.solver):
             require_period(parameters, period)
     _require_few_rounds(spec, period or 1)
-    if spec.draws.replaced or (not spec.draws.everyone and spec.method.gradients_from == "sample"):
-        raise InvalidInput("participation", participation, "is not analysed here", "give Uniform(K), or Full()")
+    if not spec.draws.everyone and spec.method.gradients_from == "sample":
+        problem = f"is drawn twice a round by {type(method).__name__}, which is not analysed here"
+        raise InvalidInput("participation", participation, problem, "give Full()")
+    if spec.draws.replaced and not spec.draws.clients:
+        raise InvalidInput("num_clients", num_clients, "is no number, which clients who remember need", "give m")
     return spec
 
 
@@ -205,7 +220,7 @@ def _require_few_rounds(spec: Specification, period: int) -> None:
         raise InvalidInput(
             "period", period, "is not analysed where clients or communications are drawn", "leave it out"
         )
-    steps = spec.solver.steps if isinstance(spec.solver, GradientDescent | UnequalSteps) else 1
+    steps = getattr(spec.solver, "steps", 1)
     total = period * (steps if isinstance(steps, int) else sum(steps))
     if total > MOST_STEPS:
         name, value = ("local_steps", steps) if period == 1 else ("period", period)
@@ -233,7 +248,7 @@ def attained_rate(
     spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     if not spec.draws.everyone:
         inexact = isinstance(spec.solver, ToInexactness)
-        found = coordinates_when_drawn(spec.method, spec.solver, clients, spec.draws)
+        found = coordinates(spec.method, spec.solver, clients, 2, draws=spec.draws)
         return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact, groups=1)[0].squared
     found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
     return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared

@@ -50,7 +50,7 @@ class PricedFunction:
 
     def __post_init__(self) -> None:
         server, worth = [to_fraction(c) for c in self.posed.measured], self.posed.worth
-        if {*self.entries} != {*self.posed.squares} or min(self.prices) < 0:
+        if {*self.entries} != {*self.posed.squares} or min(self.prices, default=0) < 0:
             raise ValueError("this is no Lyapunov function")
         less = Fraction(1) if worth is None else -to_fraction(worth) * self.entries[WEIGHT]
         for part in self.posed.parts:

@@ -9,13 +9,13 @@ import numpy as np
 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
-from fedconvex.proofs_checks.search.lyapunov.semidefinite import independent, orthogonal
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import in_units, independent, matrices_of_function
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     MEAN,
     Form,
 )
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles, units
+from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints, units
 
 FAR = 10.0  # a ratio of units that is worth changing them
 
@@ -49,8 +49,6 @@ def priced_proposal(
     posed: PricedRound, rate: float, weights: tuple[Fraction, ...], most: float | None = None
 ) -> PricedProposal | None:
     """The cheapest function; or with `most`, which the cost may be, the one with the largest margin."""
-    import clarabel
-
     pairs, one = list(posed.squares), [f for _, f in (*posed.inequalities, *posed.equations)]
     before, after = ([both[k] for both in posed.squares.values()] for k in (0, 1))
     forms = [*one, *posed.sizes, *before, *after]
@@ -66,71 +64,43 @@ def priced_proposal(
         V = (rate * m[n + k : n + k + p] - m[n + k + p :]) * double.reshape(-1, *[1] * (m.ndim - 1))
         return np.concatenate([np.zeros_like(m[:1]), V, m[n : n + k], -m[:n]])
 
-    scaled = [effect(m[2:] * np.multiply.outer(v, v)) for m, v in zip(blocks, vectors, strict=True)]
-    values = effect(of_values[2:] * value_units)
-    size = np.max([*(np.abs(m).max(axis=(1, 2)) for m in scaled), np.abs(values).max(1, initial=0)], 0)
-    size[size == 0] = 1.0
-    rows, right, cones = [(values / size[:, None]).T], [np.zeros(values.shape[1])], []
-    if values.shape[1]:
-        cones.append(clarabel.ZeroConeT(values.shape[1]))
+    size, values, on_zeros, matrices = in_units(program, (vectors, value_units), posed.zeros, effect)
+    problem = Constraints()
+    problem.equal(values)
     cost = np.zeros(columns)
     cost[1 + p : 1 + p + k] = np.array(weights, dtype=float) / size[1 + p : 1 + p + k]
-    positive = np.zeros((k + count, columns))
-    for row, place in enumerate([*range(1 + p, 1 + p + k), *range(1 + p + k, 1 + p + k + count)]):
-        positive[row, place] = -1.0
-    extra, bound = [], []
+    problem.at_most(-np.eye(columns)[1 + p : 1 + p + k + count])  # prices and multipliers of inequalities
     if most is not None:
         size_of_cost = max(abs(most), 1e-12)
-        extra, bound = [cost / size_of_cost, np.eye(columns)[0]], [most / size_of_cost, 1.0]
+        problem.at_most(np.vstack([cost / size_of_cost, np.eye(columns)[0]]), [most / size_of_cost, 1.0])
     if posed.budget:
         spent = [double[i] * float(posed.budget.get(pair, 0)) / size[1 + i] for i, pair in enumerate(pairs)]
         prices = [float(c) / size[1 + p + j] for j, c in enumerate(posed.paid or [0] * k)]
-        extra.append(np.array([0.0, *spent, *prices, *[0.0] * n]))
-        bound.append(1.0)
-    rows.append(np.vstack([positive, *extra]))
-    right.append(np.array([0.0] * (k + count) + bound))
-    cones.append(clarabel.NonnegativeConeT(k + count + len(bound)))
+        problem.at_most(np.array([[0.0, *spent, *prices, *[0.0] * n]]), [1.0])
     server = np.array([float(c) for c in posed.measured])
     measured = np.outer(server, server)
-    vanishing = [np.zeros((0, columns))]
-    for place, m in enumerate(scaled):
-        m = m / size[:, None, None]
-        away, along = orthogonal([program.coordinates(zero)[place] for zero in posed.zeros], vectors[place])
-        # The form vanishes along the zeros, and is positive away from them.
-        vanishing.append(np.tensordot(m, along, axes=1).reshape(columns, -1).T)
-        m = away.T @ m @ away
+    for m in matrices:
         m[0] = -np.eye(m.shape[-1]) * (most is not None)
-        rows.append(-triangles(m).T)
-        right.append(np.zeros(rows[-1].shape[0]))
-        cones.append(clarabel.PSDTriangleConeT(m.shape[-1]))
-    equal = independent(np.vstack(vanishing))
-    if len(equal):
-        rows.append(equal)
-        right.append(np.zeros(len(equal)))
-        cones.append(clarabel.ZeroConeT(len(equal)))
+        problem.positive(-m)
+    problem.equal(independent(on_zeros))
     unit = {a: np.sqrt(size[1 + i]) for i, (a, b) in enumerate(pairs) if a == b}  # in which entries are like 1
-    for part, length in posed.parts.items():
-        basis = np.zeros((columns, length, length))
+    of_entries = np.array([unit[a] * unit[b] for a, b in pairs]) / size[1 : 1 + p]
+    for part, basis in matrices_of_function(pairs, of_entries, 1, k + n).items():
+        length = basis.shape[-1]
         basis[0] = -np.eye(length) * (most is not None)
-        for i, (a, b) in enumerate(pairs):
-            if a[0] == part:
-                basis[1 + i, a[1], b[1]] = basis[1 + i, b[1], a[1]] = unit[a] * unit[b] / size[1 + i]
         least = np.zeros((length, length))
-        if part == MEAN and posed.worth is None:
-            least = measured * np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
-        elif part == MEAN:
-            place = 1 + pairs.index(WEIGHT)
-            basis[place] = float(posed.worth) * measured / size[place]
-            basis[place] *= np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
-        rows.append(-triangles(basis).T)
-        right.append(-triangles(least[None])[0])
-        cones.append(clarabel.PSDTriangleConeT(length))
+        if part == MEAN:
+            known = measured * np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
+            if posed.worth is None:
+                least = known
+            else:
+                place = 1 + pairs.index(WEIGHT)
+                basis[place] = float(posed.worth) * known / size[place]
+        problem.positive(-basis, -least)
     objective = cost / (np.abs(cost).max() or 1.0) if most is None else -np.eye(columns)[0]
     if most is None:
-        rows.append(np.eye(columns)[:1])
-        right.append(np.zeros(1))
-        cones.append(clarabel.ZeroConeT(1))
-    x, _, status = conic(np.vstack(rows), np.concatenate(right), cones, objective)
+        problem.equal(np.eye(columns)[:1])
+    x, _, status = problem.least(objective)
     if not np.isfinite(x).all() or "Infeasible" in status:
         return None
     found = x / size

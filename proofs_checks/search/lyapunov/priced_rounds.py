@@ -12,10 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates
-from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, all_inequalities
+from fedconvex.proofs_checks.search.lyapunov.posed_round import (
+    VALUE,
+    Pair,
+    Place,
+    all_inequalities,
+    expected_squares,
+    pairs_of,
+)
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
@@ -30,9 +36,9 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes
 
 WEIGHT: Pair = ((VALUE, 0), (VALUE, 0))  # of a function value in V
 
@@ -75,58 +81,49 @@ class PricedRound:
         return Program(both[0], paid - both[1], self.relations)
 
 
-def pose_noise(
-    method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, independent: bool
-) -> PricedRound:
+def pose_noise(spec: Specification, independent: bool) -> PricedRound:
     """The round with noise, whose sizes are, for each evaluation, those of the means and of the deviations.
 
     Where it is not `independent`, only the mean over the clients of its squares is known.
     """
-    found = coordinates(method, solver, functions, clients)
-    board = Board(clients, functions, minimiser=False)
+    clients = min(spec.num_clients, 2)
+    found = coordinates(spec.method, spec.solver, spec.clients, clients, draws=spec.draws)
+    board = Board(clients, spec.clients, minimiser=False)
     board.evaluations.append(Evaluation(Family(), Family(), ""))
     noisy = NoisyBoard(board)
     known = [(MEAN,), (DEVIATION,)][:clients] if independent else [(MEAN, DEVIATION)]
 
     def sizes() -> Iterator[Form]:
         for u in noisy.noises:
-            yield from (square(Family({key: c for key, c in u.parts.items() if key[0] in parts})) for parts in known)
+            yield from (square(u.only(*parts)) for parts in known)
 
-    return _posed(method, solver, found, board, noisy, sizes)
+    return _posed(spec, found, board, noisy, sizes)
 
 
-def pose_pulls(method: Method, solver: LocalSolver, functions: FunctionClass, clients: int) -> PricedRound:
+def pose_pulls(spec: Specification) -> PricedRound:
     """The round of clients whose gradients at the minimiser differ: the size is their mean square."""
     first = Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE])
-    found = Coordinates(method, first, Part(DEVIATION, (), [], [], []))
-    board = Board(clients, functions)
-    return _posed(method, solver, found, board, board, lambda: [square(board.evaluations[0].gradient)])
+    found = Coordinates(spec.method, first, Part(DEVIATION, (), [], [], []))
+    board = Board(2, spec.clients)
+    return _posed(spec, found, board, None, lambda: [square(board.evaluations[0].gradient)])
 
 
 def _posed(
-    method: Method,
-    solver: LocalSolver,
-    found: Coordinates,
-    board: Board,
-    played: Any,
+    spec: Specification, found: Coordinates, board: Board, noisy: NoisyBoard | None,
     sizes: Callable[[], Iterable[Form]],
-) -> PricedRound:
-    names = {(part.part, i): name for part in found.parts for i, name in enumerate(part.names)}
-    before = {place: Family({(place[0], name): ONE}) for place, name in names.items()}
-    first = len(board.evaluations)
-    chances, states = zip(*outcomes(method, solver, played, found.state(before)), strict=True)
-    following = [found.of(state) for state in states]
-    places = list(before)
-    squares = {
-        (a, b): (inner(before[a], before[b]),
-                 combination(*((c, inner(u[a], u[b])) for c, u in zip(chances, following, strict=True))))
-        for i, a in enumerate(places) for b in places[i:] if a[0] == b[0]
-    }  # fmt: skip
+) -> PricedRound:  # fmt: skip
+    names, before = found.names, found.unknown
+    first, state = len(board.evaluations), found.state(before)
+    if spec.draws.everyone:
+        ways = outcomes(spec.method, spec.solver, board if noisy is None else noisy, state)
+    else:
+        ways = [(ONE, answered(spec.method, spec.solver, board, state, spec.draws, noisy=noisy)[0])]
+    after = expected_squares(found.parts, [(chance, vectors_of(one, found.groups)) for chance, one in ways])
+    squares = {(a, b): (inner(before[a], before[b]), after[a, b]) for a, b in pairs_of(before)}
     board.minimiser = True
     # A server's point that waits for a communication is no function of the coordinates: then the clients' mean is
     # measured, where their first gradients are.
     point = {(MEAN, "server"): ONE} if "server" in found.mean.names else board.evaluations[first].point.parts
     measured = tuple(point.get((MEAN, name), ZERO) for name in found.mean.names)
-    equations = tuple(played.equations) if isinstance(played, NoisyBoard) else ()
-    inequalities = all_inequalities(board)
-    return PricedRound(found, names, measured, squares, tuple(sizes()), inequalities, equations)
+    equations = () if noisy is None else tuple(noisy.equations)
+    return PricedRound(found, names, measured, squares, tuple(sizes()), all_inequalities(board), equations)

@@ -65,6 +65,18 @@ class OnALine(QuadraticFederation):
     def fewest(self) -> int:
         return self.share.denominator
 
+    @property
+    def in_short(self) -> Quadratic:
+        """One client for each curvature, with its share as weight."""
+        shares = [self.share, 1 - self.share]
+        each = [(a, p) for a, p in zip((self.first, self.second), shares, strict=True) if p]
+        return Quadratic([_array([[a]]) for a, _ in each], [_array([0])] * len(each), [p for _, p in each])
+
+    def groups(self, clients: int) -> list[tuple[Fraction, int]]:
+        """The curvatures, with how many of so many clients have each."""
+        ours = int(self.share * clients)
+        return [(a, n) for a, n in ((self.first, ours), (self.second, clients - ours)) if n]
+
     def problem(self, clients: int) -> Quadratic:
         alike = self.first == self.second  # then one client's gradient may be unlike those of the others
         ours = 1 if alike else int(self.share * clients)

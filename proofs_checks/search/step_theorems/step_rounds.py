@@ -72,10 +72,10 @@ class LocalStep:
         """V(next state), in the last step's point and gradient; with `spread` a larger number, in which the squared
         mean of the last points is their mean square.
         """
-        known = {place: _only(self.after, place[0]) * c + u for place, (c, u) in self.measured.items()}
+        known = {place: self.after.only(place[0]) * c + u for place, (c, u) in self.measured.items()}
         forms = [(c if a == b else 2 * c, inner(known[a], known[b])) for (a, b), c in entries.items() if c]
         if spread:
-            apart = square(_only(self.after, DEVIATION))  # the mean's own coordinate, whose entry is 1
+            apart = square(self.after.only(DEVIATION))  # the mean's own coordinate, whose entry is 1
             forms += [(c**2, apart) for place, (c, _) in self.measured.items() if place[0] == MEAN]
         return combination(*forms)
 
@@ -135,7 +135,7 @@ class StepRound:
         for place, u in self.posed.after.items():
             part = place[0]
             factor = u.parts.get((part, last_name), ZERO) / -size
-            measured[place] = (factor, self._local(u - _only(last, part) * factor))
+            measured[place] = (factor, self._local(u - last.only(part) * factor))
         return LocalStep(size, self._local(pulls[0]), self._local(points[0]), measured)
 
     def _local(self, u: Family) -> Family:
@@ -187,10 +187,6 @@ def inequalities(step: LocalStep, low: Any, high: Any) -> dict[str, Form]:
     return found
 
 
-def _only(u: Family, part: str) -> Family:
-    return Family({key: c for key, c in u.parts.items() if key[0] == part})
-
-
 def renamed(form: Form, vectors: Mapping[str, Family], values: Mapping[str, str]) -> Form:
     """The form with other vectors, of the same part, in the place of basic ones, and other names of values."""
     # All at once: the vectors may contain what is replaced.
@@ -202,7 +198,7 @@ def renamed(form: Form, vectors: Mapping[str, Family], values: Mapping[str, str]
     found = Form(products, {values.get(name, name): c for name, c in form.values.items()})
     for name, u in marked.items():
         for part in PARTS:
-            found = found.put((part, name), _only(u, part))
+            found = found.put((part, name), u.only(part))
     return found
 
 

@@ -55,6 +55,7 @@ class Combination:
             "inexact answers in several rounds": self._is_of_several_residuals,
             "a single client": question.board.clients == 1,
             "functions of a single curvature": clients.lowest == clients.highest,
+            "conditions beside curvatures": not clients.by_curvatures,
         }
         if about := [name for name, holds in what.items() if holds]:
             raise NoLemma(f"proofs about {about[0]} are not written out")

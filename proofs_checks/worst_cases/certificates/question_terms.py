@@ -7,6 +7,7 @@ from typing import Any, TypeVar, final
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most
+from fedconvex.claims.methods import Value
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -34,8 +35,8 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.parameters import in_rationals, is_scheduled
 from fedconvex.proofs_checks.kernel.proofs import Hypothesis, Infimum, Upper
 from fedconvex.proofs_checks.library.inequalities import Parts, by, interpolation
-from fedconvex.proofs_checks.worst_cases.programs import quadratic_forms as forms
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family
+from fedconvex.proofs_checks.symbolic import random_vectors
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family, shared
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.ratios import DISTANCE, START
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
@@ -93,7 +94,7 @@ class QuestionTerms:
         self.unknown: dict[str, Vector] = {"e1": residuals, "g*": gradient(minimiser)}  # the board's unknown vectors
         for key, term in self.known.items():
             for name in {name for (_, name), _ in key}:
-                if key == self.board.vectors(name).key or key == forms.shared("w").key:
+                if key == self.board.vectors(name).key or key == shared("w").key:
                     self.unknown[name] = term - minimiser if self.board.minimiser else term
         self.points: list[Vector] = []
         for n, evaluation in enumerate(self.board.evaluations):
@@ -117,14 +118,14 @@ class QuestionTerms:
             found += [in_round(t, u) for u in (after, mean(answers), answers)]
         return [*found, server(0), *([minimiser] if self.board.minimiser else [])]
 
-    def _at(self, term: Vector) -> Family:
+    def _at(self, term: Vector) -> Any:
         t = rounds_ahead(term)
         for _ in range(t):
             term = term.args[0]
-        found: Family = self.question.terms.in_round(t, term.args[0] if term.head == "expected" else term)
-        return forms.expected(found) if term.head == "expected" else found
+        found = self.question.terms.in_round(t, term.args[0] if term.head == "expected" else term)
+        return random_vectors.expected(found) if term.head == "expected" else found
 
-    def _point(self, at: Family) -> Vector:
+    def _point(self, at: Any) -> Vector:
         if at.key in self.known:
             return self.known[at.key]
         found = self.vector(at)
@@ -174,13 +175,15 @@ class QuestionTerms:
         spec, total = self.spec, Parts()
         if spec.draws.everyone:
             return total
+        if spec.draws.numbers:
+            raise NoLemma("proofs about clients who take part by chance are not written out")
         if spec.ratio is not None and not spec.draws.replaced:
             raise NoLemma("proofs about ratios of terms of clients drawn without replacement are not written out")
         if of_values := spec.ratio is None and spec.metric != "distance":
             total += by(Upper(server(1), expected(server(1)), self.high))
         if not spec.draws.replaced:  # of the square of the random part
             share = (self.high / 2 if of_values else ONE) / (spec.draws.K * (spec.draws.clients - 1))
-            random = forms.noise(self._at(server(1)))
+            random = random_vectors.terms_of(self._at(server(1))).get(random_vectors.AVERAGE, Family())
             if random.parts:
                 total += Parts(((-share * square(self.vector(random)), Hypothesis("scale")),))
         return total
@@ -244,15 +247,12 @@ class QuestionTerms:
     def _speaks_of_infimum(self) -> bool:
         return any(part == infimum for side in self._sides() for part in parts(side))
 
-    def _method_parameters(self) -> dict[str, Number]:
-        found, method = {}, self.spec.method
-        for f in fields(method):  # type: ignore[arg-type]
-            x = getattr(method, f.name)
-            if not (x == f.default and type(x) is type(f.default)):
-                if isinstance(x, str | StepsizeSchedule | None):
-                    raise NoLemma(f"{f.name} = {x!r} is no number, as a method's parameters are in a setting")
-                found[f.name] = written(x)
-        return found
+    def _method_parameters(self) -> dict[str, Value]:
+        method = self.spec.method
+        values = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
+        if scheduled := [name for name, x in values.items() if isinstance(x, StepsizeSchedule)]:
+            raise NoLemma(f"{scheduled[0]} changes from round to round, and a setting has one number")
+        return {name: x if isinstance(x, str | None) else written(x) for name, x in values.items()}
 
     def _answers(self) -> dict[str, Any]:
         """How clients answer, as fields of a setting."""

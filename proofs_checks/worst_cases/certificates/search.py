@@ -24,6 +24,7 @@ from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propos
 DENOMINATORS = (12, 1000, 10**6)  # of simple fractions near a proposal
 LONG_DENOMINATORS = (10**4, 10**8, 10**12)  # of rationals that agree with a refined solution
 CLOSE = 1e-6  # relative distance of simple fractions from a proposal
+UNUSED = 1e-7  # a multiplier of this relative size may be 0
 SAME = 1e-30  # relative distance of a rational from refined digits: it is then meant, not an accident
 FEW = 6  # inequalities up to which a proof is first sought without a solver
 
@@ -82,7 +83,15 @@ def certify(
     search = _certify_near(program, target, twice)
     if search.certificate is not None:
         return search
-    return replace(search, certificate=certify_reduced(program)[0])
+    found, first = certify_reduced(program)[0], search.proposal
+    if found is None and first is not None and first.is_solved:
+        # A vector may be in inequalities alone that no good proof uses: then its rows are 0 in the form of each.
+        largest = max(first.multipliers, default=0.0)
+        used = {
+            name for (name, _), x in zip(program.inequalities, first.multipliers, strict=True) if x > UNUSED * largest
+        }
+        found = _certify_part(program, program.only(used), None)[0]
+    return replace(search, certificate=found)
 
 
 def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[DualCertificate | None, Proposal]:
@@ -90,7 +99,13 @@ def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[Du
 
     Use it where the form of every proof has zero rows, so that no multipliers lie in the interior.
     """
-    smaller = program.without_useless()
+    return _certify_part(program, program.without_useless(), guess)
+
+
+def _certify_part(
+    program: Program, smaller: Program, guess: Fraction | None
+) -> tuple[DualCertificate | None, Proposal]:
+    """A proof of the program by a part of its inequalities."""
     search = _certify_near(smaller, None if guess is None else Target(to_fmpq(guess), []), twice=True)
     found, proposal = search.certificate, search.proposal
     assert proposal is not None

@@ -107,7 +107,7 @@ def _gradients(question: Question, h: Any) -> Iterator[tuple[Key, Family]]:
         rest = evaluation.gradient - evaluation.point * h - question.board.minimiser_gradients
         rest = _put(rest, known)
         for part in (MEAN, DEVIATION):
-            of_part = {key: c for key, c in rest.parts.items() if key[0] == part}
+            of_part = rest.only(part).parts
             new = next((key for key in of_part if key[1] not in names and key not in given), None)
             if new is not None:
                 known[new] = Family({key: -c / of_part[new] for key, c in of_part.items() if key != new})

@@ -25,7 +25,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.similarity import SplitFunctions, are_similar, parts_at
+from fedconvex.proofs_checks.worst_cases.questions.similarity import SplitFunctions, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
 BITS = 60  # of a square root that is irrational
@@ -124,7 +124,7 @@ def target(federations: Sequence[LineFederation]) -> Target | None:
 
 def extreme_curvatures(question: Question) -> list[Fraction]:
     """The smallest and the largest curvature, and those between them that a metric or a class needs."""
-    low, high = question.spec.clients.lowest, question.spec.clients.highest
+    low, high = question.spec.clients.ends
     # Where functions may be concave, a curvature between the ends: some means with a minimum need it.
     middle = {low / 2} if low < 0 and question.spec.metric != "descent" else set()
     if isinstance(clients := question.spec.clients, SimilarClients):
@@ -134,9 +134,9 @@ def extreme_curvatures(question: Question) -> list[Fraction]:
 
 
 def _is_possible(question: Question, curvatures: tuple[Any, ...]) -> bool:
-    """Whether clients with these curvatures, which lie in the class's range, are of the class."""
-    clients = question.spec.clients
-    return not isinstance(clients, SimilarClients) or are_similar(clients, [[[to_fraction(h)]] for h in curvatures])
+    """Whether clients with these curvatures are of the class."""
+    hessians = [[[to_fraction(h)]] for h in curvatures]
+    return question.spec.clients.contains(Quadratic(hessians, [[0]] * len(hessians)))
 
 
 def has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:

@@ -45,7 +45,7 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
     board, functions = question.board, question.spec.clients
     coordinates = _coordinates(question, proposal.grams)
     clients = board.representatives
-    low, high = float(functions.lowest), float(functions.highest)
+    low, high = map(float, functions.ends)
     hessians, linear = [], []
     fits = []
     for k in clients:
@@ -153,11 +153,12 @@ def _similar(functions: FunctionClass, hessians: Sequence[np.ndarray]) -> Sequen
 
 def _rational_hessian(H: np.ndarray, functions: FunctionClass) -> np.ndarray | None:
     """H rounded and moved into the class; None where it lies outside all the same."""
-    middle = (functions.lowest + functions.highest) / 2
+    low, high = functions.ends
+    middle = (low + high) / 2
     rounded = _rational((H + H.T) / 2)
     identity = _rational(np.eye(len(H)))
     pulled = rounded * (1 - INSIDE) + identity * (middle * INSIDE)
-    below, above = pulled - identity * functions.lowest, identity * functions.highest - pulled
+    below, above = pulled - identity * low, identity * high - pulled
     inside = is_positive_semidefinite(below.tolist()) and is_positive_semidefinite(above.tolist())
     return pulled if inside else None
 

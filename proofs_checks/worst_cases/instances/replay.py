@@ -25,11 +25,9 @@ from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_posi
 from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import have_one_curvature, moments_on
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
-from fedconvex.proofs_checks.worst_cases.instances.resting_federations import resting_ratio
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.instances.resting_federations import is_of_class, resting_ratio
 from fedconvex.proofs_checks.worst_cases.questions.histories import communications
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.runs.rounds import Rounds
 
@@ -62,10 +60,12 @@ def attained_ratio(question: Question, instance: AttainingFederation) -> Fractio
 
 def metric_and_divisor(question: Question, instance: AttainingFederation) -> tuple[Fraction, Fraction] | None:
     """The metric and what it is divided by, exactly. None: the instance is not admissible for the question."""
+    problem = federation(question, instance)
+    if problem is None or not is_of_class(question, problem):
+        return None
     if question.spec.rests:
         return resting_ratio(question, instance)
-    problem = federation(question, instance)
-    if problem is None or not _is_admissible(question, problem, instance):
+    if not _is_admissible(question, problem, instance):
         return None
     spec, exact = question.spec, arithmetics.get("exact")
     noisy = spec.noise is not None
@@ -100,7 +100,7 @@ def _played(
 ) -> tuple[list[Path], Fraction | None]:
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
-    ways = spec.draws.outcomes(question.enumerated)
+    ways = spec.draws.outcomes(question.enumerated, spec.averaged)
     if spec.method.skip != 0:
         ways = [(chance, Draw(communicates=yes)) for chance, yes in communications(spec.method)]
     if question.settled is not None:
@@ -179,8 +179,6 @@ def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFe
     if question.board.minimiser and any(map(sum, zip(*(c.tolist() for c in problem.c), strict=True))):
         return False
     spec, B = question.spec, question.spec.dissimilarity
-    if isinstance(spec.clients, SimilarClients) and not are_similar(spec.clients, problem.H):
-        return False
     if B is not None:
         gradients = problem.client_gradients(instance.start[0])
         if not sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(_mean(gradients)):

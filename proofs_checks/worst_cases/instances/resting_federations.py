@@ -19,9 +19,8 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.runs.rounds import Rounds
 
 MOST_CLIENTS = 64
@@ -37,6 +36,15 @@ def representatives(question: Question) -> list[int]:
     weights = [clients.shares[group] / members.count(group) for group in members]
     total = lcm(*(weight.denominator for weight in weights))
     return [k for k, weight in enumerate(weights) for _ in range(int(weight * total))]
+
+
+def is_of_class(question: Question, problem: Quadratic) -> bool:
+    """Whether the clients are of the question's class, every one in its group."""
+    clients = question.spec.clients
+    if not isinstance(clients, ClientGroups):
+        return clients.contains(problem)
+    groups = question.board.representatives
+    return clients.contains(problem, [groups[k][0] for k in representatives(question)])
 
 
 def rounds_on(question: Question, problem: Quadratic) -> Rounds:
@@ -65,10 +73,9 @@ def resting_federations(question: Question) -> Iterator[AttainingFederation]:
 
 
 def _worst_slopes(question: Question, curvatures: Sequence[Fraction]) -> AttainingFederation | None:
-    spec, copies = question.spec, representatives(question)
+    copies = representatives(question)
     hessians = [[[to_fraction(curvatures[k])]] for k in copies]
-    similar = not isinstance(spec.clients, SimilarClients) or are_similar(spec.clients, hessians)
-    if not similar or not sum(curvatures) > 0:
+    if not is_of_class(question, Quadratic(hessians, [[0]] * len(hessians))) or not sum(curvatures) > 0:
         return None
 
     def played(start: int, slopes: Sequence[int]) -> Fraction:

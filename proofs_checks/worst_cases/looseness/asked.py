@@ -71,9 +71,7 @@ def question_about(statement: Statement | Claim | str, setting: ClaimSetting | N
             )
         return _of_claim(statement, statement, setting)
     instance_of(statement, Statement, "statement", "a statement", "give one such as fedconvex.theory.fedprox.theorem4")
-    known = registered()
-    if statement.identifier in known:
-        build = known[statement.identifier][1]
+    if (build := registered().get(statement)) is not None:
         return Asked(statement, taken_numbers(build), needed_numbers(build), partial(build, statement))
     try:
         claim, its_setting = statement.claim, statement.setting

@@ -27,6 +27,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.errors import InvalidInput
 from fedconvex.parameters import in_rationals
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played
 from fedconvex.proofs_checks.worst_cases.looseness.sums import (
     Addend,
@@ -49,7 +50,6 @@ from fedconvex.proofs_checks.worst_cases.questions.histories import Histories
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.ratios import rounds_needed
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.questions.settings import SettingAtNumbers
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import any_state, own_start
 from fedconvex.proofs_checks.worst_cases.questions.terms import (
@@ -113,7 +113,8 @@ def draws_matter(claim: Claim, setting: ClaimSetting) -> bool:
 
 
 def _formulas(setting: ClaimSetting) -> list[Number]:
-    possible = (*setting.method_parameters.values(), *setting.curvature, *setting.gradient_steps.values())
+    own = (x for x in setting.method_parameters.values() if type(x) is Number)
+    possible = (*own, *setting.curvature, *setting.gradient_steps.values())
     possible += (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient)
     return [x for x in possible if x is not None]
 

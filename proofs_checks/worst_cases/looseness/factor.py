@@ -8,6 +8,7 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.looseness.asked import Asked, identifier_of, question_about
 from fedconvex.proofs_checks.worst_cases.looseness.asked import looseness_of as looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
@@ -17,7 +18,6 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import (
     Multiplied,
     Played,
 )
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.shown import on_screen

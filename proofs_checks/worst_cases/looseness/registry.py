@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter, signature
 from typing import Any, final
+from weakref import WeakKeyDictionary
 
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form
@@ -74,7 +75,7 @@ class Multiplied:
 
 
 Builder = Callable[..., Played | Compared | Multiplied]
-_BUILDERS: dict[str, tuple[Statement, Builder]] = {}
+_BUILDERS: WeakKeyDictionary[Statement, Builder] = WeakKeyDictionary()
 
 
 def worst_case_of(*statements: Statement) -> Callable[[Builder], Builder]:
@@ -85,15 +86,15 @@ def worst_case_of(*statements: Statement) -> Callable[[Builder], Builder]:
 
     def register(build: Builder) -> Builder:
         for statement in statements:
-            assert statement.identifier not in _BUILDERS, statement.identifier
-            _BUILDERS[statement.identifier] = (statement, build)
+            assert statement not in _BUILDERS, statement.identifier
+            _BUILDERS[statement] = build
         return build
 
     return register
 
 
-def registered() -> dict[str, tuple[Statement, Builder]]:
-    """The statements by identifier, with the functions that build their worst cases."""
+def registered() -> dict[Statement, Builder]:
+    """The statements, with the functions that build their worst cases."""
     return dict(_BUILDERS)
 
 

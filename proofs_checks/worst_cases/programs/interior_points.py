@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.dense import in_one_thread
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
+from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints
 
 LARGE = 16  # rows of the largest matrix from which the steps here are faster
 GAP = 1e-10  # the relative distance of the bounds from which nothing is to be gained
@@ -87,18 +87,14 @@ def solutions(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray | None, np.ndarr
 
 def _by_clarabel(c: np.ndarray, cones: Sequence[Cone]) -> np.ndarray | None:
     """Clarabel's answer: for small matrices it is ten times as fast as steps in Python."""
-    import clarabel
-
-    rows, kinds = [], []
+    problem = Constraints()
     for cone in cones:
-        count, n, _ = cone.G.shape
-        if n == 1:
-            kinds.append(clarabel.NonnegativeConeT(count))
-        else:
-            kinds += [clarabel.PSDTriangleConeT(n)] * count
-        rows.append(triangles(np.concatenate([cone.G[None], cone.F]).reshape(-1, n, n)).reshape(len(c) + 1, -1))
-    table = np.concatenate(rows, 1)
-    found, _, status = conic(table[1:].T, table[0], kinds, c)
+        if cone.G.shape[-1] == 1:
+            problem.at_most(cone.F[:, :, 0, 0].T, cone.G[:, 0, 0])
+            continue
+        for place, G in enumerate(cone.G):
+            problem.positive(cone.F[:, place], G)
+    found, _, status = problem.least(c)
     return found if np.isfinite(found).all() and status != "PrimalInfeasible" else None
 
 

@@ -12,9 +12,8 @@ from typing import Any, final
 from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.errors import InvalidInput
 
-MEAN, DEVIATION, DRAWN = "mean", "deviation", "drawn"
+MEAN, DEVIATION = "mean", "deviation"
 Key = tuple[str, str]  # a basic vector: (part, name)
 ZERO, ONE = fmpq(0), fmpq(1)  # flint's rationals: ten times as fast as fractions.Fraction
 
@@ -27,8 +26,8 @@ class Family:
     parts: Mapping[Key, Any] = field(default_factory=dict)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Mixture):
-            return other + self
+        if not isinstance(other, Family):  # of groups, or random: it knows how to add to this one
+            return NotImplemented
         if not self.parts:  # nothing changes a family: it can be shared
             return other
         return Family(_sum(self.parts, other.parts)) if other.parts else self
@@ -37,8 +36,8 @@ class Family:
         return Family({key: -c for key, c in self.parts.items()})
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, Mixture):
-            return -other + self
+        if not isinstance(other, Family):
+            return NotImplemented
         return Family(_sum(self.parts, other.parts, -ONE)) if other.parts else self
 
     def __mul__(self, factor: Any) -> "Family":
@@ -59,6 +58,10 @@ class Family:
         """Equal for equal vectors."""
         return frozenset(self.parts.items())
 
+    def only(self, *parts: str) -> "Family":
+        """What it has in these parts, such as the deviations."""
+        return Family({key: c for key, c in self.parts.items() if key[0] in parts})
+
 
 @final
 @dataclass(frozen=True)
@@ -72,11 +75,16 @@ class Mixture:
         others = other.groups if isinstance(other, Mixture) else (other,) * len(self.groups)
         return Mixture(self.shares, tuple(u + v for u, v in zip(self.groups, others, strict=True)))
 
+    __radd__ = __add__
+
     def __neg__(self) -> "Mixture":
         return Mixture(self.shares, tuple(-u for u in self.groups))
 
     def __sub__(self, other: Any) -> "Mixture":
         return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> "Mixture":
+        return (-self).__add__(other)
 
     def __mul__(self, factor: Any) -> "Mixture":
         return Mixture(self.shares, tuple(u * factor for u in self.groups))
@@ -138,44 +146,14 @@ def centred(name: str, clients: int) -> Family:
     return Family({(DEVIATION, name): ONE} if clients > 1 else {})
 
 
-def mean(u: Vectors) -> Family:
-    """The mean over the clients."""
+def mean(u: Any, group: int = 0) -> Any:
+    """The mean over the clients; of vectors that depend on a draw a random one."""
     if isinstance(u, Mixture):
-        return sum((mean(v) * share for v, share in zip(u.groups, u.shares, strict=True)), start=Family())
-    require_no_draw(u)
+        of_groups = (mean(v, k) * share for k, (v, share) in enumerate(zip(u.groups, u.shares, strict=True)))
+        return sum(of_groups, start=Family())
+    if not isinstance(u, Family):
+        return u.mean(group)
     return Family({key: c for key, c in u.parts.items() if key[0] == MEAN})
-
-
-def drawn(u: Family) -> Family:
-    """The unweighted average over the drawn clients: the mean plus a random vector with expectation 0."""
-    require_no_draw(u)
-    return Family({(DRAWN if part == DEVIATION else part, name): c for (part, name), c in u.parts.items()})
-
-
-def expected(u: Family) -> Family:
-    """The expectation over the draw of the clients."""
-    return Family({key: c for key, c in u.parts.items() if key[0] != DRAWN})
-
-
-def noise(u: Family) -> Family:
-    """The clients' deviations whose average over the drawn clients is the random part of u."""
-    return Family({(DEVIATION, name): c for (part, name), c in u.parts.items() if part == DRAWN})
-
-
-def require_no_draw(u: Vectors) -> None:
-    """Refuses vectors that depend on the draw: only the first two moments of it are known (`questions.sampling`)."""
-    if isinstance(u, Mixture):
-        for of_one in u.groups:
-            require_no_draw(of_one)
-        return
-    for part, _ in u.parts:
-        if part == DRAWN:
-            raise InvalidInput(
-                "participation",
-                "drawn clients",
-                "determine where functions are evaluated, or are averaged a second time",
-                "use full participation, or take a method and metric without that",
-            )
 
 
 @final
@@ -225,14 +203,16 @@ class Form:
         return self.__mul__(1 / to_fmpq(divisor))
 
 
-def inner(u: Vectors, v: Vectors) -> Form:
-    """The mean over the clients of ⟨u_k, v_k⟩."""
+def inner(u: Any, v: Any, group: int = 0) -> Form:
+    """The mean over the clients of ⟨u_k, v_k⟩; of vectors that depend on a draw the expected one."""
     if isinstance(u, Mixture) or isinstance(v, Mixture):
-        shares = u.shares if isinstance(u, Mixture) else v.shares  # type: ignore[union-attr]
-        of_groups = (inner(of_group(u, k), of_group(v, k)) * share for k, share in enumerate(shares))
+        shares = u.shares if isinstance(u, Mixture) else v.shares
+        of_groups = (inner(of_group(u, k), of_group(v, k), k) * share for k, share in enumerate(shares))
         return sum(of_groups, start=Form())
-    require_no_draw(u)
-    require_no_draw(v)
+    for one, other in ((u, v), (v, u)):
+        if not isinstance(one, Family):
+            found: Form = one.inner(other, group)
+            return found
     products: dict[tuple[Key, Key], Any] = {}
     for a, c in u.parts.items():
         for b, d in v.parts.items():
@@ -242,12 +222,11 @@ def inner(u: Vectors, v: Vectors) -> Form:
     return Form(products)
 
 
-def square(u: Vectors) -> Form:
+def square(u: Any) -> Form:
     """The mean over the clients of ‖u_k‖²."""
-    if isinstance(u, Mixture):
+    if not isinstance(u, Family):
         return inner(u, u)
     # As inner(u, u), with every pair visited once: most of the time of a program's construction goes here.
-    require_no_draw(u)
     products: dict[tuple[Key, Key], Any] = {}
     rest = sorted(u.parts.items(), reverse=True)
     while rest:

@@ -57,8 +57,6 @@ def _units_of(found: Proposal) -> Units:
 
 
 def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
-    import clarabel
-
     (blocks, of_values), (vectors, value_units, sizes) = program.floats, scales
     scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     values = of_values * value_units
@@ -67,23 +65,22 @@ def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     # Every form is scaled to norm 1; the results are scaled back at the end.
     # Primal variables of the solver are t and the multipliers; the Gram matrices and values are its dual variables.
     count = len(program.inequalities)
-    rows, right, cones = [], [], []
-    for part in (values / norms[:, None], *(triangles(m / norms[:, None, None]) for m in scaled)):
-        first = -part[0] if fixed is None else np.zeros_like(part[0])
-        rows.append(np.column_stack([first, *part[2:]]))
-        right.append(part[1] if fixed is None else part[1] + fixed * norms[0] / norms[1] * part[0])
-    if fixed is not None:
-        for block, size in zip(rows[1:], sizes, strict=True):
-            block[:, 0] = triangles(np.eye(size)[None])[0]  # the first variable is s in (form) − s·I ⪰ 0
-    positive = np.column_stack([np.zeros(count), -np.eye(count)])
-    A = np.vstack([rows[0], positive, *rows[1:]])
-    b = np.concatenate([right[0], np.zeros(count), *right[1:]])
-    if program.values:
-        cones.append(clarabel.ZeroConeT(len(program.values)))
-    cones += [clarabel.NonnegativeConeT(count), *(clarabel.PSDTriangleConeT(size) for size in sizes)]
+
+    def constraint(part: np.ndarray, margin: Any) -> tuple[np.ndarray, np.ndarray]:
+        if fixed is None:
+            return np.concatenate([-part[:1], part[2:]]), part[1]
+        return np.concatenate([margin[None], part[2:]]), part[1] + fixed * norms[0] / norms[1] * part[0]
+
+    problem = Constraints()
+    of_values, right = constraint(values / norms[:, None], np.zeros(values.shape[1]))
+    problem.equal(of_values.T, right)
+    problem.at_most(-np.eye(1 + count)[1:])
+    for m, size in zip(scaled, sizes, strict=True):
+        # For a fixed t the first variable is s in (form) − s·I ⪰ 0.
+        problem.positive(*constraint(m / norms[:, None, None], np.eye(size)))
     objective = np.zeros(1 + count)
     objective[0] = 1.0 if fixed is None else -1.0
-    x, z, status = conic(A, b, cones, objective)
+    x, z, status = problem.least(objective)
     grams = _gram_matrices(z[len(program.values) + count :], vectors)
     t = x[0] * (norms[1] / norms[0] if fixed is None else 1.0)
     return Proposal(float(t), x[1:] * norms[1] / norms[2:], grams, z[: len(program.values)] * value_units, status)
@@ -94,31 +91,25 @@ def strictly_feasible(program: Program) -> tuple[np.ndarray, ...] | None:
 
     N <= 1, I_i >= s, all eigenvalues >= s and s <= 1, with the rows scaled alike.
     """
-    import clarabel
-
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
     scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     rows = np.column_stack([*(triangles(m) for m in scaled), of_values * value_units])
     rows /= np.maximum(np.abs(rows).max(1, keepdims=True), np.finfo(float).tiny)
     count, others = rows.shape[1], len(rows) - 2
     room = np.concatenate([[0.0], np.ones(others)])  # the coefficients of s in N <= 1 and I_i >= s
-    parts = [np.column_stack([np.vstack([rows[0], -rows[2:]]), room])]
-    right = [np.concatenate([[1.0], np.zeros(others)])]
-    cones: list[Any] = [clarabel.NonnegativeConeT(1 + others)]
+    problem = Constraints()
+    problem.at_most(np.column_stack([np.vstack([rows[0], -rows[2:]]), room]), np.eye(1 + others)[0])
     place = 0
     for size in program.sizes:
         length = size * (size + 1) // 2
         part = np.zeros((length, count + 1))
         part[:, place : place + length] = -np.eye(length)
         part[:, -1] = triangles(np.eye(size)[None])[0]
-        parts.append(part)
-        right.append(np.zeros(length))
-        cones.append(clarabel.PSDTriangleConeT(size))
+        problem.add("PSDTriangleConeT", part, None, size)
         place += length
-    last = np.zeros(count + 1)
-    last[-1] = 1.0
-    x, _, _ = conic(np.vstack([*parts, last]), np.concatenate([*right, [1.0]]),
-                    [*cones, clarabel.NonnegativeConeT(1)], -last)  # fmt: skip
+    last = np.eye(count + 1)[-1]
+    problem.at_most(last[None], np.ones(1))
+    x, _, _ = problem.least(-last)
     if not np.isfinite(x).all() or x[-1] <= 0:
         return None
     return (*_gram_matrices(x[:place], vectors), x[place:-1] * value_units)
@@ -135,22 +126,61 @@ def _gram_matrices(entries: np.ndarray, vectors: Sequence[np.ndarray]) -> tuple[
     return tuple(found)
 
 
-def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray) -> tuple[Any, Any, str]:
-    """min objective·x with b − Ax in the cones: x, the dual solution, and the solver's status."""
-    import clarabel
-    from scipy import sparse
-    from scipy.linalg import cython_blas, cython_lapack  # noqa: F401  Clarabel panics if Ctrl-C ends its import of them
+@final
+class Constraints:
+    """On unknowns x: equations, bounds, and linear matrix inequalities. Right sides and constants are 0 by default."""
 
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    rows, columns = A.shape
-    by_columns = A.T != 0  # SciPy's own conversion takes as long as a small program
-    places = (np.nonzero(by_columns)[1], np.concatenate([[0], np.cumsum(by_columns.sum(1))]))
-    compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
-    P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
-    solution = clarabel.DefaultSolver(P, objective, compressed, b, cones, settings).solve()
-    return np.asarray(solution.x), np.asarray(solution.z), str(solution.status)
+    def __init__(self) -> None:
+        self._parts: list[tuple[str, np.ndarray, np.ndarray, int]] = []
+
+    def equal(self, A: np.ndarray, b: Any = None) -> None:
+        """A x = b."""
+        self.add("ZeroConeT", A, b, len(A))
+
+    def at_most(self, A: np.ndarray, b: Any = None) -> None:
+        """A x <= b."""
+        self.add("NonnegativeConeT", A, b, len(A))
+
+    def positive(self, F: np.ndarray, G: np.ndarray | None = None) -> None:
+        """G − Σ x_i F_i is positive semidefinite."""
+        self.add("PSDTriangleConeT", triangles(F).T, None if G is None else triangles(G[None])[0], F.shape[-1])
+
+    def add(self, cone: str, A: np.ndarray, b: Any, size: int) -> None:
+        """b − A x is in Clarabel's cone of this name and size."""
+        if size:
+            self._parts.append((cone, A, np.zeros(len(A)) if b is None else np.asarray(b, dtype=float), size))
+
+    def violation(self, x: np.ndarray) -> float:
+        """By how much x violates them at most; of a matrix, minus its least eigenvalue."""
+        return max((_outside(cone, b - A @ x, size) for cone, A, b, size in self._parts), default=0.0)
+
+    def least(self, objective: np.ndarray) -> tuple[Any, Any, str]:
+        """min objective·x: x, the dual solution, and the solver's status; not finite where the constraints are not."""
+        import clarabel
+        from scipy import sparse
+        from scipy.linalg import cython_blas, cython_lapack  # noqa: F401  Clarabel panics if Ctrl-C ends its import
+
+        cones, rows, right, sizes = zip(*self._parts, strict=True)
+        A, b = np.vstack(rows), np.concatenate(right)
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            return np.full(len(objective), np.nan), np.full(len(b), np.nan), "InvalidData"
+        made = [getattr(clarabel, cone)(size) for cone, size in zip(cones, sizes, strict=True)]
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+        rows, columns = A.shape
+        by_columns = A.T != 0  # SciPy's own conversion takes as long as a small program
+        places = (np.nonzero(by_columns)[1], np.concatenate([[0], np.cumsum(by_columns.sum(1))]))
+        compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
+        P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
+        solution = clarabel.DefaultSolver(P, objective, compressed, b, made, settings).solve()
+        return np.asarray(solution.x), np.asarray(solution.z), str(solution.status)
+
+
+def _outside(cone: str, rest: np.ndarray, size: int) -> float:
+    if cone == "ZeroConeT":
+        return float(np.abs(rest).max())
+    return -float((rest if cone == "NonnegativeConeT" else np.linalg.eigvalsh(symmetric(rest, size))).min())
 
 
 def triangles(matrices: np.ndarray) -> np.ndarray:

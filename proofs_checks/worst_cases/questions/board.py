@@ -5,13 +5,14 @@ basic vectors and numbers. The interpolation conditions of the function class re
 the semidefinite program knows of the functions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Subproblem
+from fedconvex.proofs_checks.symbolic.random_vectors import require_no_draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     MEAN,
@@ -21,12 +22,10 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Mixture,
     Vectors,
     centred,
-    combination,
     family,
     inner,
     mean,
     of_group,
-    require_no_draw,
     square,
     value,
 )
@@ -34,7 +33,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     Differentiable,
     FunctionClass,
-    NotSmooth,
+    Seen,
 )
 
 
@@ -203,6 +202,7 @@ class Board:
 
     def record(self, point: Vectors, gradient: Vectors) -> Evaluation:
         """Adds an evaluation with these gradients, as where the point solves a subproblem."""
+        require_no_draw(point)
         first, base = self.reference, None
         if first is not None:
             base = inner(first.gradient, point - first.point)
@@ -276,67 +276,32 @@ class Board:
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
         residuals = list(enumerate(self.residuals, 1))
-        if type(self.functions) is Differentiable:
-            pairs = []
         if type(self.functions) is not ClientGroups:
-            names = [f"{j} from {i}{self.label}" for i, j in pairs]
-            interpolated = list(zip(names, self.interpolations(pairs, self.functions), strict=True))
-            return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in residuals]
+            seen = self._seen(None)
+            found = [(f"{j} from {i}{self.label}", form) for (i, j), form in self.functions.between(seen, pairs)]
+            found += self.functions.at_each(seen) if self.minimiser else []
+            return found + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in residuals]
         groups = list(enumerate(self.functions.groups))
         return [
-            (f"{j} from {i} of group {k + 1}", self.interpolation(i, j, group.functions, k))
+            (f"{j} from {i} of group {k + 1}", form)
             for k, group in groups
-            for i, j in self._first(pairs, k)
+            for (i, j), form in group.functions.between(self._seen(k), self._first(pairs, k))
         ] + [(f"inexactness {n} of group {k + 1}", r.inequality(k)) for k, _ in groups for n, r in residuals]
+
+    def _seen(self, group: int | None) -> list[Seen]:
+        """What is known at every point, of one group's clients or of all."""
+        return [
+            Seen(of_group(e.point, group), of_group(e.gradient, group), self.mean_value(e, group))
+            for e in self.evaluations
+        ]
+
+    def interpolation(self, i: int, j: int, functions: FunctionClass, group: int | None = None) -> Form:
+        """The inequality of a class from the point i to the point j."""
+        [(_, found)] = functions.between(self._seen(group), [(i, j)])
+        return found
 
     def _first(self, pairs: list[tuple[int, int]], group: int) -> list[tuple[int, int]]:
         """The pairs of evaluations at which the group's clients were for the first time."""
         names = [e.of_groups[group] for e in self.evaluations]
         first = {n for n, name in enumerate(names) if names.index(name) == n}
         return [pair for pair in pairs if first.issuperset(pair)]
-
-    def interpolation(self, i: int, j: int, functions: FunctionClass, group: int | None = None) -> Form:
-        """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
-
-        a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square is 0, since
-        `at` makes the gradients so; without an upper bound L on the curvature its factor is 0.
-        """
-        return self.interpolations([(i, j)], functions, group)[0]
-
-    def interpolations(
-        self, pairs: Sequence[tuple[int, int]], functions: FunctionClass, group: int | None = None
-    ) -> list[Form]:
-        """The interpolation conditions of all these pairs; the squares of (i, j) are those of (j, i)."""
-        if not pairs:  # of functions of any curvature nothing is known
-            return []
-        low = to_fmpq(functions.lowest)
-        high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
-        squares: dict[tuple[int, int], tuple[Family, Form]] = {}  # with the step from i to j
-        found = []
-        for i, j in pairs:
-            a, b = self.evaluations[i], self.evaluations[j]
-            before = of_group(a.gradient, group)
-            if (j, i) in squares:
-                (step, of_pair), sign = squares.pop((j, i)), 1
-            else:
-                step, sign = of_group(b.point - a.point, group), -1
-                of_pair = interpolation_squares(step, of_group(b.gradient, group) - before, low, high)
-                squares[i, j] = step, of_pair
-            rise = (ONE, self.mean_value(b, group)), (-1, self.mean_value(a, group))
-            found.append(combination(*rise, (sign, inner(before, step)), (-1, of_pair)))
-        return found
-
-
-def interpolation(step: Vectors, before: Vectors, change: Vectors, rise: Form, low: Any, high: Any) -> Form:
-    """rise − ⟨before, step⟩ − ‖change − ℓ·step‖²/(2(L − ℓ)) − (ℓ/2)‖step‖² of a function of curvatures ℓ to L."""
-    return combination((ONE, rise), (-1, inner(before, step)), (-1, interpolation_squares(step, change, low, high)))
-
-
-def interpolation_squares(step: Vectors, change: Vectors, low: Any, high: Any) -> Form:
-    """‖change − ℓ·step‖²/(2(L − ℓ)) + (ℓ/2)‖step‖², which is the same for −step and −change."""
-    terms = []
-    if low:
-        terms.append((low / 2, square(step)))
-    if low != high:
-        terms.append((1 / (2 * (high - low)), square(change - step * low if low else change)))
-    return combination(*terms)

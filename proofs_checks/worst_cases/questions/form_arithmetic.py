@@ -5,8 +5,8 @@ from typing import Any, final
 
 from fedconvex.claims.on_runs.evaluation import exact_root
 from fedconvex.claims.terms import Number, Term, Vector
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DRAWN, ONE, Family, Form, mean
-from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random
+from fedconvex.proofs_checks.symbolic.random_vectors import Random
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, Vectors
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
 
 
@@ -33,10 +33,7 @@ class Length:
 
 def is_zero(x: Any) -> bool:
     """Whether it is the number 0."""
-    kind = type(x)
-    if kind is Form or kind is Family:
-        return False
-    return not isinstance(x, Length | WhenDrawn) and not hasattr(x, "groups") and x == 0
+    return not isinstance(x, Form | Length | Random | Vectors) and x == 0
 
 
 def negative(x: Any) -> Any:
@@ -49,7 +46,7 @@ def total(a: Any, b: Any, term: Term) -> Any:
     if is_zero(a) or is_zero(b):
         return b if is_zero(a) else a
     if type(term) is Vector:
-        return b + a if isinstance(b, WhenDrawn) else a + b
+        return a + b
     if isinstance(a, Length) or isinstance(b, Length):
         raise NotPosed("term", term, "adds to a length that is not squared, which is not linear in inner "
                        "products", "give squares of lengths: square(u) for norm(u)")  # fmt: skip
@@ -101,16 +98,6 @@ def rational_root(x: Any, term: Term) -> Any:
         raise NotPosed("term", term, "is irrational, and certificates have rational numbers only",
                        "give numbers for which it is rational")  # fmt: skip
     return root
-
-
-def mean_of(u: Any) -> Any:
-    """The mean over the clients."""
-    # what is drawn is the same for all clients already
-    return u if is_random(u) and not _deviates(u) else mean(u)
-
-
-def _deviates(u: Family) -> bool:
-    return any(k[0] not in (DRAWN, "mean") for k in u.parts)
 
 
 def random_length(term: Term) -> NotPosed:

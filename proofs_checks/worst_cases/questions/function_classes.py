@@ -1,38 +1,101 @@
-"""Classes of client functions, given by the range of their curvatures.
+"""Classes of client functions: the range of their curvatures, what relates two points, and what holds at each.
 
-For each class the inequalities between two points in `board` are the interpolation conditions: values and gradients
-that satisfy all of them belong to some function of the class (Taylor, Hendrickx and Glineur 2017, Theorem 4; with
-μ = −L_minus for weakly convex functions: Rotaru, Glineur and Patrinos 2022).
+For most classes the inequalities between two points are the interpolation conditions: values and gradients that satisfy
+all of them belong to some function of the class (Taylor, Hendrickx and Glineur 2017, Theorem 4; with μ = −L_minus for
+weakly convex functions: Rotaru, Glineur and Patrinos 2022).
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
-from fedconvex.arithmetic.rationals import to_fraction
+from flint import fmpq_mat
+
+from fedconvex.arithmetic.definiteness import is_positive_semidefinite, lies_between
+from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.parameters import ReadableParameters
+from fedconvex.problems.quadratics import Quadratic
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, combination, inner, mean, square
 from fedconvex.validation import instance_of
 
 
-class FunctionClass(ReadableParameters, ABC):
+class Seen(NamedTuple):
+    """The functions at one point of each client: the points, the gradients, and the mean value."""
+
+    point: Any
+    gradient: Any
+    value: Form
+
+
+Pair = tuple[int, int]  # the numbers of two points
+
+
+class FunctionClass(ReadableParameters):
     """Functions whose curvatures lie between `lowest` and `highest`. Subclasses are frozen dataclasses of constants."""
 
     # Whether the inequalities between points are sufficient as well as necessary. Where they are not, a bound that
     # they prove is true but perhaps not sharp, and only a simulated federation shows that a value is attained.
     interpolable: ClassVar[bool] = True
+    # Whether several clients of the class are analysed, and whether the class is the range of curvatures alone.
+    of_several: ClassVar[bool] = True
+    by_curvatures: ClassVar[bool] = True
+    mu: Any
+    L: Any
 
-    @property
-    @abstractmethod
+    @cached_property
     def lowest(self) -> Fraction:
         """The smallest curvature."""
+        return to_fraction(self.mu)
 
-    @property
-    @abstractmethod
+    @cached_property
     def highest(self) -> Fraction:
         """The largest curvature."""
+        return to_fraction(self.L)
+
+    @property
+    def has_minimiser(self) -> bool:
+        """Whether the mean of functions of the class surely has a minimiser, or may be taken to have one."""
+        return self.lowest >= 0
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest curvature of quadratics of the class."""
+        return self.lowest, self.highest
+
+    def between(self, seen: Sequence[Seen], pairs: Sequence[Pair]) -> list[tuple[Pair, Form]]:
+        """The inequalities between these pairs of points, each with its pair: nonnegative forms.
+
+        F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0, with a and b the
+        points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square is 0, since a board makes
+        the gradients so; without an upper bound L on the curvature its factor is 0.
+        """
+        low = to_fmpq(self.lowest)
+        high = low if self.highest == float("inf") else to_fmpq(self.highest)
+        squares: dict[Pair, tuple[Any, Form]] = {}  # those of (i, j) are those of (j, i): with the step from i to j
+        found = []
+        for i, j in pairs:
+            a, b = seen[i], seen[j]
+            if (j, i) in squares:
+                (step, of_pair), sign = squares.pop((j, i)), 1
+            else:
+                step, sign = b.point - a.point, -1
+                of_pair = interpolation_squares(step, b.gradient - a.gradient, low, high)
+                squares[i, j] = step, of_pair
+            rise = (ONE, b.value), (-1, a.value)
+            found.append(((i, j), combination(*rise, (sign, inner(a.gradient, step)), (-1, of_pair))))
+        return found
+
+    def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
+        """What holds at every single point, beside the minimiser, where values are 0: nonnegative forms with names."""
+        return []
+
+    def contains(self, federation: Quadratic) -> bool:
+        """Whether the clients of a federation of quadratics are of the class: decided exactly."""
+        instance_of(federation, Quadratic, "federation", "a federation of quadratics", "give Quadratic(H, c)")
+        return all(lies_between(fraction_array(H), self.lowest, self.highest) for H in federation.H)
 
 
 @final
@@ -49,14 +112,6 @@ class SmoothStronglyConvex(FunctionClass):
         if self.lowest > self.highest:
             raise InvalidInput("mu", self.mu, f"is larger than L = {self.L}", "give mu <= L")
 
-    @cached_property
-    def lowest(self) -> Fraction:
-        return to_fraction(self.mu)
-
-    @cached_property
-    def highest(self) -> Fraction:
-        return to_fraction(self.L)
-
 
 @final
 @dataclass(frozen=True)
@@ -64,17 +119,10 @@ class SmoothConvex(FunctionClass):
     """Convex L-smooth functions, L > 0. Use it for sublinear rates, and where no client need be strongly convex."""
 
     L: Any
+    mu: ClassVar[int] = 0  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         _require_positive("L", self.L)
-
-    @property
-    def lowest(self) -> Fraction:
-        return Fraction(0)
-
-    @cached_property
-    def highest(self) -> Fraction:
-        return to_fraction(self.L)
 
 
 @final
@@ -98,10 +146,6 @@ class WeaklyConvex(FunctionClass):
     def lowest(self) -> Fraction:
         return -to_fraction(self.L_minus)
 
-    @cached_property
-    def highest(self) -> Fraction:
-        return to_fraction(self.L)
-
 
 @final
 @dataclass(frozen=True)
@@ -112,14 +156,7 @@ class NotSmooth(FunctionClass):
     """
 
     mu: Any
-
-    @cached_property
-    def lowest(self) -> Fraction:
-        return to_fraction(self.mu)
-
-    @property
-    def highest(self) -> Any:
-        return float("inf")
+    highest: ClassVar[float] = float("inf")  # type: ignore[assignment]
 
 
 @final
@@ -131,13 +168,12 @@ class Differentiable(FunctionClass):
     subproblems are then any points where the subproblems' gradients vanish.
     """
 
-    @property
-    def lowest(self) -> Any:
-        return float("-inf")
+    lowest: ClassVar[float] = float("-inf")  # type: ignore[assignment]
+    highest: ClassVar[float] = float("inf")  # type: ignore[assignment]
 
-    @property
-    def highest(self) -> Any:
-        return float("inf")
+    def between(self, seen: Sequence[Seen], pairs: Sequence[Pair]) -> list[tuple[Pair, Form]]:
+        """Nothing."""
+        return []
 
 
 @final
@@ -160,13 +196,60 @@ class Quadratics(FunctionClass):
         if not 0 <= to_fraction(self.mu) <= to_fraction(self.L):
             raise InvalidInput("mu", self.mu, f"is not between 0 and L = {self.L}", "give 0 <= mu <= L")
 
-    @cached_property
-    def lowest(self) -> Fraction:
-        return to_fraction(self.mu)
+
+@final
+@dataclass(frozen=True)
+class PolyakLojasiewicz(FunctionClass):
+    """L-smooth functions that may be nonconvex, with ‖∇f(x)‖² >= 2μ(f(x) − min f) at all x, 0 < mu <= L.
+
+    Use it for linear rates of f(w) − f* without convexity, of one client: the mean of several such functions need not
+    be one. The upper bound is valid, and for one gradient step of size 1/L the known (2 − 2μ/L)/(2 + μ/L); the lower
+    bound is attained by quadratics of the class, whose curvatures are 0 or between μ and L.
+
+    Source of that rate: Abbaszadehpeivasti, de Klerk and Zamani (2023), "Conditions for linear convergence of the
+    gradient method for non-convex optimization".
+    """
+
+    mu: Any
+    L: Any
+
+    interpolable: ClassVar[bool] = False
+    of_several: ClassVar[bool] = False
+    by_curvatures: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        SmoothStronglyConvex(self.mu, self.L)  # refuses what is no such class
 
     @cached_property
-    def highest(self) -> Fraction:
-        return to_fraction(self.L)
+    def lowest(self) -> Fraction:
+        return -to_fraction(self.L)
+
+    @property
+    def has_minimiser(self) -> bool:
+        return True
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        return to_fraction(self.mu), self.highest
+
+    def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
+        """‖∇f(x)‖²/(2μ) − (f(x) − f*) >= 0."""
+        factor = 1 / (2 * to_fmpq(to_fraction(self.mu)))
+        return [
+            (f"gradient at {n}", combination((factor, square(mean(e.gradient))), (-1, e.value)))
+            for n, e in enumerate(seen) if e.value.values
+        ]  # fmt: skip
+
+    def contains(self, federation: Quadratic) -> bool:
+        """Of one client: curvatures that are 0, or at least mu, and a minimiser."""
+        if not super().contains(federation) or len(federation.H) != 1:
+            return False
+        H, c = fraction_array(federation.H[0]), fraction_array(federation.c[0])
+        n = len(H)
+        bounded = fmpq_mat(n, n, [to_fmpq(x) for x in H.ravel()]).rank()
+        extended = fmpq_mat(n, n + 1, [to_fmpq(x) for row, b in zip(H, c, strict=True) for x in (*row, b)]).rank()
+        rest = H @ H - to_fraction(self.mu) * H
+        return bounded == extended and all(map(is_positive_semidefinite, (H, rest)))
 
 
 @final
@@ -193,13 +276,13 @@ class SimilarClients(FunctionClass):
         if to_fraction(self.mu) == to_fraction(self.L):
             raise InvalidInput("mu", self.mu, "is L, so that all Hessians agree", "give SmoothStronglyConvex(mu, L)")
 
-    @cached_property
-    def lowest(self) -> Fraction:
-        return to_fraction(self.mu)
-
-    @cached_property
-    def highest(self) -> Fraction:
-        return to_fraction(self.L)
+    def contains(self, federation: Quadratic) -> bool:
+        """The same: every Hessian is near the objective's, too."""
+        if not super().contains(federation):
+            return False
+        hessians, delta = [fraction_array(H) for H in federation.H], to_fraction(self.delta)
+        mean = sum(w * H for w, H in zip(federation.exact_weights, hessians, strict=True))
+        return all(lies_between(H - mean, -delta, delta) for H in hessians)
 
 
 @final
@@ -231,7 +314,8 @@ class ClientGroup(ReadableParameters):
         instance_of(
             self.functions, FunctionClass, "functions", "a class of functions", "give SmoothStronglyConvex(mu, L)"
         )
-        if isinstance(self.functions, ClientGroups | SimilarClients) or self.functions.lowest == self.functions.highest:
+        alone = not self.functions.by_curvatures or isinstance(self.functions, ClientGroups | SimilarClients)
+        if alone or self.functions.lowest == self.functions.highest:
             raise InvalidInput("functions", self.functions, "cannot be the class of a group", "give one with mu < L")
 
 
@@ -262,13 +346,39 @@ class ClientGroups(FunctionClass):
         total = sum((to_fraction(group.share) for group in self.groups), Fraction(0))
         return tuple(to_fraction(group.share) / total for group in self.groups)
 
-    @property
+    @cached_property
     def lowest(self) -> Fraction:
         return min(group.functions.lowest for group in self.groups)
 
-    @property
+    @cached_property
     def highest(self) -> Fraction:
         return max(group.functions.highest for group in self.groups)
+
+    def contains(self, federation: Quadratic, members: Sequence[int] | None = None) -> bool:
+        """The same, where `members` are the numbers of the clients' groups; by default there is a client for each."""
+        instance_of(federation, Quadratic, "federation", "a federation of quadratics", "give Quadratic(H, c)")
+        of = range(len(self.groups)) if members is None else members
+        if not all(k in range(len(self.groups)) for k in of):
+            raise InvalidInput("members", members, "are no groups", f"give numbers from 0 to {len(self.groups) - 1}")
+        ends = [(self.groups[k].functions.lowest, self.groups[k].functions.highest) for k in of]
+        return len(ends) == len(federation.H) and all(
+            lies_between(fraction_array(H), *between) for H, between in zip(federation.H, ends, strict=True)
+        )
+
+
+def interpolation(step: Any, before: Any, change: Any, rise: Form, low: Any, high: Any) -> Form:
+    """rise − ⟨before, step⟩ − ‖change − ℓ·step‖²/(2(L − ℓ)) − (ℓ/2)‖step‖² of a function of curvatures ℓ to L."""
+    return combination((ONE, rise), (-1, inner(before, step)), (-1, interpolation_squares(step, change, low, high)))
+
+
+def interpolation_squares(step: Any, change: Any, low: Any, high: Any) -> Form:
+    """‖change − ℓ·step‖²/(2(L − ℓ)) + (ℓ/2)‖step‖², which is the same for −step and −change."""
+    terms = []
+    if low:
+        terms.append((low / 2, square(step)))
+    if low != high:
+        terms.append((1 / (2 * (high - low)), square(change - step * low if low else change)))
+    return combination(*terms)
 
 
 def _require_positive(name: str, value: Any) -> None:

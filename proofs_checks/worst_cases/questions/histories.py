@@ -12,14 +12,12 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Method, State
 from fedconvex.once import Once
 from fedconvex.participation import Draw
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
-    mean,
-)
-from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn
+from fedconvex.proofs_checks.symbolic.random_vectors import replaced as replaced_if_drawn
+from fedconvex.proofs_checks.symbolic.randomness import Draws
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import (
     answered,
@@ -85,8 +83,7 @@ class Histories:
             return
         for chance, communicates in communications(method):
             after, answers = answered(method, solver, self.board, before, self.draws, communicates, self.noisy)
-            everyone = self.draws.everyone
-            models = Once(partial(_all_or_drawn, latest, answers, everyone))
+            models = Once(partial(_all_or_drawn, latest, answers, self.draws))
             average = mean(answers)
             if self.settled is not None:
                 after, average = self.settled.settle(before, after, answers)
@@ -123,8 +120,8 @@ def _itself(answers: Any) -> Any:
     return answers
 
 
-def _all_or_drawn(latest: Callable[[], Any], answers: Any, everyone: bool) -> Any:
-    return answers if everyone else WhenDrawn.between(latest(), answers)
+def _all_or_drawn(latest: Callable[[], Any], answers: Any, draws: Draws) -> Any:
+    return answers if draws.everyone else replaced_if_drawn(latest(), answers, draws)
 
 
 def _unknown_models() -> Any:

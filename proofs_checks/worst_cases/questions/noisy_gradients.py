@@ -56,7 +56,7 @@ class NoisyBoard:
         yield "variance", value(VARIANCE)
         for number, u in enumerate(self.noises, 1):
             for parts, share in shares:
-                size = square(Family({key: c for key, c in u.parts.items() if key[0] in parts}))
+                size = square(u.only(*parts))
                 yield f"size of noise {number} ({' and '.join(parts)})", value(VARIANCE) * share - size
 
 

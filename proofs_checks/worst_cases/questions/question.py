@@ -20,7 +20,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.histories import Histories
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import VARIANCE, NoisyBoard, shares_of
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
@@ -37,6 +36,7 @@ LONG = 12  # of more rounds that compose, only the first is played
 MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
 LARGEST = 200  # clients of a federation in which some are drawn
 LARGE = 24  # most evaluations of a question about several rounds of draws by their moments
+FEW = 8  # most draws with replacement of clients who remember
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
@@ -82,9 +82,12 @@ class Question:
         draws = self.spec.draws
         if self.settled is not None or self.spec.noise is not None:
             return list(range(draws.clients or self.spec.independent or 2))
-        by_moments = draws.replaced and (self.spec.metric == "distance" or draws.clients % 2 == 0)
+        by_moments = draws.replaced and self.spec.averaged
+        by_moments = by_moments and (self.spec.metric == "distance" or draws.clients % 2 == 0)
         if self.enumerated or draws.everyone or by_moments:
             return list(range(self.board.clients))
+        if draws.replaced and draws.K > FEW:  # too many ways in which clients are drawn several times
+            return None
         if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
             return None
         return [k for k in (0, 1) for _ in range(draws.clients // 2)]
@@ -235,8 +238,7 @@ def _more(spec: Specification, board: Any, start: Any) -> list[tuple[str, Form]]
             (f"{LEAST} from {place}", board.mean_value(e) - value(LEAST) - square(mean(e.gradient)) * step)
             for place, e in board.common
         ]
-    if isinstance(spec.clients, SimilarClients):
-        more += similarity(board, spec.clients)
+    more += similarity(board)
     if spec.dissimilarity is not None:
         gradient = board.at(start).gradient
         more.append(("dissimilarity", square(mean(gradient)) * spec.dissimilarity**2 - square(gradient)))

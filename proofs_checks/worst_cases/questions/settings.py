@@ -7,6 +7,7 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.methods import made
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
@@ -57,7 +58,7 @@ class SettingAtNumbers:
             if bound is not None:
                 raise NotPosed("setting", bound, f"is a bound {what} of the clients' heterogeneity, which is not posed",
                                "give a claim without it")  # fmt: skip
-        if setting.method and setting.method not in METHODS:
+        if setting.method and Method.named(setting.method) is None:
             raise NotPosed("setting", setting.method, "is no method", f"give one of {', '.join(sorted(METHODS))}")
 
     def at(self, term: Number) -> Fraction:
@@ -70,8 +71,9 @@ class SettingAtNumbers:
     @property
     def method(self) -> Method:
         """The method; one that only states vectors where the setting names none."""
-        numbers = {name: self.at(formula) for name, formula in self.setting.method_parameters.items()}
-        return METHODS[self.setting.method or "FedGD"](**(numbers or {"stepsize": Fraction(1)}))
+        if not self.setting.method:
+            return METHODS["FedGD"](stepsize=Fraction(1))
+        return made(self.setting.method, self.setting.method_at(self.at))
 
     @property
     def clients(self) -> FunctionClass:

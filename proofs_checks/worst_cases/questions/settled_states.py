@@ -15,6 +15,8 @@ from typing import Any, final
 from flint import fmpq_mat
 
 from fedconvex.methods.base import State
+from fedconvex.proofs_checks.symbolic.random_vectors import FIXED, averaged, expected, terms_of
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     MEAN,
@@ -23,15 +25,11 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Form,
     Key,
-    drawn,
-    expected,
     inner,
-    noise,
+    mean,
     shared,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, moment
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 
 
 @final
@@ -40,8 +38,8 @@ class Settled:
     """A new basic vector, and what it is: vectors that depend on the draw of one round."""
 
     key: Key
-    means: Any  # a Family: the vector, or the mean over all clients of `deviations`
-    deviations: Any = None  # a WhenDrawn, for a deviation from that mean
+    means: Any  # the vector, or the mean over all clients of `deviations`
+    deviations: Any = None  # the clients' vectors, for a deviation from that mean
 
 
 @final
@@ -54,7 +52,7 @@ class SettledStates:
     rounds: list[list[Settled]] = field(default_factory=list)
     levels: dict[Key, int] = field(default_factory=dict)  # the number of draws on which a vector may depend
 
-    def settle(self, before: State, after: State, average: Any) -> tuple[State, Family]:
+    def settle(self, before: State, after: State, answers: Any) -> tuple[State, Family]:
         """The state after a round, and the average of the drawn clients' answers, in new vectors.
 
         A vector that does not depend on the draw keeps its coordinates, and one that is a combination of others is that
@@ -68,27 +66,26 @@ class SettledStates:
         vectors = {name: self._mean(f"{name} {moment_number}", u) for name, u in after.shared.items()}
         memory = {}
         for name, u in after.memory.items():
-            kept = WhenDrawn.between(before.memory[name], u)
-            means = kept.mean(self.draws)
+            means = mean(u)
             memory[name] = self._mean(f"{name}_k {moment_number}", means)
             if self.board.clients > 1:
                 key = (DEVIATION, f"{name}_k {moment_number}")
-                new.append(Settled(key, means, kept))
+                new.append(Settled(key, means, u))
                 memory[name] = memory[name] + Family({key: ONE})
-        answered = self._mean(f"answers {moment_number}", drawn(average))
+        answered = self._mean(f"answers {moment_number}", averaged(answers, self.draws))
         return replace(after, server=server, shared=vectors, memory=memory), answered
 
-    def _mean(self, name: str, u: Family) -> Family:
+    def _mean(self, name: str, u: Any) -> Family:
         """The vector in this round's new ones, of which one more is made where it takes one."""
         new = self.rounds[-1]
         known = [one for one in new if one.key[0] == MEAN]
-        weights = _combination(noise(u), [noise(one.means) for one in known])
+        weights = _combination(_random_part(u), [_random_part(one.means) for one in known])
         if weights is None:
             new.append(Settled((MEAN, name), u))
             return shared(name)
-        rest = expected(u)
+        rest = _fixed_part(u)
         for c, one in zip(weights, known, strict=True):
-            rest = rest + (Family({one.key: ONE}) - expected(one.means)) * c
+            rest = rest + (Family({one.key: ONE}) - _fixed_part(one.means)) * c
         return rest
 
     def equations(self, used: Collection[Key]) -> list[tuple[str, Form]]:
@@ -134,21 +131,29 @@ class SettledStates:
             self.levels.update(dict.fromkeys({*u.parts} - {*self.levels}, len(self.rounds)))
 
     def _expected(self, one: Settled) -> Family:
-        return expected(one.means) if one.deviations is None else one.deviations.expected(self.draws)
+        found: Family = expected(one.means if one.deviations is None else one.deviations)
+        return found
 
     def _product(self, one: Settled, other: Settled) -> Form:
-        of_means = moment(one.means, other.means, self.draws)
+        of_means = inner(one.means, other.means)
         if one.deviations is None or other.deviations is None:
             return of_means
-        return moment(one.deviations, other.deviations, self.draws) - of_means
+        return inner(one.deviations, other.deviations) - of_means
 
 
-def _combination(u: Family, others: list[Family]) -> list[Any] | None:
+def _fixed_part(u: Any) -> Family:
+    return terms_of(u).get(FIXED, Family())
+
+
+def _random_part(u: Any) -> dict[Any, Any]:
+    return {(p, key): c for p, v in terms_of(u).items() if p != FIXED for key, c in v.parts.items()}
+
+
+def _combination(u: dict[Any, Any], others: list[dict[Any, Any]]) -> list[Any] | None:
     """Weights c with u = Σ c·other; None where there are none."""
-    if not u.parts:
+    if not u:
         return [ZERO] * len(others)
-    keys = sorted({key for v in (u, *others) for key in v.parts})
-    rows = [[v.parts.get(key, ZERO) for v in (*others, u)] for key in keys]
+    rows = [[v.get(key, ZERO) for v in (*others, u)] for key in dict.fromkeys(key for v in (u, *others) for key in v)]
     echelon, rank = fmpq_mat(rows).rref()
     weights = [ZERO] * len(others)
     for row in echelon.tolist()[:rank]:

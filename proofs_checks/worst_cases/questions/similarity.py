@@ -6,18 +6,13 @@ new number; at shared points ∇f is the mean of the gradients, so that h_k has 
 for any number of clients; that it suffices is not claimed.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-
-from fedconvex.arithmetic.definiteness import is_positive_semidefinite
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Vectors, mean, value
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation, interpolation
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients, interpolation
 
 
 @final
@@ -45,8 +40,10 @@ def parts_at(board: Board, number: int, evaluation: Evaluation) -> SplitFunction
     return SplitFunctions(evaluation.point, unknown, value(name), rest, total - value(name), gradient, name)
 
 
-def similarity(board: Board, clients: SimilarClients) -> list[tuple[str, Form]]:
-    """Named forms that are nonnegative for δ-similar clients, besides those of the clients' own class."""
+def similarity(board: Board) -> list[tuple[str, Form]]:
+    """Named forms that are nonnegative where clients are δ-similar, besides those of the clients' curvatures."""
+    if not isinstance(clients := board.functions, SimilarClients):
+        return []
     parts = [parts_at(board, n, e) for n, e in enumerate(board.evaluations)]
     delta, found = to_fmpq(clients.delta), []
     low, high = to_fmpq(clients.lowest), to_fmpq(clients.highest)
@@ -61,11 +58,3 @@ def similarity(board: Board, clients: SimilarClients) -> list[tuple[str, Form]]:
             of_h = interpolation(step, a.of_difference, b.of_difference - a.of_difference, rise, -delta, delta)
             found += [(f"{j} from {i} of the objective", of_f), (f"{j} from {i} of the differences", of_h)]
     return found
-
-
-def are_similar(clients: SimilarClients, hessians: Sequence[Any]) -> bool:
-    """Whether quadratics with these Hessians, of equal weights, are δ-similar: decided exactly."""
-    arrays = [np.asarray(H, dtype=object) for H in hessians]
-    centre = sum(arrays[1:], start=arrays[0]) / Fraction(len(arrays))
-    room = np.eye(len(centre), dtype=int) * to_fraction(clients.delta)
-    return all(is_positive_semidefinite(room + sign * (H - centre)) for H in arrays for sign in (1, -1))

@@ -9,6 +9,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.method_analysis import require_linear
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.random_steps import RandomSteps
@@ -18,6 +19,7 @@ from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of
 from fedconvex.parameters import in_rationals, in_round, is_scheduled, require_rounds
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
@@ -37,7 +39,6 @@ from fedconvex.proofs_checks.worst_cases.questions.ratios import (
     rounds_needed,
 )
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.questions.step_groups import groups_by_steps
 from fedconvex.validation import instance_of, is_choice
 
@@ -87,8 +88,8 @@ class Specification:
     def minimiser(self) -> bool:
         """Whether the mean of the clients' functions surely has a minimiser that the metric may refer to."""
         if self.ratio is not None:
-            return self.clients.lowest >= 0 and self.ratio.speaks_of("minimiser", "infimum")
-        return self.metric != "descent" and self.clients.lowest >= 0
+            return self.clients.has_minimiser and self.ratio.speaks_of("minimiser", "infimum")
+        return self.metric != "descent" and self.clients.has_minimiser
 
     @property
     def infimum(self) -> bool:
@@ -135,8 +136,17 @@ class Specification:
             return True
         if self.metric != "distance" or self.dissimilarity is not None:
             return False
+        return self._forgetful and not (is_scheduled(self.method) or is_scheduled(self.solver))
+
+    @property
+    def averaged(self) -> bool:
+        """Whether what is asked depends on who takes part by plain averages over the participants alone."""
+        return self._forgetful and (self.ratio is None or not self.ratio.speaks_of("last answers"))
+
+    @property
+    def _forgetful(self) -> bool:
         state = self.method.initial_state(Family(), lambda row: row)
-        return not (state.shared or state.memory or is_scheduled(self.method) or is_scheduled(self.solver))
+        return not (state.shared or state.memory)
 
 
 def specify(
@@ -162,6 +172,9 @@ def specify(
         _check_ratio(ratio, clients, rounds, heterogeneity, spread)
     _check_subject(method, clients, metric)
     count = _count(num_clients, rounds, metric)
+    if not clients.of_several and num_clients != 1:
+        raise InvalidInput("num_clients", num_clients, f"is not analysed for {type(clients).__name__}: the mean of "
+                           "several such functions need not be one", "give 1")  # fmt: skip
     _check_divisor(metric, dissimilarity, heterogeneity)
     shares = _weights(metric, rounds, weights)
     # The first point of an average is deterministic: with one round nobody is drawn before the metric is known.
@@ -182,9 +195,8 @@ def specify(
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
                            "divides", "give GradientDescent(…)")  # fmt: skip
-    if isinstance(clients, ClientGroups | SimilarClients) and not draws.everyone:
-        which = "client groups" if isinstance(clients, ClientGroups) else "similar clients"
-        raise InvalidInput("participation", participation, f"is not analysed for {which}", "leave it out")
+    if isinstance(clients, ClientGroups) and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for client groups", "leave it out")
     if isinstance(solver, UnequalSteps) and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for unequal numbers of local steps",
                            "leave it out, or give one number of steps for all clients")  # fmt: skip
@@ -269,7 +281,7 @@ def _check_bias(method: Method, solver: LocalSolver, draws: Draws, rounds: int, 
 
 def _check_ratio(ratio: Ratio, clients: FunctionClass, rounds: Any, heterogeneity: Any, spread: Any) -> None:
     """Refuses a minimiser that need not exist, and the arguments that named metrics have for their divisors."""
-    if clients.lowest < 0 and ratio.speaks_of("minimiser"):
+    if not clients.has_minimiser and ratio.speaks_of("minimiser"):
         raise InvalidInput("clients", clients, "may have no minimiser, to which the terms refer",
                            "give convex clients, or terms with infimum")  # fmt: skip
     if rounds != 1 and ratio.sums and any(is_about_the_end(side) for side in ratio.sides):
@@ -290,17 +302,16 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
                            "delta)")  # fmt: skip
     if isinstance(clients, NotSmooth | Differentiable):
         raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    # A schedule's numbers are known in every round; and of random communication both cases are played.
-    if type(method).linear is not Method.linear and not in_round(method, 0, arithmetics.get("exact")).linear:
-        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters")
     if method.personal is not None:
         problem = "solves further local problems for personal models, which is not analysed"
         raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
+    # A schedule's numbers are known in every round; and of random communication both cases are played.
+    require_linear(in_round(method, 0, arithmetics.get("exact")))
     if metric not in (*METRICS, "ratio"):
         raise InvalidInput("metric", metric, "is unknown", one_of(metric, METRICS))
     if metric == "lifted_distance" and not isinstance(method, FedSplit):
         raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
-    if metric not in ("descent", "mean_gradient_norm", "ratio") and clients.lowest < 0:
+    if metric not in ("descent", "mean_gradient_norm", "ratio") and not clients.has_minimiser:
         raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
                            'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
 

@@ -1,14 +1,15 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
-So the analysed method is the simulated one. `answered` plays a round of everyone, or of drawn clients of whom two
-moments are known, from which `settled_states` goes on; `drawn_round` one possible draw on an `EnumeratedBoard`;
-`outcomes` a round with and without communication, or several. `histories` has all ways in which rounds can go.
+So the analysed method is the simulated one. `answered` plays a round of everyone, or of those who take part, whose
+vectors are then random (`symbolic.random_vectors`), and from which `settled_states` goes on; `drawn_round` one possible
+draw on an `EnumeratedBoard`; `outcomes` a round with and without communication, or several. `histories` has all ways in
+which rounds can go.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast, final
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -24,13 +25,15 @@ from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.parameters import in_round, is_scheduled
 from fedconvex.participation import Draw
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.symbolic.random_vectors import Random, averaged, require_no_draw, total
+from fedconvex.proofs_checks.symbolic.random_vectors import replaced as replaced_if_drawn
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
     GroupNumbers,
     Mixture,
     Vectors,
-    drawn,
     mean,
     of_group,
     shared,
@@ -40,7 +43,6 @@ from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Enume
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
 
@@ -78,12 +80,12 @@ def any_state(method: Method, board: Board | EnumeratedBoard) -> State:
 
 
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
-    """The clients' answers to their subproblems: exact, after gradient steps, or any that are γ-inexact.
+    """The clients' answers to their subproblems: exact, any that are γ-inexact, or those of the solver's own code.
 
-    Numbers of steps that differ are those of the board's groups of clients.
+    Numbers of steps that differ are those of the board's groups of clients. Code may ask for gradients, add points and
+    multiply them by constants.
 
-
-    Raises InvalidInput for other local solvers, and for a start that the round does not know.
+    Raises InvalidInput for solvers that do more, and for a start that the round does not know.
     """
     gamma = _gamma(solver)
     if gamma == 0:  # exact answers need no start, and have no residual
@@ -100,8 +102,38 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
         for _ in range(solver.steps):
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
-    raise InvalidInput("local_solver", solver, "is not analysed",
-                       "give Exact(), GradientDescent(…) or ToInexactness(gamma)")  # fmt: skip
+    found, again = (_played(board, solver, subproblem) for _ in range(2))
+    if not isinstance(found.points, Vectors) or found.path_lengths is not None:
+        raise _unknown(solver, "answers with more than points")
+    if found.points.key != again.points.key:
+        raise _unknown(solver, "gives another result when it is called again")
+    return found
+
+
+def _played(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
+    """What the solver's code makes of gradients; randomness and all else that it asks for is refused."""
+    asked: Any = _Asked(solver, {"gradients": board.gradient})
+    try:
+        return solver.solve(asked, subproblem, cast("Draw", _Asked(solver, {})))
+    except (TypeError, ValueError, AttributeError) as error:  # what unknown vectors cannot do
+        raise _unknown(solver, f"does more than to add points and multiply them by numbers ({error})") from error
+
+
+@final
+class _Asked:
+    """Answers what is known of clients, or of a round, where only that is."""
+
+    def __init__(self, solver: LocalSolver, known: dict[str, Any]) -> None:
+        self._solver, self._known = solver, known
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._known:
+            raise _unknown(self._solver, f"asks for {name}, of which a class of functions says nothing")
+        return self._known[name]
+
+
+def _unknown(solver: LocalSolver, what: str) -> InvalidInput:
+    return InvalidInput("local_solver", solver, what, "give Exact(), GradientDescent(…) or ToInexactness(gamma)")
 
 
 def _after_unequal_steps(board: Any, solver: UnequalSteps, subproblem: Any) -> Answers:
@@ -143,14 +175,18 @@ def answered(
 ) -> tuple[State, Any]:  # fmt: skip
     """The state after one round, and the answers of all clients, whose local steps see the gradients of `noisy`.
 
-    Of methods with random communication the caller says whether the round communicates. With draws, averages over the
-    drawn clients are their mean plus a random vector (`quadratic_forms.drawn`).
+    Of methods with random communication the caller says whether the round communicates. With draws, what depends on
+    who takes part is a random vector (`symbolic.random_vectors`); clients who do not keep their memories.
     """
     if communicates is None and method.skip != 0:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    for u in () if draws.everyone else (state.server, *state.shared.values(), *state.memory.values()):
+        require_no_draw(u)  # of another round
     cohort = _cohort(board, state.server, draws, communicates is not False)
     answers = solved(board if noisy is None else noisy, solver, method.subproblem(state, cohort))
-    return _proximal(board, method, cohort, answers, method.update(state, cohort, answers)), answers.points
+    after = _proximal(board, method, cohort, answers, method.update(state, cohort, answers))
+    memory = {name: replaced_if_drawn(state.memory[name], u, draws) for name, u in after.memory.items()}
+    return replace(after, memory=memory), answers.points
 
 
 def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, after: State) -> State:
@@ -198,27 +234,51 @@ def _alike(one: Subproblem, other: Subproblem) -> bool:
 
 
 def _cohort(board: Any, points: Any, draws: Draws, communicates: bool) -> Cohort:
-    """What a method can use in a round of everyone, or of drawn clients of whom two moments are known."""
+    """What a method can use in a round of everyone, or of those who take part."""
 
     def average(stack: Any) -> Any:
         if isinstance(stack, GroupNumbers):
             return stack.mean
-        if not isinstance(stack, Vectors):  # numbers are the same for all clients
+        if not isinstance(stack, Vectors | Random):  # numbers are the same for all clients
             return stack
-        return mean(stack) if draws.everyone or not isinstance(stack, Family) else drawn(stack)
+        return averaged(stack, draws)
 
-    return Cohort(
+    def summed(stack: Any) -> Any:
+        if draws.everyone:
+            return average(stack)
+        if not isinstance(stack, Vectors | Random):
+            return stack * draws.K if draws.fixed_size else _undecided("sums numbers over those who take part")
+        return total(stack, draws)
+
+    kind = Cohort if draws.fixed_size else _RandomCohort
+    return kind(
         points=points,
-        population=1,  # `total` below is divided by the number of clients already
+        population=draws.clients or 1,  # for any number of clients, `total` is divided by it already
         everyone=draws.everyone,
         communicates=communicates,
         average=average,
         gradients=lambda: board.gradient(points),
-        sampled_gradient=lambda: average(board.gradient(points)),
+        sampled_gradient=lambda: mean(board.gradient(points)) if draws.everyone else _drawn_twice(),
         full_gradient=lambda: mean(board.gradient(points)),
         objective=_unknown_objective,
-        total=lambda stack: average(stack) * draws.share_of_everyone,
+        total=summed,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _RandomCohort(Cohort):
+    """Where chance decides how many clients take part, whether it is everyone cannot be asked."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return _undecided("asks whether everyone takes part") if name == "everyone" else super().__getattribute__(name)
+
+    def updated_mean(self, mean: Any, old: Any, new: Any) -> Any:
+        """The same as for everyone, where `mean` is the mean of the old ones."""
+        return mean + self.population_mean(new - old)
+
+
+def _undecided(what: str) -> Any:
+    raise InvalidInput("method", what, "is decided by chance in every round", "give Uniform(K), or Full()")
 
 
 def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, state: State, draw: Draw) -> Round:
@@ -266,6 +326,11 @@ def replaced(stack: Vectors, members: Sequence[int], new: Vectors, clients: int)
     for place, k in enumerate(members):
         whole[k] = of_group(new, place)
     return Mixture((to_fmpq(Fraction(1, clients)),) * clients, tuple(whole))
+
+
+def _drawn_twice() -> Any:
+    raise InvalidInput("participation", "drawn clients", "are drawn a second time in the round, for a gradient",
+                       "use full participation, or few clients and rounds, whose draws are enumerated")  # fmt: skip
 
 
 def _unknown_objective() -> Any:

@@ -1,6 +1,6 @@
 """Terms of claims on a board: what each one means, as vectors and quadratic forms in the board's unknowns.
 
-`histories` plays the rounds: of everyone, of drawn clients of whom two moments are known, or draw by draw on an
+`histories` plays the rounds: of everyone, of those who take part as random vectors, or draw by draw on an
 `EnumeratedBoard`. A number is a scalar, a form (linear in inner products and values), or a `Length`, a form's root.
 """
 
@@ -14,23 +14,20 @@ from typing import Any, final
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.terms import Number, Term, Vector, parts
 from fedconvex.participation import Draw
+from fedconvex.proofs_checks.symbolic.random_vectors import averaged, expected, is_random
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Form,
-    drawn,
-    expected,
+    inner,
     mean,
-    noise,
     of_group,
     shared,
     square,
     value,
 )
-from fedconvex.proofs_checks.worst_cases.questions.drawn_vectors import WhenDrawn, is_random, moment
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.form_arithmetic import (
     Length,
-    mean_of,
     negative,
     power,
     product,
@@ -122,9 +119,7 @@ class TermsOnBoard:
         if self.histories_of.branches and depends_on_draws(term, t):
             return self._over_draws(term, t)
         found = self._of(term, self.first, t)
-        if isinstance(found, WhenDrawn):
-            return found.expected(self.histories_of.draws)
-        return expected(found) if isinstance(found, Family) else found  # of a number: what two moments say
+        return expected(found)  # a number is an expectation already
 
     def _over_draws(self, term: Term, t: int | None) -> Any:
         total: Any = None
@@ -177,10 +172,6 @@ class TermsOnBoard:
                 if name not in known:
                     raise NotPosed("term", term, f"is not in the state of {self.histories_of.method}",
                                    f"it has {', '.join(sorted(known)) or 'none'}")  # fmt: skip
-                by_moments = history.draws[:1] == (None,) and self.histories_of.settled is None
-                if where == "memory" and place and by_moments and not self.histories_of.draws.everyone:
-                    # who is not drawn keeps its memory
-                    return WhenDrawn.between(history.states[place - 1].memory[name], known[name])
                 return known[name]
             case "last answers", (later,):
                 return history.latest[self._moment(t, later)]()
@@ -199,8 +190,7 @@ class TermsOnBoard:
             case "gradient", (at,):
                 return self.board.gradient(self._point(at, history, t))
             case "mean", (u,):
-                found = self._of(u, history, t)
-                return found.mean(self.histories_of.draws) if isinstance(found, WhenDrawn) else mean_of(found)
+                return mean(self._of(u, history, t))
             case "drawn", (u,):
                 return self._drawn(self._of(u, history, t), history.draws[self._round(t, term)], term)
             case "mean of rounds", (ratio, u):
@@ -223,11 +213,11 @@ class TermsOnBoard:
 
     def _drawn(self, u: Any, draw: Draw | None, term: Term) -> Any:
         if draw is None:
-            if isinstance(u, WhenDrawn):
+            if is_random(u):
                 raise NotPosed("term", term, "averages what already depends on the draw", "leave it out")
             if self.histories_of.settled is not None:
                 raise NotPosed("term", term, "is of one of too many draws to enumerate", "give fewer clients or rounds")
-            return mean(u) if self.histories_of.draws.everyone else drawn(u)
+            return averaged(u, self.histories_of.draws)
         assert draw.members is not None
         assert draw.shares is not None
         members, total = draw.members.tolist(), int(draw.shares.sum())
@@ -244,18 +234,19 @@ class TermsOnBoard:
                 return self.parameters[name]
             case "inner", (u, v):
                 first = self._of(u, history, t)
-                return moment(first, first if u == v else self._of(v, history, t), self.histories_of.draws)
+                return square(first) if u == v else inner(first, self._of(v, history, t))
             case "norm", (u,):
                 found = self._of(u, history, t)
                 if is_random(found):
                     raise random_length(term)
-                return Length(moment(found, found, self.histories_of.draws))
+                return Length(square(found))
             case "value", (at,):
                 if self.smooth is None:
                     return self.board.mean_value(self.board.at(self._point(at, history, t)))
                 point = self._of(at, history, t)
-                above = square(noise(point)) * (self.smooth / 2 * self.histories_of.draws.scale)
-                return self.board.mean_value(self.board.at(expected(point))) + above
+                middle = expected(point)
+                above = (square(point) - square(middle)) * (self.smooth / 2)
+                return self.board.mean_value(self.board.at(middle)) + above
             case "infimum", ():
                 return Form() if self.board.minimiser else value(LEAST)
             case "neg", (x,):

@@ -281,15 +281,9 @@ def test_the_predicted_contraction_is_what_two_rounds_beside_the_fixed_point_do(
     assert audit(labels, [method], rounds=3).methods[0].predicted_contraction == pytest.approx(radius, rel=1e-5)
 
 
-@pytest.mark.parametrize("played", [0, 3, 40])
-def test_the_state_at_the_fixed_point_does_not_depend_on_the_run_before(labels, played) -> None:
-    """From a run's far or near end, Newton's method ends in the state that one more round keeps."""
-    method = fc.FedSplit(stepsize=1)
-    rounds, stop = rounds_of(method, labels), fc.fixed_point(method, labels)
-    state = rounds.start(np.full(2, 7.0))
-    for _ in range(played):
-        state = rounds.advance(state)
-    found = stop.analysis.state_near(state)
+def test_a_round_keeps_the_whole_state_at_the_fixed_point(labels) -> None:
+    rounds, stop = rounds_of(fc.FedSplit(stepsize=1), labels), fc.fixed_point(fc.FedSplit(stepsize=1), labels)
+    found = stop.analysis.state
     assert abs(found.server - stop.point).max() < 1e-9
     assert abs(rounds.advance(found).flat() - found.flat()).max() < 1e-9
 
@@ -299,7 +293,7 @@ def test_without_the_memory_at_the_fixed_point_the_prediction_says_so(labels, mo
     rounds = rounds_of(method, labels)
     first = rounds.advance(rounds.start(np.zeros(2)))
     at_stop = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
-    monkeypatch.setattr(SmoothFixedPoints, "state_near", lambda found, reached: None)
+    monkeypatch.setattr(SmoothFixedPoints, "state", None)
     elsewhere = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
     assert (at_stop[1], elsewhere[1]) == ("fixed point", "last round")
     assert elsewhere[0] != pytest.approx(at_stop[0], rel=1e-3)

@@ -33,7 +33,9 @@ def found(request: pytest.FixtureRequest) -> Recommendation:
 def test_predicted_rounds_are_those_of_simulations(found: Recommendation) -> None:
     slack = 0.05 if isinstance(found.problem, fc.LeastSquares) else 0.2
     model = QuadraticModel.of(found.problem, fc.ground_truth(found.problem))
-    designs = {type(made.method): made for made in (d() for _, d in MethodDesigner(model, found.tolerance).designs())}
+    designs = {
+        type(made.method): made for made in (d() for d in MethodDesigner(model, found.tolerance).designs.values())
+    }
     for entry in found.ranked:
         design = designs[type(entry.method)]
         if design.rounds is None or design.rounds > 2000:

@@ -222,7 +222,7 @@ REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((LOSSES, PROBLEM, METHOD), {"tolerance": 5e-324}, "float64 points"),
     ((LOSSES, PROBLEM, METHOD), {"tolerance": 2}, "reached before the first round"),
     ((LOSSES, PROBLEM, METHOD), {"participation": fc.participation.Uniform(50)}, "K = 50"),
-    ((LOSSES, PROBLEM, fc.AdaptiveFedProx(mu=1)), {}, "changes its own parameters"),
+    ((LOSSES, PROBLEM, fc.AdaptiveFedProx(mu=1)), {}, "not affine in its state"),
     ((LOSSES, PROBLEM, 3), {}, "is not a method"),
     (([*LOSSES, -np.inf], PROBLEM, METHOD), {}, "below every minimum"),
     (([np.nan] * 9, PROBLEM, METHOD), {}, "has no finite number"),

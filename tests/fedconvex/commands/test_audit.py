@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+from command_runner import running
 from loaded_modules import loaded_by
-
-from fedconvex.commands import main as cli
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -32,19 +31,13 @@ def libsvm_file(tmp_path):
     return path
 
 
-def run(monkeypatch, capsys, *arguments):
-    """Exit status, standard output and standard error of the command."""
-    monkeypatch.setattr(sys, "argv", ["fedconvex", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    captured = capsys.readouterr()
-    return stop.value.code, captured.out, captured.err
+run = running("audit")
+fedconvex = running()
 
 
-def test_audit_of_a_libsvm_file_saves_everything(monkeypatch, capsys, libsvm_file, tmp_path):
+def test_audit_of_a_libsvm_file_saves_everything(run, libsvm_file, tmp_path):
     folder = tmp_path / "result"
-    code, out, err = run(
-        monkeypatch, capsys, "audit", libsvm_file, "--clients", 4, "--partition", "by-label:1", "--rounds", 50,
+    code, out, err = run(libsvm_file, "--clients", 4, "--partition", "by-label:1", "--rounds", 50,
         "--ridge", 0.05, "--out", folder, "--json",
     )  # fmt: skip
     assert code == 0
@@ -62,9 +55,8 @@ def test_audit_of_a_libsvm_file_saves_everything(monkeypatch, capsys, libsvm_fil
     assert [p.name for p in sorted(folder.iterdir())] == ["audit.json", "audit.png", "trajectories.parquet"]
 
 
-def test_table_says_how_numbers_are_known(monkeypatch, capsys, libsvm_file, tmp_path):
-    code, out, _ = run(
-        monkeypatch, capsys, "audit", libsvm_file, "--clients", 2, "--out", tmp_path / "r", "--method", "fedprox:mu=1",
+def test_table_says_how_numbers_are_known(run, libsvm_file, tmp_path):
+    code, out, _ = run(libsvm_file, "--clients", 2, "--out", tmp_path / "r", "--method", "fedprox:mu=1",
         "--method", "fedsplit", "--rounds", 40,
     )  # fmt: skip
     assert code == 0
@@ -76,12 +68,11 @@ def test_table_says_how_numbers_are_known(monkeypatch, capsys, libsvm_file, tmp_
     assert "audit.png" in out
 
 
-def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
+def test_client_column_of_a_csv(run, tmp_path):
     path = tmp_path / "wards.csv"
     rows = [f"{i % 7},{(3 * i) % 5},{i % 11},{'north' if i % 3 else 'south'}" for i in range(40)]
     path.write_text("age,dose,y,ward\n" + "\n".join(rows) + "\n")
-    code, out, _ = run(
-        monkeypatch, capsys, "audit", path, "--client-column", "ward", "--model", "least-squares", "--rounds", 20,
+    code, out, _ = run(path, "--client-column", "ward", "--model", "least-squares", "--rounds", 20,
         "--out", tmp_path / "r", "--json",
     )  # fmt: skip
     assert code == 0
@@ -107,10 +98,10 @@ def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
         (["diabetes", "--method", "fedprox:mu=-1"], "mu"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_status_2(monkeypatch, capsys, libsvm_file, tmp_path, arguments, complaint):
+def test_wrong_input_is_one_line_and_exit_status_2(run, monkeypatch, libsvm_file, tmp_path, arguments, complaint):
     monkeypatch.chdir(tmp_path)
     arguments = [str(libsvm_file) if a == "FILE" else a for a in arguments]
-    code, out, err = run(monkeypatch, capsys, "audit", *arguments)
+    code, out, err = run(*arguments)
     assert code == 2
     assert out == ""
     assert complaint in err.splitlines()[-1]
@@ -118,30 +109,30 @@ def test_wrong_input_is_one_line_and_exit_status_2(monkeypatch, capsys, libsvm_f
     assert not list(tmp_path.glob("audit-*"))  # refused before anything was written
 
 
-def test_damaged_file_names_the_line(monkeypatch, capsys, tmp_path):
+def test_damaged_file_names_the_line(run, tmp_path):
     path = tmp_path / "damaged.libsvm"
     path.write_text("+1 1:0.5\n-1 2:oops\n")
-    code, _, err = run(monkeypatch, capsys, "audit", path, "--clients", 1)
+    code, _, err = run(path, "--clients", 1)
     assert code == 2
     assert "line 2" in err
 
 
 @pytest.mark.parametrize("name", ["trajectories.csv", "trajectories.parquet"])
-def test_an_audit_does_not_replace_the_file_that_it_reads(monkeypatch, capsys, tmp_path, name):
+def test_an_audit_does_not_replace_the_file_that_it_reads(run, monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("client,x,y\n0,1,2\n1,2,3\n")
-    code, out, err = run(monkeypatch, capsys, "audit", name, "--out", "../" + tmp_path.name)
+    code, out, err = run(name, "--out", "../" + tmp_path.name)
     assert (code, out) == (2, "")
     assert err.startswith(f"fedconvex: --out = ../{tmp_path.name}: the results would replace {name}, which is read; ")
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(monkeypatch, capsys, libsvm_file, tmp_path):
+def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(run, monkeypatch, libsvm_file, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def files(*arguments):
-        arguments = ("audit", libsvm_file, "--clients", 2, "--method", "fedsplit", *arguments)
-        code, out, _ = run(monkeypatch, capsys, *arguments)
+        arguments = (libsvm_file, "--clients", 2, "--method", "fedsplit", *arguments)
+        code, out, _ = run(*arguments)
         assert code == 0
         return " ".join(out.split()).rpartition("saved ")[2]
 
@@ -155,21 +146,21 @@ def test_as_a_module(tmp_path):
     assert found.stdout.startswith("fedconvex ")
 
 
-def test_data_without_minimiser_end_with_exit_status_1(monkeypatch, capsys, tmp_path):
+def test_data_without_minimiser_end_with_exit_status_1(run, tmp_path):
     path = tmp_path / "separable.csv"
     path.write_text("a,y\n" + "".join(f"{v},{int(v > 0)}\n" for v in (-3, -2, -1, 1, 2, 3)))
-    code, _, err = run(monkeypatch, capsys, "audit", path, "--clients", 2, "--ridge", 0, "--out", tmp_path / "r")
+    code, _, err = run(path, "--clients", 2, "--ridge", 0, "--out", tmp_path / "r")
     assert code == 1
     assert "no minimiser" in err
     assert not (tmp_path / "r").exists()
 
 
-def test_unknown_option_is_exit_status_2_and_help_0(monkeypatch, capsys):
-    assert run(monkeypatch, capsys, "audit", "--frobnicate")[0] == 2
-    code, out, _ = run(monkeypatch, capsys, "audit", "--help")
+def test_unknown_option_is_exit_status_2_and_help_0(run, fedconvex):
+    assert run("--frobnicate")[0] == 2
+    code, out, _ = run("--help")
     assert code == 0
     assert "where fedgd, fedprox and fedsplit converge on your data" in " ".join(out.lower().split())
-    assert run(monkeypatch, capsys, "--version")[1].startswith("fedconvex 0.")
+    assert fedconvex("--version")[1].startswith("fedconvex 0.")
 
 
 def test_installed_command_runs():
@@ -180,9 +171,8 @@ def test_installed_command_runs():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "a9a.gz").exists(), reason="the a9a file is not part of the project")
-def test_audit_of_a9a_over_80_clients(monkeypatch, capsys, tmp_path):
-    code, out, _ = run(
-        monkeypatch, capsys, "audit", SHARED / "a9a.gz", "--clients", 80, "--num-features", 123, "--rounds", 70,
+def test_audit_of_a9a_over_80_clients(run, tmp_path):
+    code, out, _ = run(SHARED / "a9a.gz", "--clients", 80, "--num-features", 123, "--rounds", 70,
         "--method", "fedprox", "--method", "fedsplit", "--out", tmp_path / "a9a", "--json",
     )  # fmt: skip
     assert code == 0
@@ -211,44 +201,44 @@ def patients(tmp_path, **columns):
     ward, dose = ["n", "s"] * 20, rng.standard_normal(40)
     frame = pandas.DataFrame({"ward": ward, "dose": dose, "age": 20 + np.arange(40) % 15, **columns})
     frame.to_csv(tmp_path / "patients.csv", index=False)
-    return "audit", tmp_path / "patients.csv", "--client-column", "ward", "--out", tmp_path / "r", "--method", "fedgd"
+    return tmp_path / "patients.csv", "--client-column", "ward", "--out", tmp_path / "r", "--method", "fedgd"
 
 
-def test_the_first_line_is_the_model_with_the_reason(monkeypatch, capsys, tmp_path):
+def test_the_first_line_is_the_model_with_the_reason(run, tmp_path):
     words = (*patients(tmp_path), "--target-column", "age", "--rounds", 5)
     for option, line in {
         "": "regression (target 'age': 15 distinct whole numbers)",
         "--task multiclass": "multiclass (target 'age': 15 distinct whole numbers; as requested)",
         "--model least-squares": "least-squares (--model; target 'age')",
     }.items():
-        code, out, err = run(monkeypatch, capsys, *words, *option.split())
+        code, out, err = run(*words, *option.split())
         assert code == 0
         assert out.splitlines()[0] == line
         assert err.splitlines()[0] == line  # before the work, too
-    assert json.loads(run(monkeypatch, capsys, *words, "--json")[1])["dimension"] == 2
+    assert json.loads(run(*words, "--json")[1])["dimension"] == 2
 
 
-def test_what_was_done_to_the_columns_is_said(monkeypatch, capsys, tmp_path):
+def test_what_was_done_to_the_columns_is_said(run, tmp_path):
     words = patients(tmp_path, sex=["f", "m", "m", ""] * 10, day="2020-01-01", v=5)
     words = (*words, "--target-column", "age", "--rounds", 5, "--drop", "day", "--impute", "median", "--no-standardize")
-    code, out, err = run(monkeypatch, capsys, *words)
+    code, out, err = run(*words)
     assert code == 0
     assert "'sex': 10 missing values are filled in with the most frequent value, 'm'" in err
     assert "the feature 'v' is the same in every row" in err
     assert out.splitlines()[1].startswith("patients.csv: LeastSquares(m=2, d=4")
 
 
-def test_scales_that_hide_all_progress_are_refused_unless_wanted(monkeypatch, capsys, tmp_path):
+def test_scales_that_hide_all_progress_are_refused_unless_wanted(run, tmp_path):
     words = (*patients(tmp_path, cost=1e5 * np.arange(40)), "--target-column", "age", "--rounds", 5)
-    code, out, err = run(monkeypatch, capsys, *words)
+    code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert "to 1.2e+06 ('cost')" in err
     assert "--standardize" in err.splitlines()[-1]
     assert not (tmp_path / "r").exists()
-    code, out, _ = run(monkeypatch, capsys, *words, "--no-standardize", "--tolerance", 0.5)
+    code, out, _ = run(*words, "--no-standardize", "--tolerance", 0.5)
     assert code == 0
     assert "comes from the features' scales" in out
-    code, out, _ = run(monkeypatch, capsys, *words, "--standardize")
+    code, out, _ = run(*words, "--standardize")
     assert code == 0
     assert "features' scales" not in out
 
@@ -264,8 +254,8 @@ def test_scales_that_hide_all_progress_are_refused_unless_wanted(monkeypatch, ca
         (["--task", "binary"], "task = binary: needs two classes, the targets have 15 distinct values"),
     ],
 )
-def test_wrong_preparation_is_one_line(monkeypatch, capsys, tmp_path, options, complaint):
-    code, out, err = run(monkeypatch, capsys, *patients(tmp_path), "--target-column", "age", *options)
+def test_wrong_preparation_is_one_line(run, tmp_path, options, complaint):
+    code, out, err = run(*patients(tmp_path), "--target-column", "age", *options)
     assert (code, out) == (2, "")
     assert complaint in err
     assert err.count("\n") == 1

@@ -10,29 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_runner import running
 
 import fedconvex
-from fedconvex.commands import main as cli
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 FILE = Path(__file__).parents[1] / "conformance" / "wrapped_fedprox.py"
 Run = Callable[..., tuple[int, str, str]]
+run = running("conform")
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Exit status, standard output and standard error."""
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-
-    def once(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "conform", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return int(stop.value.code or 0), captured.out, captured.err
-
-    return once
 
 
 def test_a_right_implementation(run: Run) -> None:

@@ -1,31 +1,16 @@
 """`fedconvex design` as a user runs it."""
 
 import json
-import sys
 
 import pytest
-
-from fedconvex.commands import main as cli
+from command_runner import running
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit status, standard output and standard error."""
-
-    def once(line):
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "design", *line.split()])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("design")
 
 
 def test_parameters_with_their_proved_rate(run):
-    status, out, _ = run("feddyn --mu 1 --L 4 --json")
+    status, out, _ = run("feddyn", "--mu", "1", "--L", "4", "--json")
     found = json.loads(out)
     assert status == 0
     assert found["parameters"] == {"alpha": "2"}
@@ -35,12 +20,14 @@ def test_parameters_with_their_proved_rate(run):
 
 @pytest.mark.slow
 def test_what_is_given_is_kept_or_compared(run):
-    status, out, _ = run("scaffold:local_steps=2 --mu 1 --L 4")
+    status, out, _ = run("scaffold:local_steps=2", "--mu", "1", "--L", "4")
     assert status == 0
     assert "  stepsize " in out
     assert "  local_steps " not in out
     assert "given" not in out
-    status, out, _ = run("fedsplit:stepsize=1 --mu 1 --L 4 --over stepsize --clients 10 --draw uniform:2")
+    status, out, _ = run(
+        "fedsplit:stepsize=1", "--mu", "1", "--L", "4", "--over", "stepsize", "--clients", "10", "--draw", "uniform:2"
+    )
     assert status == 0
     assert "with the given parameters" in out
 
@@ -56,7 +43,7 @@ def test_what_is_given_is_kept_or_compared(run):
     ],
 )
 def test_wrong_input_is_one_line(run, line, words):
-    status, out, err = run(line)
+    status, out, err = run(*line.split())
     assert (status, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1

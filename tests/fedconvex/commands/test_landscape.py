@@ -2,29 +2,14 @@
 
 import json
 import re
-import sys
 from typing import Any
 
 import pytest
-
-from fedconvex.commands import main as cli
+from command_runner import running
 
 pytestmark = pytest.mark.beyond_core  # loads the proofs
 Run = Any
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Exit status, standard output and standard error of the command."""
-
-    def once(*words: str) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "landscape", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("landscape")
 
 
 def test_options_keep_the_results_of_a_setting(run: Run) -> None:

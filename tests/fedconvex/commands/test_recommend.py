@@ -1,27 +1,18 @@
 """`fedconvex recommend` and `fedconvex diagnose` as a user runs them."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas
 import pytest
+from command_runner import running
 
 import fedconvex as fc
-from fedconvex.commands import main as cli
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
-
-
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: Any) -> tuple[Any, str, str]:
-    """Exit status, standard output and standard error of the command."""
-    monkeypatch.setattr(sys, "argv", ["fedconvex", *map(str, words)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    captured = capsys.readouterr()
-    return stop.value.code, captured.out, captured.err
+run = running()
 
 
 @pytest.fixture(scope="module")
@@ -36,44 +27,38 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_recommend_prints_what_the_function_finds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: Path
-) -> None:
+def test_recommend_prints_what_the_function_finds(run: Any, table: Path) -> None:
     words = ("recommend", table, "--client-column", "hospital", "--tolerance", "1e-4", "--local-steps", 2)
-    code, out, _ = run(monkeypatch, capsys, *words)
+    code, out, _ = run(*words)
     assert code == 0
     problem = fc.data.load(table, client_column="hospital").problem()
     assert out.strip() == str(fc.recommend(problem, 1e-4, local_steps=2)).strip()
-    code, out, _ = run(monkeypatch, capsys, *words, "--json")
+    code, out, _ = run(*words, "--json")
     assert json.loads(out)["ranked"][0]["measured_rounds"] is not None
 
 
-def test_recommend_exits_with_1_where_no_method_is_fast_enough(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: Path
-) -> None:
-    code, out, _ = run(monkeypatch, capsys, "recommend", table, "--client-column", "hospital", "--rounds", 1)
+def test_recommend_exits_with_1_where_no_method_is_fast_enough(run: Any, table: Path) -> None:
+    code, out, _ = run("recommend", table, "--client-column", "hospital", "--rounds", 1)
     assert code == 1
     assert "within 1 rounds" in out
-    code, _, err = run(monkeypatch, capsys, "recommend", table, "--client-column", "hospital", "--tolerance", "inf")
+    code, _, err = run("recommend", table, "--client-column", "hospital", "--tolerance", "inf")
     assert code == 2
     assert "tolerance = inf" in err
 
 
-def test_diagnose_reads_losses_and_names_the_cause(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
-) -> None:
+def test_diagnose_reads_losses_and_names_the_cause(run: Any, table: Path, tmp_path: Path) -> None:
     problem = fc.data.load(table, client_column="hospital").problem()
     frame = fc.simulate(fc.FedProx(mu=2), problem, 60).to_frame(["value"]).rename(columns={"value": "loss"})
     frame[["round", "loss"]].to_csv(tmp_path / "losses.csv", index=False)
     words = ("diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", "--method")
-    code, out, _ = run(monkeypatch, capsys, *words, "fedprox:mu=2")
+    code, out, _ = run(*words, "fedprox:mu=2")
     assert code == 1
     assert out.startswith("bias floor: ")
-    code, out, _ = run(monkeypatch, capsys, *words, "fedprox:mu=2", "--json")
+    code, out, _ = run(*words, "fedprox:mu=2", "--json")
     assert json.loads(out)["cause"] == "bias floor"
     right = fc.simulate(fc.FedSplit(stepsize=0.1), problem, 300).to_frame(["value"])
     right.rename(columns={"value": "loss"}).to_csv(tmp_path / "losses.csv", index=False)
-    code, out, _ = run(monkeypatch, capsys, *words, "fedsplit:stepsize=1/10", "--tolerance", "1e-3")
+    code, out, _ = run(*words, "fedsplit:stepsize=1/10", "--tolerance", "1e-3")
     assert (code, out.split(":")[0]) == (0, "not stuck")
 
 
@@ -88,22 +73,17 @@ def test_diagnose_reads_losses_and_names_the_cause(
     ],
 )
 def test_diagnose_refuses_wrong_words(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path,
-    words: tuple[Any, ...], reason: str,
-) -> None:  # fmt: skip
+    run: Any, table: Path, tmp_path: Path, words: tuple[Any, ...], reason: str
+) -> None:
     (tmp_path / "losses.csv").write_text("loss\n9\n8\n7\n6\n5\n4\n")
-    code, _, err = run(
-        monkeypatch, capsys, "diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", *words
-    )
+    code, _, err = run("diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", *words)
     assert code == 2
     assert reason in err
 
 
-def test_the_audits_data_options_are_those_of_both_commands(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_audits_data_options_are_those_of_both_commands(run: Any) -> None:
     for command in ("recommend", "diagnose"):
-        code, out, _ = run(monkeypatch, capsys, command, "--help")
+        code, out, _ = run(command, "--help")
         assert code == 0
         for option in ("--client-column", "--drop", "--impute", "--ridge", "--partition", "--participation"):
             assert option in out

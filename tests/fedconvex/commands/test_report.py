@@ -1,13 +1,12 @@
 """`fedconvex report` as a user runs it: the file, its contents, refusals, exit status."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from command_runner import running
 from page_reader import Read, text_of
 
-from fedconvex.commands import main as cli
 from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.reproduce import experiments, summary
@@ -24,18 +23,7 @@ def _own_cache(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit status, standard output and standard error."""
-
-    def once(*arguments):
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "report", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("report")
 
 
 @pytest.fixture

@@ -1,33 +1,23 @@
 """`fedconvex reproduce` as a user runs it."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_runner import running
 
-from fedconvex.commands import main as cli
 from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
+command = running("reproduce")
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    """Exit status, standard output and standard error; without any data directory of the user's."""
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FEDCONVEX_DATA", raising=False)
-
-    def run(*arguments: Any) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "reproduce", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code, captured.out, captured.err
-
-    return run
 
 
 def test_the_two_fastest_from_end_to_end(command: Any, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from command_runner import running
 
-from fedconvex.commands import main as cli
 from fedconvex.proofs_checks import papers_with_proofs, verify
 from fedconvex.proofs_checks.evidence import Role
 from fedconvex.proofs_checks.reporting import cache, recorded
@@ -24,18 +24,7 @@ def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path / "kept"))
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit status, standard output and standard error."""
-
-    def once(*arguments):
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "verify", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("verify")
 
 
 @functools.cache

@@ -1,31 +1,17 @@
 """`fedconvex verify FILE.json`: proofs of whoever it may be are replayed; what is refused is never called proved."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_runner import running
 
-from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.export.proof_files import write_proofs
 from fedconvex.theory import feddyn, fedprox
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Exit status, standard output and standard error of `fedconvex verify …`."""
-
-    def once(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "verify", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return int(stop.value.code or 0), captured.out, captured.err
-
-    return once
+run = running("verify")
 
 
 @pytest.fixture
@@ -51,7 +37,7 @@ def test_a_replayed_file_says_what_it_claims_and_assumes(run: Run, proof: Path) 
     assert status == 0
     first, *rest = out.splitlines()
     assert first == f"{proof} is PROVED"
-    assert [line.split()[0] for line in rest if not line.startswith(" ")] == ["claims", "assumes"]
+    assert [line.split()[0] for line in rest if not line.startswith(" ")] == ["claims", "where", "assumes"]
     assert all(sign not in out for sign in ("\\", "$", "Number("))
 
 
@@ -115,9 +101,9 @@ def test_a_name_that_hides_what_is_claimed_is_not_shown(run: Run, proof: Path) -
     """A stranger's file proves ‖e‖ ≤ γ‖∇F‖ and calls the right side 0: the name is not what is proved."""
     honest = run(proof)[1].partition("\n")[2]
     whole = json.loads(proof.read_text("utf-8"))
-    whole["claim"]["right"] = ["N", "named", "0", whole["claim"]["right"]]
-    whole["claim"]["left"] = ["N", "named", r"\|\nabla f(w^t)\|", whole["claim"]["left"]]
-    whole["setting"]["inexactness"] = ["N", "named", r"\frac{1}{1000}", whole["setting"]["inexactness"]]
+    whole["claim"]["right"] = ["N", "named", "L_0", whole["claim"]["right"]]
+    whole["claim"]["left"] = ["N", "named", r"\gamma", whole["claim"]["left"]]
+    whole["setting"]["inexactness"] = ["N", "named", "B", whole["setting"]["inexactness"]]
     hostile = proof.with_name("hostile.json")
     hostile.write_text(json.dumps(whole), "utf-8")
     status, out, _ = run(hostile)

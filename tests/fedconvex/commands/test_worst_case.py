@@ -1,26 +1,12 @@
 """`fedconvex worst-case` as a user runs it."""
 
 import json
-import sys
 from fractions import Fraction as F
 
 import pytest
+from command_runner import running
 
-from fedconvex.commands import main as cli
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit status, standard output and standard error."""
-
-    def once(*arguments):
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "worst-case", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("worst-case")
 
 
 def test_an_exact_answer_with_its_proof_and_its_federation(run):

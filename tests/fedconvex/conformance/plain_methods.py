@@ -1,92 +1,85 @@
-"""The papers' algorithms as a framework's author would write them, in plain NumPy, with faults to plant.
+"""The papers' algorithms as a framework's author would write them: NumPy code that shares nothing with the package.
 
-They share nothing with the package. Each is a class with `init`, `round`, `server_model` and `client_models`; `fault`
-names what it does wrong, in its own words. Clients' functions are ½‖A_k x − b_k‖².
+Each is a class with `init`, `round`, `server_model` and `client_models`; clients' functions are ½‖A_k x − b_k‖². All
+are right: `planted_edits` plants faults by edits of this text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+State = dict[str, Any]
 
 
 @dataclass
 class Plain:
     """What all have in common: a fresh dict as state, gradients, averages, local work."""
 
-    fault: str = ""
     dtype: Any = np.float64
     stepsize: float | None = None  # None: exact local solutions
     steps: int = 1
+    equal: bool = False  # whether averages are plain, not weighted by samples
 
-    def init(self, problem: Any, x0: np.ndarray) -> dict[str, Any]:
-        x0 = np.asarray(x0).astype(self.dtype)
-        if self.fault == "starts at zero":
-            x0 = 0 * x0
-        return {"w": x0, "before": x0, "sent": {}, "t": 0, **self.memory(x0, problem.num_clients)}
+    def init(self, problem: Any, x0: Any) -> State:
+        w = np.asarray(x0).astype(self.dtype)
+        return {"w": w, "before": w, "sent": {}, "t": 0, **self.memory(w, problem.num_clients)}
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
+    def memory(self, w: Any, m: int) -> State:
         return {}
 
-    def server_model(self, state: dict[str, Any]) -> np.ndarray:
+    def server_model(self, state: State) -> Any:
         return state["w"]
 
-    def client_models(self, state: dict[str, Any]) -> dict[int, np.ndarray]:
+    def client_models(self, state: State) -> dict[int, Any]:
         return state["sent"]
 
-    def data(self, problem: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def data(self, problem: Any, k: int) -> tuple[Any, Any]:
         return np.array(problem.A[k], self.dtype), np.array(problem.b[k], self.dtype)
 
-    def gradient(self, problem: Any, k: int, x: np.ndarray) -> np.ndarray:
+    def gradient(self, problem: Any, k: int, x: Any) -> Any:
         A, b = self.data(problem, k)
-        factor = {"loss not halved": 2, "loss is a mean": 1 / len(b)}.get(self.fault, 1)
-        return self.dtype(factor) * (A.T @ (A @ x - b))
+        return A.T @ (A @ x - b)
 
     def solve(
         self,
         problem: Any,
         k: int,
-        start: np.ndarray,
+        start: Any,
         linear: Any = 0,
-        weight: float = 0,
+        weight: Any = 0,
         center: Any = 0,
-        steps: int | None = None,
+        work: Any = None,
         t: int = 0,
-    ) -> np.ndarray:
+    ) -> Any:
         """argmin f_k + ⟨linear, θ⟩ + (weight/2)‖θ − center‖², or so many gradient steps towards it."""
-        sign = -1 if self.fault == "proximal sign" else 1
-        weight = self.dtype({"no halving": 2, "no proximal term": 0}.get(self.fault, 1) * sign * weight)
+        weight = self.dtype(weight)
         if self.stepsize is None:
             A, b = self.data(problem, k)
             I = np.eye(len(start), dtype=self.dtype)
             return np.linalg.solve(A.T @ A + weight * I, A.T @ b - linear + weight * center).astype(self.dtype)
-        steps = self.steps if steps is None else steps
-        steps += {"one step more": 1, "one step less": -1}.get(self.fault, 0)
-        size, theta = self.dtype(self.stepsize), start
-        if self.fault == "decay":
-            size = self.dtype(self.stepsize * 0.9**t)
-        for _ in range(steps):
-            at = start if self.fault == "frozen gradient" else theta
+        theta, size = start, self.dtype(self.stepsize)
+        count = self.steps if work is None else work
+        for i in range(count):  # noqa: B007 - edits use it
+            slope = self.gradient(problem, k, theta)
             pull = weight * (theta - center)
-            if self.fault == "norm not squared":
-                pull = self.dtype(0.5) * pull / max(np.linalg.norm(theta - center), self.dtype(1e-30))
-            theta = (theta - size * (self.gradient(problem, k, at) + linear + pull)).astype(self.dtype)
+            g = slope + linear + pull
+            theta = (theta - size * g).astype(self.dtype)
         return theta
 
-    def weights(self, problem: Any, active: Sequence[int]) -> np.ndarray:
-        n = np.array([len(problem.b[k]) for k in active], self.dtype)
-        if self.fault == "average not weighted":
-            n = np.ones_like(n)
-        if self.fault == "weights lost":
-            return n / self.dtype(sum(len(b) for b in problem.b))
+    def weights(self, problem: Any, active: Sequence[int]) -> Any:
+        n = np.array([1 if self.equal else len(problem.b[k]) for k in active], self.dtype)
         return n / n.sum()
 
-    def after(self, state: dict[str, Any], w: np.ndarray, sent: dict[int, np.ndarray], **more: Any) -> dict[str, Any]:
-        w = w.astype(self.dtype)
-        if self.fault == "server step twice":
-            w = 2 * w - state["w"]
-        return {**state, "w": w, "before": state["w"], "sent": sent, "t": state["t"] + 1, **more}
+    def average(self, problem: Any, rows: dict[int, Any]) -> Any:
+        """The average over the clients that have a row."""
+        shares = zip(self.weights(problem, list(rows)), rows.values(), strict=True)
+        return sum(share * row for share, row in shares)
+
+    def after(self, state: State, w: Any, sent: dict[int, Any], **more: Any) -> State:
+        new = w.astype(self.dtype)
+        return {**state, "w": new, "before": state["w"], "sent": sent, "t": state["t"] + 1, **more}
 
 
 @dataclass
@@ -95,89 +88,60 @@ class FedProx(Plain):
 
     mu: float = 0.0
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
-        return {"last": [x0] * m}
+    def memory(self, w: Any, m: int) -> State:
+        return {"last": [w] * m}
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
-        w, sent = state["w"], {}
-        last = list(state["last"])
-        if self.fault == "stale model":
-            w = state["before"]
-        full = max(local_steps) if local_steps else None
-        if self.fault == "stragglers dropped" and full:
-            kept = [i for i, steps in enumerate(local_steps) if steps == self.steps]
-            active, local_steps = [active[i] for i in kept], [local_steps[i] for i in kept]
-        if self.fault == "stragglers go on" and full:
-            local_steps = [self.steps] * len(active)
-        if self.fault == "everyone works":
-            work = dict(zip(active, local_steps or (), strict=False))
-            active = range(problem.num_clients)
-            local_steps = [work.get(k, self.steps) for k in active]
-        start = w
-        for i, k in enumerate(active):
-            if self.fault == "own start":
-                start = last[k]
-            center = {"own centre": last[k], "centre of before": state["before"]}.get(self.fault, w)
-            data_of = active[-1] if self.fault == "last client's data" else k
-            steps = local_steps[i] if local_steps else None
-            sent[k] = self.solve(problem, data_of, start, 0, self.mu, center, steps, state["t"])
-            if self.fault == "one model for all":
-                start = sent[k]
-        weights = self.weights(problem, active)
-        new = sum(weight * sent[k] for weight, k in zip(weights, active, strict=True))
-        for k in active:
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        w, sent, last = state["w"], {}, list(state["last"])
+        work = dict(zip(active, local_steps, strict=True)) if local_steps else dict.fromkeys(active)
+        for k in work:
+            start, center, data_of = w, w, k
+            sent[k] = self.solve(problem, data_of, start, 0, self.mu, center, work[k], state["t"])
             last[k] = sent[k]
-        if self.fault == "inactive averaged in":
-            everyone = self.weights(problem, range(problem.num_clients))
-            new = sum(weight * theta for weight, theta in zip(everyone, last, strict=True))
-        if self.fault == "summed":
-            new = sum(sent[k] for k in active)
+        new = self.average(problem, sent)
         return self.after(state, new, sent, last=last)
 
 
 @dataclass
 class FedNova(Plain):
-    """FedNova."""
+    """FedNova, of plain or heavy-ball steps."""
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
-        w = state["w"]
-        sent = {k: self.solve(problem, k, w, steps=s, t=state["t"]) for k, s in zip(active, local_steps, strict=True)}
-        p, tau = self.weights(problem, active), np.array(local_steps, self.dtype)
-        if self.fault == "not normalised":
-            return self.after(state, sum(q * sent[k] for q, k in zip(p, active, strict=True)), sent)
-        effective = 1 if self.fault == "no tau_eff" else p @ tau
-        move = sum(q * (sent[k] - w) / n for q, k, n in zip(p, active, tau, strict=True))
-        return self.after(state, w + effective * move, sent)
+    momentum: float = 0.0
+
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        w, rho, sent, tau = state["w"], self.dtype(self.momentum), {}, {}
+        for k, steps in zip(active, local_steps, strict=True):
+            if self.momentum:
+                theta, v, norm, last = w, 0 * w, 0.0, 0.0
+                for _ in range(steps):
+                    v = rho * v + self.gradient(problem, k, theta)
+                    theta = theta - self.dtype(self.stepsize) * v
+                    last = 1 + self.momentum * last
+                    norm = norm + last
+            else:
+                theta, norm = self.solve(problem, k, w, work=steps, t=state["t"]), steps
+            sent[k], tau[k] = theta, self.dtype(norm)
+        effective = self.average(problem, tau)
+        new = w + effective * self.average(problem, {k: (sent[k] - w) / tau[k] for k in sent})
+        return self.after(state, new, sent)
 
 
 @dataclass
 class Dane(Plain):
-    """FedDANE, or DANE with the gradient of all clients."""
+    """FedDANE, or DANE with the gradient of all clients; FedLin is DANE without a proximal term."""
 
     mu: float = 1.0
     all_gradients: bool = False
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int]) -> dict[str, Any]:
-        w = state["w"]
-        asked = range(problem.num_clients) if self.all_gradients != (self.fault == "other sample") else active
-        weights = np.array([len(problem.b[k]) for k in asked], self.dtype)
-        if self.fault == "gradient not weighted":
-            weights = np.ones_like(weights)
-        weights = weights / weights.sum()
-        g = sum(weight * self.gradient(problem, k, w) for weight, k in zip(weights, asked, strict=True))
-        sent = {}
-        for k in active:
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        w, sent = state["w"], {}
+        asked = range(problem.num_clients) if self.all_gradients else active
+        g = self.average(problem, {k: self.gradient(problem, k, w) for k in asked})
+        for k, steps in zip(active, local_steps or [None] * len(active), strict=True):
             linear = g - self.gradient(problem, k, w)
-            linear = {
-                "no correction": 0 * linear,
-                "correction sign": -linear,
-                "own gradient left out": g,
-                "mean gradient left out": linear - g,
-            }.get(self.fault, linear)
-            sent[k] = self.solve(problem, k, w, linear, self.mu, w)
-        return self.after(
-            state, sum(q * sent[k] for q, k in zip(self.weights(problem, active), active, strict=True)), sent
-        )
+            sent[k] = self.solve(problem, k, w, linear, self.mu, w, steps, state["t"])
+        new = self.average(problem, sent)
+        return self.after(state, new, sent)
 
 
 @dataclass
@@ -185,38 +149,22 @@ class FedDyn(Plain):
     """FedDyn; FedDynOneGD with one step of size 1/alpha."""
 
     alpha: float = 1.0
+    equal: bool = True
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
-        return {"h": 0 * x0, "g": [0 * x0] * m, "seen": [-1] * m}
+    def memory(self, w: Any, m: int) -> State:
+        return {"h": 0 * w, "g": [0 * w] * m}
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int]) -> dict[str, Any]:
-        w, h, g, a = state["w"], state["h"], list(state["g"]), self.dtype(self.alpha)
-        seen, m, sent = list(state["seen"]), problem.num_clients, {}
+    def round(self, problem: Any, state: State, active: Sequence[int]) -> State:
+        w, h, g, a, sent, drift = state["w"], state["h"], list(state["g"]), self.dtype(self.alpha), {}, 0
         for k in active:
-            if self.fault == "memory lost" and seen[k] != state["t"] - 1:
-                g[k] = 0 * w
-            linear = {"linear sign": g[k], "no linear term": 0 * w}.get(self.fault, -g[k])
-            sent[k] = self.solve(problem, k, w, linear, self.alpha, w, t=state["t"])
-            if self.fault != "memory not stored":
-                g[k] = g[k] + a * (sent[k] - w) if self.fault == "memory sign" else g[k] - a * (sent[k] - w)
-            seen[k] = state["t"]
-        drift = sum(sent[k] - w for k in active)
-        divisor = {"divided by the active": len(active), "summed": 1}.get(self.fault, m)
-        factor = {"h sign": -a, "h without alpha": self.dtype(1)}.get(self.fault, a)
-        old, h = h, h - factor * drift / self.dtype(divisor)
-        mean = sum(sent.values()) / self.dtype(m if self.fault == "mean over m" else len(active))
-        if self.fault == "weighted by samples":
-            mean = sum(q * sent[k] for q, k in zip(self.weights(problem, active), active, strict=True))
-        correction = {
-            "h not applied": 0 * h,
-            "h applied with plus": -h / a,
-            "h one round late": old / a,
-            "h not divided": h,
-        }.get(self.fault, h / a)
-        new = mean - correction
-        if self.fault == "memory around the new model":
-            g = [state["g"][k] - a * (sent[k] - new) if k in sent else g[k] for k in range(m)]
-        return self.after(state, new, sent, h=h, g=g, seen=seen)
+            theta = self.solve(problem, k, w, -g[k], a, w, t=state["t"])
+            g[k] = g[k] - a * (theta - w)
+            drift = drift + a * (theta - w)
+            sent[k] = theta
+        h = h - drift / self.dtype(problem.num_clients)
+        mean = self.average(problem, sent)
+        new = mean - h / a
+        return self.after(state, new, sent, h=h, g=g)
 
 
 @dataclass
@@ -225,56 +173,27 @@ class Scaffold(Plain):
 
     option: int = 2
     server_stepsize: float = 1.0
+    equal: bool = True
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
-        return {"c": 0 * x0, "c_k": [0 * x0] * m, "seen": [-1] * m}
+    def memory(self, w: Any, m: int) -> State:
+        return {"c": 0 * w, "own": [0 * w] * m}
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int], local_steps: Any) -> dict[str, Any]:
-        w, c, c_k, seen = state["w"], state["c"], list(state["c_k"]), list(state["seen"])
-        moved, changes, sent, m = [], [], {}, problem.num_clients
-        s = self.dtype(self.stepsize)
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        w, c, own, sent, change = state["w"], state["c"], list(state["own"]), {}, 0
+        s, eta, m = self.dtype(self.stepsize), self.dtype(self.server_stepsize), problem.num_clients
         for k, K in zip(active, local_steps, strict=True):
-            own = c_k[k]
-            if self.fault == "memory lost" and seen[k] != state["t"] - 1:
-                own = 0 * own
-            used = self.gradient(problem, k, w) if self.fault.startswith("used after the update") else own
-            correction = {
-                "wrong sign": used - c,
-                "never used": 0 * c,
-                "no c": -used,
-                "no c_k": c,
-            }.get(self.fault, c - used)
-            y = self.solve(problem, k, w, correction, steps=K, t=state["t"])
-            option = self.option if self.fault not in ("other option", "used after the update, option I") else 1
-            option = 2 if self.fault == "other option" and self.option == 1 else option
-            path = {
-                "no stepsize": self.dtype(K),
-                "no steps": s,
-                "one too many": (K + 1) * s,
-                "full steps": self.steps * s,
-            }.get(self.fault, K * s)
-            path_end = -(w - y) if self.fault == "path sign" else w - y
-            new = self.gradient(problem, k, w) if option == 1 else own - c + path_end / path
-            if option == 2:
-                new = new + {"c not subtracted": c, "c added": 2 * c, "old c_k forgotten": -own}.get(self.fault, 0)
-            moved.append(y - w)
-            changes.append(new - own)
-            sent[k] = y
-            if self.fault != "not stored":
-                c_k[k] = new
-            seen[k] = state["t"]
-        divisor = {"divided by the active": len(active), "summed": 1}.get(self.fault, m)
-        c_new = c + sum(changes) / self.dtype(divisor)
-        if self.fault == "c never updated":
-            c_new = c
-        if self.fault == "c is the mean of the active":
-            c_new = sum(c_k[k] for k in active) / self.dtype(len(active))
-        eta = self.dtype(1 if self.fault == "server stepsize ignored" else self.server_stepsize)
-        weights = np.full(len(active), 1 / len(active), self.dtype)
-        if self.fault == "weighted by samples":
-            weights = self.weights(problem, active)
-        new = w + eta * sum(q * step for q, step in zip(weights, moved, strict=True))
-        return self.after(state, new, sent, c=c_new, c_k=c_k, seen=seen)
+            used = own[k]
+            y = self.solve(problem, k, w, c - used, work=K, t=state["t"])
+            if self.option == 1:
+                new = self.gradient(problem, k, w)
+            else:
+                new = own[k] - c + (w - y) / (K * s)
+            change = change + (new - own[k])
+            own[k], sent[k] = new, y
+        c_new = c + change / self.dtype(m)
+        mean = self.average(problem, sent)
+        new = w + eta * (mean - w)
+        return self.after(state, new, sent, c=c_new, own=own)
 
 
 @dataclass
@@ -283,27 +202,16 @@ class FedSplit(Plain):
 
     s: float = 1.0
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
-        return {"z": [x0] * m}
+    def memory(self, w: Any, m: int) -> State:
+        return {"z": [w] * m}
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int]) -> dict[str, Any]:
-        x, z, sent, m = state["w"], list(state["z"]), {}, problem.num_clients
+    def round(self, problem: Any, state: State, active: Sequence[int]) -> State:
+        x, z, sent = state["w"], list(state["z"]), {}
         for k in active:
-            center = {"around x": x, "around z": z[k]}.get(self.fault, 2 * x - z[k])
+            center = 2 * x - z[k]
             sent[k] = self.solve(problem, k, center, 0, 1 / self.s, center, t=state["t"])
-            factor = {"no factor 2": 1, "wrong way": -2}.get(self.fault, 2)
-            z[k] = z[k] + self.dtype(factor) * (sent[k] - x)
-        averaged = {
-            "proximal points averaged": list(sent.values()),
-            "active z averaged": [z[k] for k in active],
-        }.get(self.fault, z)
-        new = sum(averaged) / self.dtype(len(averaged))
-        if self.fault == "divided by the active":
-            new = x + sum(z[k] - state["z"][k] for k in active) / self.dtype(len(active))
-        if self.fault == "reset":
-            z = [new if k in sent else z[k] for k in range(m)]
-        if self.fault == "never stored":
-            z = state["z"]
+            z[k] = z[k] + 2 * (sent[k] - x)
+        new = sum(z) / self.dtype(len(z))
         return self.after(state, new, sent, z=z)
 
 
@@ -312,18 +220,131 @@ class FedPD(Plain):
     """FedPD without local rounds."""
 
     eta: float = 1.0
-    notes: list[str] = field(default_factory=list)
+    equal: bool = True
 
-    def memory(self, x0: np.ndarray, m: int) -> dict[str, Any]:
-        return {"dual": [0 * x0] * m}
+    def memory(self, w: Any, m: int) -> State:
+        return {"dual": [0 * w] * m}
 
-    def round(self, problem: Any, state: dict[str, Any], active: Sequence[int]) -> dict[str, Any]:
-        w, dual, sent, proposed = state["w"], list(state["dual"]), {}, []
+    def round(self, problem: Any, state: State, active: Sequence[int]) -> State:
+        w, dual, eta, sent, proposed = state["w"], list(state["dual"]), self.dtype(self.eta), {}, {}
         for k in active:
-            linear = {"dual sign": -dual[k], "no dual": 0 * w}.get(self.fault, dual[k])
-            sent[k] = self.solve(problem, k, w, linear, 1 / self.eta, w)
-            step = (sent[k] - w) / self.dtype(self.eta)
-            new = dual[k] - step if self.fault == "dual update sign" else dual[k] + step
-            proposed.append(sent[k] + (0 if self.fault == "no dual in the average" else self.dtype(self.eta) * new))
-            dual[k] = new
-        return self.after(state, sum(proposed) / self.dtype(len(active)), sent, dual=dual)
+            sent[k] = self.solve(problem, k, w, dual[k], 1 / eta, w)
+            dual[k] = dual[k] + (sent[k] - w) / eta
+            proposed[k] = sent[k] + eta * dual[k]
+        return self.after(state, self.average(problem, proposed), sent, dual=dual)
+
+
+@dataclass
+class FedADMM(Plain):
+    """FedADMM."""
+
+    rho: float = 1.0
+    eta: float | None = None  # None: the share of the clients that take part
+
+    def memory(self, w: Any, m: int) -> State:
+        return {"y": [0 * w] * m, "own": [w] * m}
+
+    def round(self, problem: Any, state: State, active: Sequence[int]) -> State:
+        w, y, own, rho, sent, total = state["w"], list(state["y"]), list(state["own"]), self.dtype(self.rho), {}, 0
+        for k in active:
+            theta = self.solve(problem, k, w, y[k], rho, w, t=state["t"])
+            dual, before = y[k] + rho * (theta - w), own[k]
+            total = total + (theta - before + (dual - y[k]) / rho)
+            y[k], own[k], sent[k] = dual, theta, theta
+        share = 1 / problem.num_clients if self.eta is None else self.eta / len(active)
+        new = w + self.dtype(share) * total
+        return self.after(state, new, sent, y=y, own=own)
+
+
+@dataclass
+class Ditto(Plain):
+    """Ditto."""
+
+    lam: float = 1.0
+
+    def memory(self, w: Any, m: int) -> State:
+        return {"v": [w] * m}
+
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        w, v, sent = state["w"], list(state["v"]), {}
+        for k, steps in zip(active, local_steps, strict=True):
+            sent[k] = self.solve(problem, k, w, work=steps, t=state["t"])
+            start, center = v[k], w
+            v[k] = self.solve(problem, k, start, 0, self.lam, center, steps, state["t"])
+        personal = {k: v[k] for k in active}
+        new = self.average(problem, sent)
+        return self.after(state, new, personal, v=v)
+
+
+@dataclass
+class PFedMe(Plain):
+    """pFedMe."""
+
+    lam: float = 1.0
+    eta: float = 0.5
+    inner: int = 1
+    beta: float = 1.0
+    equal: bool = True
+
+    def round(self, problem: Any, state: State, active: Sequence[int]) -> State:
+        w, personal, local, beta = state["w"], {}, {}, self.dtype(self.beta)
+        for k in active:
+            own = theta = w
+            for _ in range(self.inner):
+                theta = self.solve(problem, k, theta, 0, self.lam, own, t=state["t"])
+                own = own - self.dtype(self.eta * self.lam) * (own - theta)
+            personal[k], local[k] = theta, own
+        new = (1 - beta) * w + beta * self.average(problem, local)
+        return self.after(state, new, personal)
+
+
+@dataclass
+class FedAvgM(Plain):
+    """FedAvgM."""
+
+    momentum: float = 0.9
+    server_stepsize: float = 1.0
+
+    def memory(self, w: Any, m: int) -> State:
+        return {"v": 0 * w}
+
+    def moved(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> tuple[Any, Any]:
+        """The average of the clients' moves, and the local models."""
+        sent = {}
+        for k, steps in zip(active, local_steps, strict=True):
+            sent[k] = self.solve(problem, k, state["w"], work=steps, t=state["t"])
+        return self.average(problem, {k: sent[k] - state["w"] for k in sent}), sent
+
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        move, sent = self.moved(problem, state, active, local_steps)
+        beta, eta, old = self.dtype(self.momentum), self.dtype(self.server_stepsize), state["v"]
+        v = beta * old + move
+        step = v
+        new = state["w"] + eta * step
+        return self.after(state, new, sent, v=v)
+
+
+@dataclass
+class Adaptive(FedAvgM):
+    """Adagrad, Adam or Yogi on the server, by Reddi et al. (2021)."""
+
+    kind: str = "Adam"
+    beta2: float = 0.99
+    tau: float = 1e-3
+
+    def memory(self, w: Any, m: int) -> State:
+        return {"m": 0 * w, "v": np.full_like(w, self.tau**2)}
+
+    def round(self, problem: Any, state: State, active: Sequence[int], local_steps: Any) -> State:
+        move, sent = self.moved(problem, state, active, local_steps)
+        beta1, beta2, tau = self.dtype(self.momentum), self.dtype(self.beta2), self.dtype(self.tau)
+        m = beta1 * state["m"] + (1 - beta1) * move
+        square, v, t = move * move, state["v"], state["t"] + 1  # noqa: F841 - edits use t
+        new_v = {
+            "Adagrad": v + square,
+            "Adam": beta2 * v + (1 - beta2) * square,
+            "Yogi": v - (1 - beta2) * square * np.sign(v - square),
+        }[self.kind]
+        step = m / (np.sqrt(new_v) + tau)
+        new = state["w"] + self.dtype(self.server_stepsize) * step
+        return self.after(state, new, sent, m=m, v=new_v)

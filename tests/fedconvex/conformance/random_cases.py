@@ -3,9 +3,7 @@
 from typing import Any
 
 import numpy as np
-import plain_clients as clients
 import plain_methods as plain
-import plain_servers as servers
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check
@@ -33,13 +31,13 @@ def random_report(seed: int) -> Report:
         (fc.FedNova(stepsize=stepsize, local_steps=steps), plain.FedNova, descent, None),
         (
             fc.FedAvgM(stepsize=stepsize, local_steps=steps, momentum=0.5),
-            servers.HeavyServer,
+            plain.FedAvgM,
             {**descent, "momentum": 0.5},
             None,
         ),
         (
             fc.FedAdam(stepsize=stepsize, local_steps=steps),
-            servers.AdaptiveServer,
+            plain.Adaptive,
             {**descent, "server_stepsize": 0.1},
             None,
         ),
@@ -49,7 +47,7 @@ def random_report(seed: int) -> Report:
         (fc.FedDyn(alpha=strength), plain.FedDyn, {"alpha": strength, **work}, solver),
         (fc.FedDynOneGD(alpha=strength), plain.FedDyn, {"alpha": strength, "stepsize": 1 / strength}, None),
         (fc.FedSplit(stepsize=1 / strength), plain.FedSplit, {"s": 1 / strength, **work}, solver),
-        (fc.FedADMM(rho=strength), clients.AlternatingDirections, {"rho": strength, **work}, solver),
+        (fc.FedADMM(rho=strength), plain.FedADMM, {"rho": strength, **work}, solver),
         (fc.FedPD(eta=1 / strength), plain.FedPD, {"eta": 1 / strength}, None),
     ]
     for option in (1, 2):
@@ -57,12 +55,8 @@ def random_report(seed: int) -> Report:
         scaffold = fc.Scaffold(stepsize=stepsize, local_steps=steps, **options)
         kinds.append((scaffold, plain.Scaffold, {**descent, **options}, None))
     method, kind, parameters, local_solver = kinds[int(draw.integers(len(kinds)))]
-    equal = not method.plain and weighted["weights"] == "equal"
-    made = kind(dtype=draw.choice([np.float64, np.float32]), **parameters)
-    if equal:
-        made.fault = "average not weighted"  # which is then right
-        if kind is plain.Dane:
-            made.fault, equal = "", False
+    equal = not method.plain and weighted["weights"] == "equal" and kind is not plain.Dane
+    made = kind(dtype=draw.choice([np.float64, np.float32]), **parameters, **({"equal": True} if equal else {}))
     return check(
         method,
         init=made.init,

@@ -1,6 +1,7 @@
 """The catalogue: unique names, faults that show and that can be planted together; the guide's table is up to date."""
 
 import itertools
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ import fedconvex as fc
 from fedconvex.conformance.comparison import moments
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import catalogue, properties
-from fedconvex.conformance.faults.table import METHODS, fault_table, methods_with
 from fedconvex.conformance.reference import Reference
 from fedconvex.conformance.scenarios import scenarios
 from fedconvex.conformance.setup import setup_of
@@ -20,7 +20,8 @@ from fedconvex.methods import Method
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 ROOT = Path(__file__).resolve().parents[3]
-SETUPS = [pytest.param(method, solver, id=f"{name}-{i}") for i, (name, method, solver) in enumerate(METHODS)]
+TABLE = runpy.run_path(str(ROOT / "docs" / "making" / "faults_table.py"))
+SETUPS = [pytest.param(method, solver, id=f"{name}-{i}") for i, (name, method, solver) in enumerate(TABLE["METHODS"])]
 
 
 def suspects_of(method: Method, solver: LocalSolver | None) -> Suspects:
@@ -77,11 +78,11 @@ def test_a_proximal_term_that_is_gone_can_be_halved_and_centred_elsewhere() -> N
 def test_every_fault_belongs_to_a_method_and_breaks_a_property() -> None:
     known = {value for name, value in vars(properties).items() if name.isupper()}
     for fault in catalogue():
-        assert methods_with(fault) or "regularization" in fault.name, fault.name
+        assert TABLE["methods_with"](fault) or "regularization" in fault.name, fault.name
         assert fault.breaks in known
         assert fault.cure
 
 
 def test_the_guide_has_the_table() -> None:
-    """Written by: python -c "from fedconvex.conformance.faults.table import fault_table; print(fault_table())"."""
-    assert fault_table() in (ROOT / "docs" / "conformance.md").read_text("utf-8")
+    text = TABLE["PAGE"].read_text("utf-8")
+    assert TABLE["page"](text) == text, "run python docs/making/faults_table.py"

@@ -11,6 +11,7 @@ import numpy as np
 import plain_methods as plain
 import pytest
 import torch
+from planted_edits import planted, report_on
 
 import fedconvex as fc
 from fedconvex.conformance import Report, check, findings, search
@@ -56,15 +57,8 @@ def test_a_right_one_passes() -> None:
 
 
 def test_two_faults_at_once_are_both_named() -> None:
-    class Twice(plain.FedProx):
-        def weights(self, problem: Any, active: Any) -> Any:
-            return np.ones(len(active)) / len(active)
-
-    made = Twice(fault="proximal sign", mu=0.5, stepsize=0.1, steps=4)
-    report = check(
-        fc.FedProx(mu=0.5), init=made.init, round=made.round, server_model=made.server_model, local_solver=STEPS
-    )
-    assert set(names(report)) == {"the proximal gradient has the wrong sign", "the average is not weighted"}
+    both = {"the proximal gradient has the wrong sign", "the average is not weighted"}
+    assert set(names(report_on("FedProx, steps", *both, clients_known=False))) == both
 
 
 def test_an_unknown_fault_is_not_given_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +120,13 @@ def test_float32_weights_of_the_average_are_a_note() -> None:
     report = check(fc.FedGD(stepsize=0.1, local_steps=4), **functions)
     assert report.passed, report.report()
     assert "the weights of the average are rounded to float32" in report.notes
-    made.fault = "server step twice"
+
+    class Twice(Weights):
+        def after(self, state: Any, w: Any, sent: Any, **more: Any) -> Any:
+            return super().after(state, 2 * w - state["w"], sent, **more)
+
+    made = Twice(stepsize=0.1, steps=4)
+    functions = {name: getattr(made, name) for name in functions}
     report = check(fc.FedGD(stepsize=0.1, local_steps=4), **functions)
     assert names(report) == ["the server's step is taken twice"]
     assert report.deviations[0].size > 1e-3  # the gross one, not the rounding that comes before it
@@ -364,7 +364,7 @@ def test_what_cannot_be_checked_is_refused(method: Any, options: dict[str, Any],
 @pytest.mark.slow
 def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
     """In single precision, the wrong sign of a weak pull is hard to tell from weight decay."""
-    made = plain.FedProx(fault="proximal sign", dtype=np.float32, mu=1e-4, stepsize=0.1, steps=5)
+    made = plain.FedProx(dtype=np.float32, mu=-1e-4, stepsize=0.1, steps=5)
     functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
     report = check(fc.FedProx(mu=1e-4), **functions, local_solver=fc.GradientDescent(steps=5, stepsize=0.1))
     assert names(report) == ["the proximal gradient has the wrong sign"]
@@ -376,12 +376,12 @@ def test_memory_that_changes_within_a_round_is_noticed(monkeypatch: pytest.Monke
 
     class ServerByServer(plain.Scaffold):
         def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
-            w, c, c_k, ends = state["w"], state["c"], list(state["c_k"]), []
+            w, c, c_k, ends = state["w"], state["c"], list(state["own"]), []
             for k, K in zip(active, local_steps, strict=True):
-                ends.append(self.solve(problem, k, w, c - c_k[k], steps=K))
+                ends.append(self.solve(problem, k, w, c - c_k[k], work=K))
                 new = c_k[k] - c + (w - ends[-1]) / (K * self.stepsize)
                 c, c_k[k] = c + (new - c_k[k]) / problem.num_clients, new
-            return {**state, "w": sum(ends) / len(ends), "c": c, "c_k": c_k}
+            return {**state, "w": sum(ends) / len(ends), "c": c, "own": c_k}
 
     made = ServerByServer(stepsize=0.1, steps=4)
     functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
@@ -390,6 +390,8 @@ def test_memory_that_changes_within_a_round_is_noticed(monkeypatch: pytest.Monke
 
 class Momentum(plain.FedProx):
     """FedGD with a momentum of one half: the velocity starts at zero, or `fault` says how it lasts."""
+
+    fault = ""
 
     def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
         w, sent, velocities = state["w"], {}, dict(state.get("velocities", {}))
@@ -415,7 +417,8 @@ class Momentum(plain.FedProx):
     ],
 )
 def test_momentum_is_each_clients_own(fault: str, found: list[str]) -> None:
-    made = Momentum(fault=fault)
+    made = Momentum()
+    made.fault = fault
     functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
     solver = fc.SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)
     assert names(check(fc.FedGD(stepsize=0.1, local_steps=4), **functions, local_solver=solver)) == found
@@ -425,7 +428,7 @@ def test_momentum_is_each_clients_own(fault: str, found: list[str]) -> None:
 @pytest.mark.parametrize("steps", [1, 30, 100])
 def test_few_and_many_local_steps(steps: int) -> None:
     """Beyond a number of steps, the truth comes from balls and faulty runs from floats."""
-    for fault, found in (("", []), ("one step more", ["clients take one local step too many"])):
-        made = plain.Scaffold(fault=fault, stepsize=0.01, steps=steps)
+    for faults in ([], ["clients take one local step too many"]):
+        made = planted("SCAFFOLD II", *faults, stepsize=0.01, steps=steps)
         functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-        assert names(check(fc.Scaffold(stepsize=0.01, local_steps=steps), **functions)) == found
+        assert names(check(fc.Scaffold(stepsize=0.01, local_steps=steps), **functions)) == faults

@@ -217,37 +217,28 @@ def test_the_error_names_path_place_and_cure(bad: Bad, tmp_path: Path, monkeypat
     assert caught.value.cure
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere", "nowhere.npz.gz", "nowhere.parquet"])
-def test_a_missing_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "options", "says"),
+    [
+        *[
+            (f"nowhere{end}", {}, "there is no such file; check the path")
+            for end in ("", ".csv", ".npz.gz", ".parquet")
+        ],
+        *[(f"folder{end}", {}, "is a directory; give a file in it") for end in ("", ".npz", ".csv.gz")],
+        ("loop", {}, ".*cannot be read"),
+        (".", {"format": "xlsx"}, "format = xlsx: .*give one of csv, tsv"),
+        *[("a9a", {o: "a"}, f"{o} = a: a9a is LIBSVM text.*leave it out") for o in ("client_column", "target_column")],
+    ],
+)
+def test_what_is_no_file_and_what_does_not_fit_it(
+    name: str, options: dict[str, Any], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match=rf"{name}: there is no such file; check the path"):
-        read_table(name)
-
-
-@pytest.mark.parametrize("name", ["folder", "folder.npz", "folder.csv.gz"])
-def test_a_directory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(name).mkdir()
-    with pytest.raises(InvalidInput, match=rf"{name}: is a directory; give a file in it"):
-        read_table(name)
-
-
-def test_a_loop_of_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+    if name.startswith("folder"):
+        Path(name).mkdir()
     Path("loop").symlink_to("loop")
-    with pytest.raises(InvalidInput, match=r"loop: .*cannot be read"):
-        read_table("loop")
-
-
-def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"format = xlsx: .*give one of csv, tsv"):
-        read_table(tmp_path, format="xlsx")
-
-
-@pytest.mark.parametrize("option", ["client_column", "target_column"])
-def test_libsvm_has_no_columns(option: str) -> None:
-    with pytest.raises(InvalidInput, match=rf"{option} = a: a9a is LIBSVM text.*leave it out"):
-        read_table("a9a", **{option: "a"})
+    with pytest.raises(InvalidInput, match=says if options else f"{name}: {says}"):
+        read_table(name, **options)
 
 
 SAMPLES = {

@@ -8,16 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from problem_makers import (
     POSITIVE,
-    fedgd_equation,
-    fedprox_equation,
     few,
     floats,
-    identity,
     inverse,
     least_squares,
     lifted_matrix,
-    proximal_weight_suffices,
-    quadratics,
     terms_of,
 )
 
@@ -37,23 +32,6 @@ def radius_of(method, problem, local_solver=None) -> float:
 
 def eigenvalue_radius(M: np.ndarray) -> float:
     return float(max(abs(np.linalg.eigvals(floats(M)))))
-
-
-@few
-@given(problem=st.one_of(least_squares(), quadratics()), s=POSITIVE, e=st.integers(1, 4))
-def test_fedgd(problem, s, e) -> None:
-    M = identity(problem.dim) - fedgd_equation(terms_of(problem), s, e)[0]
-    assert radius_of(fc.FedGD(stepsize=s, local_steps=e), problem) == pytest.approx(
-        eigenvalue_radius(M), rel=1e-12, abs=1e-9
-    )
-
-
-@few
-@given(problem=st.one_of(least_squares(), quadratics()), mu=POSITIVE)
-def test_fedprox(problem, mu) -> None:
-    assume(proximal_weight_suffices(terms_of(problem), mu))
-    M = identity(problem.dim) - fedprox_equation(terms_of(problem), mu)[0]
-    assert radius_of(fc.FedProx(mu=mu), problem) == pytest.approx(eigenvalue_radius(M), rel=1e-12, abs=1e-9)
 
 
 @few

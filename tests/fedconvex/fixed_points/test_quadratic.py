@@ -1,4 +1,4 @@
-"""Fixed points on quadratic clients: the papers' closed formulas, the solved one-round map, and every arithmetic."""
+"""Fixed points on quadratic clients: the papers' closed formulas in every arithmetic."""
 
 from fractions import Fraction
 
@@ -15,12 +15,10 @@ from problem_makers import (
     few,
     floats,
     fractions,
-    identity,
     inverse,
     kernel,
     least_norm,
     least_squares,
-    prox,
     proximal_weight_suffices,
     quadratics,
     rank,
@@ -64,17 +62,6 @@ def tolerance(method: object, terms: Terms, point: np.ndarray) -> float:
     return 1e-13 * (1 + (float(left) * (1 + np.linalg.norm(floats(point))) + float(right)) / smallest)
 
 
-def one_round_from_runs(method: object, problem: object) -> tuple[np.ndarray, np.ndarray]:
-    """(I − M, q) of the round x ↦ Mx + q of a method without memory, from d + 1 runs of one exact round."""
-
-    def after_one(x0: np.ndarray) -> np.ndarray:
-        return fc.simulate(method, problem, rounds=1, x0=x0, arithmetic="exact").points[1]
-
-    I = identity(problem.dim)
-    q = after_one(0 * I[0])
-    return I - np.stack([after_one(unit) - q for unit in I], axis=1), q
-
-
 @few
 @given(problem=PROBLEMS, method=METHODS)
 def test_the_papers_formulas(problem, method) -> None:
@@ -97,31 +84,6 @@ def test_the_papers_formulas(problem, method) -> None:
     assert stop.certainty is fc.Certainty.EXACT
     if stop.unique:
         assert np.array_equal(stop.point, inverse(phi) @ q)
-
-
-@few
-@given(problem=PROBLEMS, method=METHODS)
-def test_the_solved_one_round_map_and_one_more_round(problem, method) -> None:
-    terms = terms_of(problem)
-    assume(solvable(method, terms) and least_norm(*equation(method, terms)) is not None)
-    point = fc.fixed_point(method, problem, "exact").point
-    if isinstance(method, fc.FedSplit):
-        # (13) with z_j = x − s∇F_j(x), the only memory for which the prox step answers x
-        parts = terms.as_a_sum()
-        for H, c in zip(parts.H, parts.c, strict=True):
-            z = point - method.stepsize * (H @ point - c)
-            assert np.array_equal(prox(H, c, method.stepsize, 2 * point - z), point)
-        z = [point - method.stepsize * (H @ point - c) for H, c in zip(parts.H, parts.c, strict=True)]
-        assert np.array_equal(sum(z) / Fraction(len(z)), point)
-        return
-    left, q = one_round_from_runs(method, problem)
-    assert np.array_equal(left @ point, q)
-    if rank(left) == problem.dim:
-        assert np.array_equal(point, inverse(left) @ q)
-    after = fc.simulate(method, problem, rounds=1, x0=point, arithmetic="exact").points
-    assert np.array_equal(after[0], after[1])
-    moved = fc.simulate(method, problem, rounds=1, x0=point + q + 1, arithmetic="exact").points
-    assert np.array_equal(moved[0], moved[1]) == (not (left @ (q + 1)).any())  # a round does move other points
 
 
 @few

@@ -96,23 +96,6 @@ class TestPFedMe:
         found = fc.simulate(method, PROBLEM, 1, x0=START, arithmetic="exact").state.memory["personal"]
         assert np.array_equal(rationals(found), np.stack(proximal_points(PROBLEM, START, LAM)))
 
-    @pytest.mark.beyond_core  # takes seconds
-    @pytest.mark.parametrize("solver", [None, fc.GradientDescent(steps=2, stepsize=F(1, 64))])
-    @pytest.mark.parametrize("R", [2, 3])
-    def test_rounds_lead_to_the_fixed_point(self, R, solver) -> None:
-        """The derivative of a round includes that of all its local problems."""
-        method = fc.PFedMe(regularization=LAM, stepsize=F(1, 8), local_steps=R)
-        stop = fc.fixed_point(method, PROBLEM, "exact", solver)
-        assert stop.attracting
-        last = fc.simulate(method, PROBLEM, 300, local_solver=solver).points[-1]
-        assert np.abs(last - np.array(stop.point, dtype=float)).max() < 1e-9
-        stays = fc.simulate(method, PROBLEM, 1, x0=stop.point, local_solver=solver, arithmetic="exact").points
-        assert np.array_equal(stays[0], stays[1])
-        logistic = fc.Logistic(DESIGNS, [[1, -1]] * 3, ridge=F(1, 2))
-        stop = fc.fixed_point(method, logistic, local_solver=solver)
-        ends = fc.simulate(method, logistic, 300, x0=stop.point, local_solver=solver).points
-        assert np.abs(ends[-1] - ends[0]).max() < 1e-8
-
 
 @pytest.mark.parametrize(
     ("kind", "argument", "value"),

@@ -13,7 +13,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of the whole catalogue from recorded verdicts, with few pictures and few worst cases."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path_factory.mktemp("kept")))
-        patch.setattr(contents, "SECONDS", 0.02)
+        patch.setattr(contents, "NEIGHBOURS", 4)
         patch.setattr(contents, "theorems", lambda: iter(ASKED))
         patch.setattr(contents, "lemmas", lambda: iter(()))
         return report()[0]  # the real settings are back for the other tests

@@ -30,6 +30,7 @@ from statement_makers import statements
 
 import fedconvex as fc
 from fedconvex import participation
+from fedconvex.methods.averaging import Averaging
 from fedconvex.statements import Condition
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions import Assumption, AssumptionFinding, Given, StepsizeAtMost
@@ -240,16 +241,22 @@ def test_a_parameter_that_the_method_does_not_have_is_refused_at_once(fixed: Any
         known.Runs("Scaffold", fixed=fixed)
 
 
-def test_a_parameter_that_an_own_method_does_not_have_is_refused_when_it_is_checked() -> None:
-    @dataclass(frozen=True)
-    class OwnMethod:
-        rho: int = 1
+@dataclass(frozen=True)
+class OwnMethod(Averaging):
+    rho: int = 1
 
-    setting: Any = SimpleNamespace(method=OwnMethod())
+    @property
+    def local_solver(self) -> Any:
+        return fc.Exact()
+
+
+def test_a_parameter_that_an_own_method_does_not_have_is_refused() -> None:
+    setting: Any = SimpleNamespace(method=OwnMethod(), local_solver=fc.Exact())
     assert known.Runs("OwnMethod", fixed=(("rho", 1),)).check(setting, {}).verdict is PROVED
     assert known.Runs("OwnMethod", fixed=(("rho", 2),)).check(setting, {}).verdict is REFUTED
+    assert known.Runs("OwnMethod").parameters_of_method == ("rho",)
     with pytest.raises(fc.InvalidInput, match="fixed = rhoo: is no parameter of OwnMethod; did you mean rho"):
-        known.Runs("OwnMethod", fixed=(("rhoo", 1),)).check(setting, {})
+        known.Runs("OwnMethod", fixed=(("rhoo", 1),))
 
 
 @pytest.mark.parametrize(

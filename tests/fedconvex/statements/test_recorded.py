@@ -1,5 +1,6 @@
 """The two phrases of a verdict beside every number: in calculators' documentation, `bounds` and `bounds_for`."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,14 +9,13 @@ import pytest
 from fedconvex.proofs_checks.reporting import recorded as file_of_proofs
 from fedconvex.statements import recorded
 from fedconvex.statements.recorded import NOT_RECORDED, Phrases, phrases
-from fedconvex.theory import fedprox, papers
+from fedconvex.theory import fedprox, papers, statement
 
 
 @pytest.fixture
 def another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "verdicts.json"
     monkeypatch.setattr(recorded, "file", lambda: path)
-    recorded.phrases.cache_clear()
     recorded._entries.cache_clear()
     return path
 
@@ -23,7 +23,6 @@ def another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     yield
-    recorded.phrases.cache_clear()
     recorded._entries.cache_clear()
 
 
@@ -32,20 +31,20 @@ def test_the_file_is_that_of_the_proofs() -> None:
     assert found is not None
     assert found.samefile(file_of_proofs.PATH)
     for identifier, entry in file_of_proofs.recorded().items():
-        assert phrases(identifier) == Phrases(entry["as_printed"], entry["holds"])
+        assert phrases(statement(identifier)) == Phrases(entry["as_printed"], entry["holds"])
 
 
-@pytest.mark.parametrize("content", [None, "{", '{"fedprox.theorem4": {"verdict": "proved"}}'])
+def written(**entry: str) -> str:
+    return json.dumps({"fedprox.theorem4": {"as_printed": "true", "holds": "as printed", **entry}})
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"fedprox.theorem4": {"verdict": "proved"}}', written(),
+                                     written(content=""), written(content="0123456789abcdef")])  # fmt: skip
 def test_nothing_is_claimed_where_nothing_is_recorded(another_file: Path, content: str | None) -> None:
     if content is not None:
         another_file.write_text(content)
-    assert phrases("fedprox.theorem4") == NOT_RECORDED
+    assert phrases(fedprox.theorem4) == NOT_RECORDED
     assert "true" not in str(NOT_RECORDED)
-
-
-def test_a_paper_without_proofs_is_not_called_true() -> None:
-    """As while a paper is being added."""
-    assert phrases("a_new_paper.theorem1") == NOT_RECORDED
 
 
 def test_documentation_says_what_holds() -> None:

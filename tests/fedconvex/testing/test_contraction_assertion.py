@@ -61,7 +61,7 @@ def test_theorem_1_is_attained() -> None:
     third = fedsplit.contraction(kappa=Fraction(4))
     assert third == Fraction(1, 3)
     assert_contracts(fc.FedSplit(stepsize=HALF), worst, third)
-    with pytest.raises(AssertionError, match="the clients' z_k"):
+    with pytest.raises(AssertionError, match="the centres v_k"):
         assert_contracts(fc.FedSplit(stepsize=HALF), worst, third - Fraction(1, 10**30))
     assert_contracts(fc.FedGD(stepsize=Fraction(2, 5)), worst, nesterov.best_contraction(kappa=4))
 
@@ -102,7 +102,7 @@ def test_a_longer_step_than_the_best_is_caught() -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Underrelaxed(Method):
-    """FedSplit with a fault: the clients' z_k move by θ_k − x where they should move by twice that."""
+    """FedSplit with a fault: the centres v_k move by θ_k − x where they should move by twice that."""
 
     stepsize: Any
     plain: ClassVar[bool] = True
@@ -196,5 +196,5 @@ def test_memory_that_inexact_work_sees_is_measured_too() -> None:
     steps = fc.GradientDescent(steps=1, stepsize=Fraction(1, 10))
     with pytest.raises(AssertionError, match="everything that server and clients keep"):
         assert_contracts(fc.FedSplit(stepsize=HALF, start="warm"), problem, Fraction(1, 10), local_solver=steps)
-    with pytest.raises(AssertionError, match="the clients' z_k"):
+    with pytest.raises(AssertionError, match="the centres v_k"):
         assert_contracts(fc.FedSplit(stepsize=HALF), problem, Fraction(1, 10), local_solver=steps)

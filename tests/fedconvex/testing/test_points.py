@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 import pytest
@@ -127,7 +127,6 @@ class Shortened(Averaging):
 
     stepsize: Any
     local_steps: int = 1
-    memoryless: ClassVar[bool] = True
 
     @property
     def local_solver(self) -> Any:
@@ -138,9 +137,12 @@ class Shortened(Averaging):
         return type(state)((moved.server + state.server) / 2 + 1)
 
 
-def test_a_method_that_does_not_do_what_its_formula_says_is_caught() -> None:
-    with pytest.raises(AssertionError, match="a round moves it"):
-        assert_fixed_point(Shortened(stepsize=Fraction(1, 2)), LINE, [2])
+def test_the_fixed_point_is_that_of_the_methods_own_rounds() -> None:
+    method, rest = Shortened(stepsize=Fraction(1, 2)), [Fraction(14, 3)]
+    with pytest.raises(AssertionError, match="not a fixed point"):
+        assert_fixed_point(method, LINE, [2])
+    assert_fixed_point(method, LINE, rest)
+    assert fc.simulate(method, LINE, 1, x0=rest, arithmetic="exact", progress=False).points[1].tolist() == rest
     assert_fixed_point(fc.FedGD(stepsize=Fraction(1, 2)), LINE, [2])
 
 
@@ -154,8 +156,9 @@ def test_logistic_fixed_points_and_none_at_all() -> None:
 
 
 def test_memory_that_chooses_among_many_is_not_decided() -> None:
+    flat, steps = fc.Quadratic([[[0]], [[0]]], [[0], [0]]), fc.GradientDescent(steps=1, stepsize=1)
     with pytest.raises(NotDecided, match="many fixed points"):
-        assert_fixed_point(fc.FedDynOneGD(alpha=2), fc.Quadratic([[[1]], [[-1]]], [[0], [0]]), [0])
+        assert_fixed_point(fc.FedSplit(stepsize=1), flat, [0], local_solver=steps)
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,7 @@ def test_what_applies_to_weighted_clients_holds_of_them(seed: int) -> None:
         factors = [m * x for x in weights] if method.plain else [F(1)] * m
         scaled = [a * x for a, x in zip(curvatures, factors, strict=True)]
         at = {"stepsize": s, "alpha": 1 / s, "eta": s, "server_stepsize": F(1), "num_clients": F(m), "T": F(2),
-              "mu": min(scaled), "L": max(scaled), "num_active": F(m if scheme == Full() else 1),
+              "mu": min(scaled), "L": max(scaled) * F(1001, 1000), "num_active": F(m if scheme == Full() else 1),
               "local_steps": F(getattr(method, "local_steps", 1))}  # fmt: skip
         federation = ExactFederation(problem, method, [F(7)], scheme, rounds=2)
         for bound in bounds_for(problem, method, scheme, rounds=2, x0=[7.0]).applies:

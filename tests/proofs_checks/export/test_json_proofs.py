@@ -11,22 +11,23 @@ from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import feddyn, fedprox, fedsplit  # noqa: F401 # registers the proofs
-from fedconvex.proofs_checks.claims import _BUILDERS
+from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import Cases, Derivation, Nonnegative
+from fedconvex.theory import papers
 from fedconvex.theory import statement as statement_of
 from tests.proofs_checks.kernel.attacks import ONE, ZERO, a, one_line, some
 
-PAPERS = ("feddyn", "fedprox", "fedsplit")  # other tests may have registered more
-EVERY = sorted(name for name in _BUILDERS if name.partition(".")[0] in PAPERS)
+PAPERS = ("feddyn", "fedprox", "fedsplit")
+EVERY = sorted(s.identifier for name in PAPERS for s in papers()[name].everything if builder_of(s))
 SOME = EVERY[::5]
 MOST_CALLS = 200_000  # of functions, for a hostile text
 
 
 def text_of(identifier: str) -> str:
     statement = statement_of(identifier)
-    return to_json(statement.setting, statement.claim, _BUILDERS[identifier](statement.claim))
+    return to_json(statement.setting, statement.claim, derivation_of(statement))
 
 
 def known(identifier: str) -> tuple[ClaimSetting, Claim, Derivation]:
@@ -37,7 +38,7 @@ def known(identifier: str) -> tuple[ClaimSetting, Claim, Derivation]:
 def comes_back(identifier: str) -> bool:
     statement = statement_of(identifier)
     back = from_json(text_of(identifier))
-    assert back == (statement.setting, statement.claim, _BUILDERS[identifier](statement.claim))
+    assert back == (statement.setting, statement.claim, derivation_of(statement))
     return theorem(*back, known) == Theorem(statement.setting, statement.claim)
 
 

@@ -11,10 +11,10 @@ from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import papers_with_proofs
-from fedconvex.proofs_checks.claims import builder_of, derivation_of
+from fedconvex.proofs_checks.claims import builder_of, cited, derivation_of
 from fedconvex.proofs_checks.export import proof_files
 from fedconvex.proofs_checks.export.json_proofs import LONGEST, to_json
-from fedconvex.proofs_checks.export.proof_files import cited, replayed, write_proofs
+from fedconvex.proofs_checks.export.proof_files import replayed, write_proofs
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Nonnegative, Proved, facts
 from fedconvex.proofs_checks.verification import load

@@ -10,6 +10,7 @@ from slow_layer import some_of
 
 import fedconvex as fc
 from fedconvex.claims.claim import Claim, equal
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import answers, drawn, gradient, last_answers, mean, memory, server
 from fedconvex.methods import Method
@@ -151,5 +152,7 @@ def test_from_first_models_at_the_server_the_rates_without_convexity_are_false(
     parameters = {"L": 1, "num_clients": 2, "num_active": 1, "T": 2, "alpha": method.alpha}
     given = {name: Fraction(x) for name, x in parameters.items()}
     run = ExactFederation(problem, method, [0], Uniform(1), given, rounds=2, first_models=[[0], [0]])
-    assert statement.claim.on(run).holds is False
+    with pytest.raises(NotOnThisRun, match="starts_at_own_minima"):
+        statement.claim.on(run)
+    assert replace(statement.claim, within=None).on(run).holds is False
     assert statement.claim.on(replace(run, first_models=[[1], [-1]])).holds is True

@@ -13,8 +13,8 @@ from slow_layer import some_of
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import mean, memory, minimiser, number, parameter
 from fedconvex.proofs_checks import feddyn as _proofs  # noqa: F401 # registers the proofs
-from fedconvex.proofs_checks.claims import _entry, builder_of, theorem_of
-from fedconvex.proofs_checks.kernel import Refused, replay, theorem
+from fedconvex.proofs_checks.claims import LIBRARY, _entry, builder_of, theorem_of
+from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, During, Telescope
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -27,22 +27,11 @@ RUNS = [feddyn.theorem2, feddyn.theorem3, feddyn.theorem4, feddyn.theorem4sharpe
 IDS = attrgetter("identifier")
 SOME, FEW = 15, 5  # wrong claims, and wrong proofs, of a statement in every run
 LARGER = Fraction(9, 8)
-LEMMAS: dict[str, Any] = {}  # what the kernel has proved of the lemmas
-
-
-@pytest.fixture(autouse=True)
-def _lemmas_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lemmas are the same in every test here, and take most of the time."""
-
-    def begin(library: Any, known: Any) -> None:
-        library.known, library.proved, library.under_way = known, LEMMAS, []
-
-    monkeypatch.setattr(replay.Library, "__init__", begin)
 
 
 def refused(statement: Statement, claim: Claim, proof: Derivation) -> bool:
     try:
-        theorem(statement.setting, claim, proof, lambda other: _entry(statement_of(other)))
+        LIBRARY.theorem("", statement.setting, claim, proof)
     except Refused:
         return True
     return False
@@ -142,9 +131,8 @@ def test_every_line_is_needed(statement: Statement) -> None:
 
 
 @pytest.mark.parametrize("statement", RUNS, ids=IDS)
-def test_invariants_are_needed(statement: Statement, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invariants_are_needed(statement: Statement) -> None:
     """In the lemmas, which are about any round that a run reaches. The theorem may do without them."""
-    monkeypatch.setitem(globals(), "LEMMAS", {})
 
     def without(identifier: str) -> Any:
         setting, claim, proof = _entry(statement_of(identifier))
@@ -174,7 +162,7 @@ def test_assumptions_are_needed(statement: Statement) -> None:
     weaker += [replace(setting, bounded_below=False)] if setting.bounded_below else []
     for other in weaker:
         with pytest.raises(Refused):
-            theorem(other, statement.claim, proof_of(statement), lambda name: _entry(statement_of(name)))
+            LIBRARY.theorem("", other, statement.claim, proof_of(statement))
 
 
 def test_one_round_less_is_refused() -> None:

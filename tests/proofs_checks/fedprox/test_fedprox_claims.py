@@ -197,7 +197,7 @@ def test_the_condition_on_the_rounds_is_the_formula(name: str, sizes: dict[str, 
     more = sizes["sigma2"]  # 1 + σ²/ε is the square of a rational number
     sizes = {**sizes, "sigma2": sizes["epsilon"] * (more**2 + 2 * more)}
     taken = {n: x for n, x in sizes.items() if n in statement.calculator.parameters}
-    left, relation, right = statement.states.conditions[0]
+    left, relation, right = statement.stated.conditions[0]
     values = {**sizes, "T": Fraction(rounds)}
     holds = evaluated(left, values) >= evaluated(right, values)
     assert relation == ">="

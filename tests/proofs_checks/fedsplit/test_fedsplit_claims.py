@@ -124,7 +124,8 @@ def test_a_round_needs_that_the_server_is_the_mean() -> None:
 
 def test_a_round_contracts_only_with_the_matched_stepsize() -> None:
     lemma = one_round.ROUND
-    twice = {"stepsize": 2 * lemma.setting.method_parameters["stepsize"]}
+    given = lemma.setting.method_parameters
+    twice = {**given, "stepsize": 2 * given["stepsize"]}
     assert refused(replace(lemma.setting, method_parameters=twice), lemma.claim, lemma.proof)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
+from fedconvex.claims.methods import METHODS, every_parameter
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, facts, squares
@@ -27,11 +28,17 @@ def drawing(method: str = "", *, draws: DrawScheme = UNIFORM, **more: Any) -> Cl
     """A setting in which P of m clients are drawn, with the method's first parameter a."""
     names = {"FedDyn": "alpha", "FedProx": "mu", "FedDANE": "mu", "DANE": "mu", "FedPD": "eta", "": ""}
     given = {
-        "method": method, "method_parameters": {names.get(method, "stepsize"): a} if method else {}, "draws": draws,
+        "method": method, "method_parameters": with_defaults(method, {names.get(method, "stepsize"): a}),
+        "draws": draws,
         "counts": frozenset({"P", "m"}), "conditions": ((parameter("m"), ">=", parameter("P")),),
         "example": {"a": Fraction(1), "P": Fraction(2), "m": Fraction(3)},
     }  # fmt: skip
     return some("a", "P", "m", **(given | more))
+
+
+def with_defaults(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """All parameters of the method, if there is such a one; what is given stays as it is."""
+    return {**every_parameter(method), **given} if method in METHODS else given if method else {}
 
 
 def one_line(claim: Claim, used: Any = (), weighed: Any = (), invariants: Any = ()) -> Derivation:
@@ -71,6 +78,17 @@ def changed(of: Any, **values: Any) -> Any:
     made = object.__new__(type(of))
     made.__dict__.update(of.__dict__, **values)
     return made
+
+
+def called(of: Any, name: str) -> Any:
+    """A parameter or vector with a name that its class would not admit."""
+    return changed(of, args=(name, *of.args[1:]))
+
+
+def with_signs(*names: str, sign: str = "positive", **more: Any) -> ClaimSetting:
+    """A setting whose parameters have names that its class would not admit."""
+    of_all = {"signs": dict.fromkeys(names, sign), "example": dict.fromkeys(names, Fraction(1))}
+    return changed(some(), **(of_all | more))
 
 
 def accepted(setting: ClaimSetting, claim: Claim, used: Any = (), weighed: Any = (), **more: Any) -> bool:

@@ -16,10 +16,10 @@ from flint import fmpq
 
 import fedconvex
 from fedconvex.claims.claim import ClaimSetting
+from fedconvex.claims.methods import made
 from fedconvex.claims.terms import Number, Vector
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
@@ -27,7 +27,6 @@ from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, 
 from fedconvex.runs.rounds import rounds_of
 
 DIM = 2
-WHOLE = {"local_steps", "option"}  # parameters of methods that stay integers
 
 
 def exact(x: Any) -> fmpq:
@@ -65,13 +64,13 @@ class Reality:
         H = [(r @ r.T + fmpq(1, 2) * np.eye(DIM, dtype=int)).tolist() for r in root]
         c = vectors(random, clients).tolist()
         self.problem = fedconvex.Quadratic(H, c, weights=weights)
-        given = {n: self.number(x, None) for n, x in setting.method_parameters.items()}
-        made = METHODS[setting.method](**{n: int(x.p) if n in WHOLE else x for n, x in given.items()})
-        self.rounds = rounds_of(made, self.problem, "exact")
-        self.scale = [Fraction(1)] * clients if (s := made.scale(self.problem)) is None else s
+        given = setting.method_at(lambda x: self.number(x, None))
+        own = made(setting.method, given)
+        self.rounds = rounds_of(own, self.problem, "exact")
+        self.scale = [Fraction(1)] * clients if (s := own.scale(self.problem)) is None else s
         self.H = np.array([np.array(h) * exact(s) for h, s in zip(H, self.scale, strict=True)])
         self.c = np.array([np.array(x) * exact(s) for x, s in zip(c, self.scale, strict=True)])
-        self.weights = [exact(w) for w in made.average_weights(self.problem)]
+        self.weights = [exact(w) for w in own.average_weights(self.problem)]
         total = sum(w * h for w, h in zip(self.weights, self.H, strict=True))
         self.best = solved(total, sum(w * x for w, x in zip(self.weights, self.c, strict=True)))
         self.families: dict[str, np.ndarray] = {}

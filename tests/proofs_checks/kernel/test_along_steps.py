@@ -8,6 +8,7 @@ import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
 from fedconvex.claims.examples import evaluated
+from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun
 from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
@@ -45,6 +46,8 @@ from fedconvex.proofs_checks.kernel.proofs import (
     facts,
 )
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, squared, with_example
+
+from .attacks import changed
 
 s, e, L, i = (parameter(name) for name in ("s", "e", "L", STEP))
 w, u, last = server(0), family("u"), before_last_step
@@ -162,7 +165,7 @@ def test_the_last_step_begins_where_it_says(steps: int) -> None:
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("method", ["FedGD", "Scaffold"])
 def test_the_last_step_of_runs_begins_there_too(method: str) -> None:
-    setting = replace(SETTING, method=method)
+    setting = replace(SETTING, **running(method, stepsize=s, local_steps=e))
     ended, begun = equal(answers, local_step(last)), equal(last, w)
     federations = random_federations(setting, ended)
     runs = [next(federations) for _ in range(30)]
@@ -182,7 +185,7 @@ def test_without_local_steps_there_is_no_last_one() -> None:
 
 
 def test_scaffolds_steps_add_up_to_its_new_control_variates() -> None:
-    setting = replace(SETTING, method="Scaffold")
+    setting = replace(SETTING, **running("Scaffold", stepsize=s, local_steps=e))
     c = mean(memory("c", 0))
     invariants = (("shared c", c),)
     claim = equal(memory("c", 1), local_gradients / e)
@@ -202,8 +205,8 @@ def test_the_number_of_the_steps_before_is_every_number() -> None:
         refused(
             CONVEX, claim, Derivation(cases=Cases(*sides, proof, proof)), "cases of the rounds of a run, or of local"
         )
-    theirs = replace(CONVEX, signs={**CONVEX.signs, STEP: "positive"}, example={**CONVEX.example, STEP: Fraction(1)})
-    refused(theirs, claim, proof, "a name of the kernel's")
+    theirs = changed(CONVEX, signs={**CONVEX.signs, STEP: "positive"}, example={**CONVEX.example, STEP: Fraction(1)})
+    refused(theirs, claim, proof, "is no name")
     refused(CONVEX, at_most(i, e), proof, "parameters that the setting does not know")
     # ι is at least 0, and has no upper bound.
     bounded = Derivation((Combine(i, e, facts((1, Nonnegative(e - i))), name="false"),))

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -20,7 +21,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel.proofs import Nonnegative
 
-from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, drawing, parametrised
+from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, parametrised, with_defaults
 
 P = parameter("P")
 POSITIVE = ((1, Nonnegative(ONE)),)
@@ -34,9 +35,9 @@ EVERYONE = {"draws": DrawScheme(), "counts": frozenset(), "conditions": ()}
 
 def method(name: str, reason: str, claim: Any = SELF, draws: Any = None, **more: Any) -> Attack:
     parameters = more.pop("parameters", None)
-    setting = drawing(name, **(more | ({} if draws is None else {"draws": draws})))
+    setting = drawing(name if parameters is None else "", **(more | ({} if draws is None else {"draws": draws})))
     if parameters is not None:
-        object.__setattr__(setting, "method_parameters", parameters)
+        setting = changed(setting, method=name, method_parameters=with_defaults(name, parameters))
     return Attack(reason, setting, claim)
 
 
@@ -80,8 +81,8 @@ METHOD_ATTACKS = {
         "Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
     "SCAFFOLD with an option that is no number": method(
         "Scaffold", "option that is no integer", parameters={"stepsize": a, "option": a}),
-    "an unknown parameter of a method": method("FedProx", "no parameter of FedProx", parameters={"nu": a}),
-    "a missing parameter of a method": method("FedProx", "TypeError", parameters={}),
+    "an unknown parameter of a method": method("FedProx", "no parameter of FedProx", parameters={"mu": a, "nu": a}),
+    "a missing parameter of a method": method("FedProx", "leave out mu", parameters={}),
     "a text parameter of a method": method("FedSplit", "is unknown", parameters={"stepsize": a, "start": ONE}),
     "μ = 0": method("FedProx", "without proximal term|may be 0", parameters={"mu": ZERO}),
     "μ ≥ 0": method("FedProx", "without proximal term", signs={"a": "nonnegative", "P": "positive", "m": "positive"}),
@@ -191,7 +192,6 @@ def test_true_invariants_and_methods_nearby_are_accepted() -> None:
     assert accepted(drawing("FedProx"), equal(a * (server(0) - answers), gradient(answers)))
     assert accepted(drawing("FedDANE", draws=DrawScheme()), SELF)
     assert accepted(drawing("FedPD", draws=DrawScheme()), SELF)
-    anchored = drawing("RegularizedFedSplit")
-    object.__setattr__(anchored, "method_parameters", {"stepsize": a, "regularization": a})
+    anchored = drawing(**running("RegularizedFedSplit", stepsize=a, regularization=a))
     assert accepted(anchored, equal(shared("anchor", 1), shared("anchor", 0)))
     assert accepted(drawing("FedAvg"), equal(server(0), server(0)))  # about the moment before the round alone

@@ -160,7 +160,7 @@ def test_a_term_with_many_shared_parts_is_refused_at_once() -> None:
         theorem(NOTHING, UP, Derivation(lines))
 
 
-POINTS = [value(free(str(i))) for i in range(12)]
+POINTS = [value(free(f"x{i}")) for i in range(12)]
 TALL = sum((parameter(n) for n in "bcdefgh"), start=parameter("a"))
 NESTED = number(3)
 for _ in range(6):
@@ -174,7 +174,7 @@ SIZES = {
     "the root of a large number": (0 * number(2**30).sqrt(), "the root of"),
     "roots of many primes": (0 * sum((number(p).sqrt() for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)),
         start=ONE), "too many"),
-    "inner products of many vectors": (0 * square(sum((free(str(i)) for i in range(400)), start=x)),
+    "inner products of many vectors": (0 * square(sum((free(f"x{i}") for i in range(400)), start=x)),
         "too many terms"),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -50,7 +51,7 @@ w, moved, x, u = server(0), server(1), free("x"), family("u")
 T, r = parameter("T"), parameter("r")
 # Gradient descent with stepsize 1 on convex objectives with curvature at most 1, which decreases its objective.
 DESCENT = ClaimSetting(
-    method="FedGD", method_parameters={"stepsize": ONE}, objective=(ZERO, ONE), minimiser=True,
+    **running("FedGD", stepsize=ONE), objective=(ZERO, ONE), minimiser=True,
     signs={"T": "positive", "r": "real"}, counts=frozenset("T"), example={"T": Fraction(3), "r": Fraction(1)},
 )  # fmt: skip
 DRAWN = drawing(
@@ -174,7 +175,7 @@ def test_true_claims_about_runs_are_accepted() -> None:
         "the value falls": (DESCENT, FALL, Derivation((Iterate(value(w), ONE, **FALLS),))),
         "Jensen": (DESCENT, *by_line(run(value(mean_of_rounds(w)), mean_of_rounds(value(w))), (1, Jensen(w)))),
         "Jensen, named": (DESCENT, *by_line(
-            run(value(named("w̄", mean_of_rounds(w))), mean_of_rounds(value(w))), (1, Jensen(w)))),
+            run(value(named(r"\bar w", mean_of_rounds(w))), mean_of_rounds(value(w))), (1, Jensen(w)))),
         "Jensen, expected": (
             DRAWN, *by_line(run(expected(value(mean_of_rounds(w))), mean_of_rounds(value(w))), (1, Jensen(w)))),
         "x* is least at the end": (DESCENT, *by_line(
@@ -198,7 +199,7 @@ SUM = sum_of_rounds(GAIN)
     ("left", "right"),
     [
         (SUM, value(w) - after(value(w))),
-        (SUM * 2 / 2 + after(value(w)), named("F of w", value(w))),
+        (SUM * 2 / 2 + after(value(w)), named("F", value(w))),
         (named("G", SUM), -(after(value(w)) - value(w))),
         (expected(SUM), value(w) + -after(value(w))),
     ],

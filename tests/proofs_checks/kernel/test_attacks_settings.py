@@ -247,7 +247,7 @@ def test_a_term_that_contains_itself_is_refused() -> None:
 def test_the_example_may_satisfy_conditions_with_roots() -> None:
     two, larger = number(2).sqrt(), Number("max", (number(2).sqrt(), number(2).sqrt()))
     conditions = ((two, ">", ONE), (number(3), ">", larger), (number(4).sqrt(), "=", number(2)), (two**2, ">", ONE),
-                  (ONE, ">=", named("half", number(1) / 2)), (-ONE, ">", -two))  # fmt: skip
+                  (ONE, ">=", named("h", number(1) / 2)), (-ONE, ">", -two))  # fmt: skip
     assert accepted(ClaimSetting(conditions=conditions), TRUE, POSITIVE)
 
 

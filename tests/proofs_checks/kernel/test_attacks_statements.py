@@ -14,7 +14,8 @@ from fedconvex.claims.terms import (
     number,
     parameter,
 )
-from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel import Library, Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel.facts import no_statements
 from fedconvex.proofs_checks.kernel.proofs import (
     Combine,
     Derivation,
@@ -169,3 +170,23 @@ def test_a_statement_cited_twice_is_proved_once() -> None:
     assert asked == ["other"]
     with pytest.raises(Refused, match="sum of the facts"):
         theorem(DYN, at_most(0, 3), proof(says(at_most(0, 3), ((1, Proved("other")), (1, Proved("other"))))), known)
+
+
+class Same(str):
+    """A text that equals every other one."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+def test_what_was_proved_under_a_name_proves_nothing_else_of_that_name() -> None:
+    library, right = Library(no_statements), proof(TRIVIAL)
+    assert library.theorem("it", DYN, UP, right).claim == UP
+    for claim in (at_most(0, 3), replace(UP, relation=Same("<="))):
+        with pytest.raises(Refused):
+            library.theorem("it", DYN, claim, right)
+    with pytest.raises(Refused):
+        library.theorem("it", DYN, UP, proof(says(at_most(0, 3))))
+    assert library.theorem("it", DYN, UP, right).claim == UP

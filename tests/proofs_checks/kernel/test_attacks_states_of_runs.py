@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most
+from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     Number,
@@ -49,7 +50,7 @@ P, m, T, G, B = map(parameter, ("P", "m", "T", "G", "B"))
 def setting(*names: str, conditions: Any = (), **more: Any) -> ClaimSetting:
     """Gradient descent with stepsize 1/2 on convex clients of curvature at most 1."""
     return with_example(ClaimSetting(
-        method="FedSGD", method_parameters={"stepsize": number(Fraction(1, 2))}, curvature=(ZERO, ONE), minimiser=True,
+        **running("FedSGD", stepsize=number(Fraction(1, 2))), curvature=(ZERO, ONE), minimiser=True,
         signs=dict.fromkeys((*names, "T"), "positive"), counts=frozenset({"P", "m", "T"} & {*names, "T"}),
         conditions=conditions, **more,
     ))  # fmt: skip
@@ -85,7 +86,7 @@ NEARER = (
 STAYS = run(after(DISTANCE), DISTANCE)
 OF_MEAN = {
     "squared": square(expected(w) - minimiser),
-    "named": square(named("E w", expected(w)) - minimiser),
+    "named": square(named(r"\bar w", expected(w)) - minimiser),
     "in one factor": inner(expected(w) - minimiser, expected(w) - minimiser) * 1,
     "added": DISTANCE + square(expected(w) - minimiser) - DISTANCE,
     "divided": -(-square(expected(w) - minimiser) / 1),

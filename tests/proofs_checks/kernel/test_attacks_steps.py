@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     Number,
@@ -48,7 +49,8 @@ SETTING = with_example(ClaimSetting(
     signs={"s": "positive", "e": "positive"}, counts=frozenset({"e"}), conditions=((number(Fraction(1, 2)), ">=", s),),
 ))  # fmt: skip
 ALONE = replace(SETTING, single_client=True)
-SCAFFOLD, FEDLIN = replace(SETTING, method="Scaffold"), replace(SETTING, method="FedLin")
+SCAFFOLD = replace(SETTING, **running("Scaffold", stepsize=s, local_steps=e))
+FEDLIN = replace(SETTING, method="FedLin")
 CONTROLS = (("shared c", mean(memory("c", 0))),)
 
 

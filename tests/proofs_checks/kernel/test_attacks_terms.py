@@ -33,7 +33,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Hypothesis, Nonnegative, Proved
 
-from .attacks import ONE, UNIFORM, ZERO, Attack, a, accepted, drawing, parametrised, some
+from .attacks import ONE, UNIFORM, ZERO, Attack, a, accepted, called, changed, drawing, parametrised, some, with_signs
 
 NOTHING, DYN = ClaimSetting(), drawing("FedDyn")
 P, m, sigma = map(parameter, ("P", "m", "σ"))
@@ -141,22 +141,25 @@ ROOTS_AND_NAMES = {
     "√2·√3 is √5": false("is not the claim", NOTHING, root(number(2)) * root(number(3)), root(number(5)), "="),
     "√√2": false("no root of|not in the field", NOTHING, root(root(number(2))), ONE),
     "the name of a spare symbol": false(
-        "no identifier", ClaimSetting(signs={"x": "nonnegative", "x′": "real"},
-        example={"x": Fraction(1), "x′": Fraction(1)}),
-        -parameter("x′"), ZERO, facts=((1, Nonnegative(parameter("x′"))),)),
-    "the name of a prime's root": false("no identifier", some("√2"), parameter("√2"), root(number(2)), "="),
-    "the name of a parameter's root": false("no identifier", some("√x", "x"), parameter("√x"), root(parameter("x")),
+        "is no name", with_signs("x", "x′", signs={"x": "nonnegative", "x′": "real"}),
+        -called(a, "x′"), ZERO, facts=((1, Nonnegative(called(a, "x′"))),)),
+    "the name of a prime's root": false("is no name", with_signs("√2"), called(a, "√2"), root(number(2)), "="),
+    "the name of a parameter's root": false("is no name", with_signs("√x", "x"), called(a, "√x"), root(parameter("x")),
         "="),
-    "a number as a name": false("no identifier", some("2"), root(parameter("2")), root(number(2)), "="),
-    "an empty name": false("no identifier", some(""), parameter(""), ONE),
-    "the kernel's σ, uniform": false("name of the draw's own number|name of the kernel's",
-        some("σ", "P", "m", counts=frozenset("Pm"), draws=UNIFORM), parameter("σ"), ONE),
-    "the kernel's σ, everyone": false("name of the draw's own number|name of the kernel's", some("σ"),
+    "a number as a name": false("is no name", with_signs("2"), root(called(a, "2")), root(number(2)), "="),
+    "an empty name": false("is no name", with_signs(""), called(a, ""), ONE),
+    "a parameter of a spare symbol's name": false("is no name", some("x", sign="nonnegative"), -called(a, "x′"), ZERO),
+    "a symbol that is a formula": false(
+        "is no symbol", some("x"), changed(Number("named", ("a", a)), args=("x-1+0 f(x)", a)), ONE),
+    "the kernel's σ, uniform": false("is no name",
+        with_signs("σ", "P", "m", counts=frozenset("Pm"), draws=UNIFORM), parameter("σ"), ONE),
+    "the kernel's σ, everyone": false("is no name", with_signs("σ"),
         parameter("σ"), ONE),
     "names with the separator of products": false(
-        "is not the claim", NOTHING, inner(free("x|free y"), free("z")), inner(free("x"), free("y|free z")), "="),
-    "names with brackets": false("is not the claim", NOTHING, inner(free("x⟩"), free("y")),
-        inner(free("x"), free("y⟩")), "="),
+        "is no name", NOTHING, inner(called(free("x"), "x|free y"), free("z")),
+        inner(free("x"), called(free("y"), "y|free z")), "="),
+    "names with brackets": false("is no name", NOTHING, inner(called(free("x"), "x⟩"), free("y")),
+        inner(free("x"), called(free("y"), "y⟩")), "="),
     "a free vector with a state's name": false("two vectors differ", drawing("FedDyn"), free("w"), server(0), "="),
     "a family with a memory's name": false("two vectors differ", DYN, family("gradient"), memory("gradient", 0), "="),
     "a free vector and a family": false("two vectors differ", DYN, free("x"), family("x"), "="),

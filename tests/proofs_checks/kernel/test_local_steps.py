@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     IllFormed,
@@ -30,7 +31,7 @@ from fedconvex.proofs_checks.library import Parts, by, cited, concluding, rooted
 e, half = parameter("e"), Fraction(1, 2)
 # Curvatures in [1, 3] and s = 1: those of the subproblem lie in [2, 4], and steps of 1/3 contract by 1/3.
 SETTING = with_example(ClaimSetting(
-    method="FedSplit", method_parameters={"stepsize": number(1)}, curvature=(number(1), number(3)),
+    **running("FedSplit", stepsize=number(1)), curvature=(number(1), number(3)),
     gradient_steps={"steps": e, "stepsize": number(Fraction(1, 3))}, signs={"e": "positive"}, counts=frozenset({"e"}),
 ))  # fmt: skip
 CENTER = 2 * server(0) - memory("z", 0)

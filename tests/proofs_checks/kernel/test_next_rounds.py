@@ -9,6 +9,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.display.letters import Display
+from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import (
     Vector,
@@ -31,7 +32,7 @@ from fedconvex.statements.letters import Letters
 
 S = parameter("stepsize")
 GD = ClaimSetting(
-    method="FedGD", method_parameters={"stepsize": S}, signs={"stepsize": "positive"},
+    **running("FedGD", stepsize=S), signs={"stepsize": "positive"},
     example={"stepsize": Fraction(1)}, curvature=(number(0), number(1)), first_round=True,
 )  # fmt: skip
 ALPHA = parameter("alpha")

@@ -7,14 +7,22 @@ from fedconvex.claims.terms import free, inner
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
 
+from .attacks import called
+
 
 @pytest.mark.parametrize(
-    "names", [("a|free b", "c", "a", "b|free c"), ("a'), ('same", "c", "a", "b"), ("a", "b", "a", "c")]
+    ("names", "reason"),
+    [
+        (("a|free b", "c", "a", "b|free c"), "is no name"),
+        (("a'), ('same", "c", "a", "b"), "is no name"),
+        (("a_free_b", "c", "a", "free_b_c"), "is left"),
+        (("a", "b", "a", "c"), "is left"),
+    ],
 )
-def test_products_of_vectors_with_confusing_names_differ(names: tuple[str, str, str, str]) -> None:
-    u, v, w, x = map(free, names)
+def test_products_of_vectors_with_confusing_names_differ(names: tuple[str, str, str, str], reason: str) -> None:
+    u, v, w, x = (called(free("x"), name) for name in names)
     claim = equal(inner(u, v), inner(w, x))
-    with pytest.raises(Refused, match="is left"):
+    with pytest.raises(Refused, match=reason):
         theorem(ClaimSetting(), claim, Derivation((Combine(claim.left, claim.right, relation="="),)))
 
 

@@ -155,6 +155,16 @@ def test_equations_and_strict_conditions_are_used() -> None:
         assert y >= x
 
 
+def test_a_quotient_of_two_negative_numbers_is_positive() -> None:
+    field = Field({"x": "positive"})
+    x = field.parameter("x")
+    field.assume(2 - x, False)
+    assert field.is_positive((x - 3) / (x - 4))
+    assert not field.is_positive((x - 2) / (x - 4))  # 0 at x = 2
+    assert not field.is_nonnegative((3 - x) / (x - 4))
+    assert not field.is_nonnegative((x - 3) / (4 - x))
+
+
 @pytest.mark.parametrize("strictly", [True, False])
 def test_a_condition_that_bounds_no_symbol_times_what_others_show_to_be_positive(strictly) -> None:
     field = Field({"x": "positive"})

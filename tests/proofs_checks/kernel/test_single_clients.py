@@ -81,4 +81,4 @@ def test_random_federations_have_one_client() -> None:
         assert federation.problem.num_clients == 1
         assert not offences(ONE, federation)
     several = next(f for f in random_federations(MANY, claim) if f.problem.num_clients > 1)
-    assert "there is more than one client" in offences(ONE, several)
+    assert any("more than one client" in offence for offence in offences(ONE, several))

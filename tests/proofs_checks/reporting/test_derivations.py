@@ -162,9 +162,11 @@ def test_cases_are_told_apart() -> None:
 
 def test_a_line_has_its_name_and_its_facts() -> None:
     (line,) = shown(Derivation((LINE,)))
-    assert line.because == "“a name”: Cauchy-Schwarz, a square"
+    vectors = r"where $x\text{ is any vector}$; where $y\text{ is any vector}$"
+    assert line.because == f"“a name”: Cauchy-Schwarz, a square; {vectors}"
     assert line.detail == "1 fact, 1 square"
-    assert shown(Derivation((replace(LINE, facts=(), squares=(), name=""),)))[0].because == "the two sides are the same"
+    nothing = shown(Derivation((replace(LINE, facts=(), squares=(), name=""),)))
+    assert nothing[0].because == f"the two sides are the same; {vectors}"
 
 
 def test_lines_of_a_round_and_of_all_rounds_are_told_apart() -> None:

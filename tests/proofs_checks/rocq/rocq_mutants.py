@@ -23,8 +23,7 @@ from fedconvex.errors import FedconvexError
 from fedconvex.proofs_checks.claims import _entry, derivation_of
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation
-from fedconvex.proofs_checks.rocq.files import Exported, exported, script_of
-from fedconvex.proofs_checks.rocq.repeats import without_repeats
+from fedconvex.proofs_checks.rocq.files import Exported, exported, script_of, without_repeats
 from fedconvex.proofs_checks.rocq.run_scripts import RunScript
 from fedconvex.proofs_checks.rocq.runs import RunTheorem
 from fedconvex.proofs_checks.rocq.scripts import Script
@@ -98,7 +97,7 @@ def shown_wrong(mutant: Mutant, seconds: float = 5) -> str:
         number += 1
         try:
             federation = federation_of(mutant.setting, mutant.claim, Choices(f"{mutant.identifier}/{number}"))
-            found = mutant.claim.on(federation)
+            found = replace(mutant.claim, within=None).on(federation)
         except UNDEFINED:
             continue
         if found.holds is False:
@@ -217,7 +216,7 @@ def _changed_settings(setting: ClaimSetting, claim: Claim) -> Iterator[tuple[str
         anywhere = replace(claim, left=_moved(claim.left), right=_moved(claim.right))
         yield "hypothesis", replace(setting, minimiser=False), anywhere
     for name, formula in setting.method_parameters.items():
-        if name not in ("local_steps", "option"):
+        if type(formula) is Number and name not in ("local_steps", "option"):
             other = {**setting.method_parameters, name: 2 * formula}
             yield "round", replace(setting, method_parameters=other), claim
 

@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.rocq.terms import Missing, factored
 from fedconvex.proofs_checks.rocq.theorems import TheoremText
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, on_standard_axioms, refuses
+from .theorem_folders import WITH_ROCQ, on_standard_axioms, refuses, theorem_of
 
 THEOREMS = (
     "fedprox.equation9", "fedprox.equation10", "fedprox.equation11", "fedprox.equation12", "fedprox.equation14",
@@ -21,7 +21,7 @@ THEOREMS = (
 )  # fmt: skip
 # Changes at the first place where the text of the theorem has them.
 MUTANTS = (
-    ("fedprox.equation9", "norm (w__t_1_ - w)", "norm (w__t_1_ - w__t_1_)"),
+    ("fedprox.equation9", "norm (next_ - w)", "norm (next_ - next_)"),
     ("fedprox.equation9", "+ L * (norm (mean theta - w)", "- L * (norm (mean theta - w)"),
     ("fedprox.equation10", "average W (fun o => (norm ((mean_of_all (gradient F w)) o) +",
      "average W (fun o => (norm ((mean_of_all (gradient F w)) o) -"),
@@ -81,12 +81,6 @@ NOT_SHOWN = (
     "Proof. intros. apply mean_length. Qed.",
     f"{MULTIPLE} u = (c * v)%V -> forall o, norm (u o) = c * norm (v o). {BY_MULTIPLE}",
 )
-
-
-def theorem_of(identifier: str) -> str:
-    """The statement's theorem without its proof."""
-    name = identifier.replace(".", "_")
-    return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
 
 
 def test_a_length_in_a_draw_is_that_of_every_outcome() -> None:

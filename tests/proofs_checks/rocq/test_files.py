@@ -18,11 +18,10 @@ from fedconvex.proofs_checks.reporting.recorded import recorded
 from fedconvex.proofs_checks.rocq import files, recording
 from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
-from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, write_theories
+from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, without_repeats, write_theories
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
 from fedconvex.proofs_checks.rocq.refutations import refutation
-from fedconvex.proofs_checks.rocq.repeats import without_repeats
 from fedconvex.proofs_checks.rocq.script_lines import signs_in
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement
@@ -54,12 +53,12 @@ def test_the_library_is_the_one_that_rocq_has_accepted() -> None:
 def test_the_text_of_a_theorem_is_the_one_that_rocq_has_accepted(identifier: str) -> None:
     """No text passes for checked that is not."""
     assert digest(exported(statement(identifier))) == accepted()["theorems"][identifier]
-    assert checked_by(identifier) == accepted()["rocq"]
+    assert checked_by(identifier, statement(identifier).content) == accepted()["rocq"]
 
 
 def test_what_rocq_has_not_accepted_is_not_said_to_be_checked() -> None:
     for name in ("feddyn.theorem1", *REFUSED_BY_ROCQ):
-        assert checked_by(name) == ""
+        assert checked_by(name, statement(name).content) == ""
         assert "by Rocq" not in str(verify(name))
     assert f"checked by Rocq {accepted()['rocq']} too" in str(verify("feddyn.equation5"))
 

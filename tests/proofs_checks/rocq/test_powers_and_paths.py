@@ -13,8 +13,8 @@ import pytest
 from fedconvex.claims.terms import free, inner, named, norm, number, parameter, value
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
+from fedconvex.proofs_checks.rocq.along_steps import lines_under
 from fedconvex.proofs_checks.rocq.compiling import Rocq
-from fedconvex.proofs_checks.rocq.earlier_lines import lines_under
 from fedconvex.proofs_checks.rocq.exponentials import Exponentials
 from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.run_terms import RunTerms, squared_length

@@ -1,5 +1,6 @@
 """The search for proofs: the kernel accepts what it finds, false claims have none, the same proof comes every time."""
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from fedconvex.claims.terms import free, gradient, inner, mean, minimiser, numbe
 from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.search import prove, proved
+from fedconvex.symbols import IllFormed
 from fedconvex.theory import statement
 
 pytestmark = pytest.mark.beyond_core
@@ -66,6 +68,12 @@ def test_a_class_that_is_too_large_has_no_proof() -> None:
     assert proved(SMOOTH, at_most(left, right)) is None
     _, left, right = LEMMAS["descent"]
     assert proved(replace(SMOOTH, curvature=(-L, 2 * L)), at_most(left, right)) is None
+
+
+def test_what_a_search_writes_wrongly_is_no_missing_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[proved.__module__], "number_of", lambda of: parameter("σ′"))
+    with pytest.raises(IllFormed, match="σ′: is no name"):
+        prove(statement("feddyn.lemma7"))
 
 
 @pytest.mark.sample(4)

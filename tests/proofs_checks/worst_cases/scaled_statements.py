@@ -1,10 +1,10 @@
 """Numbers for `looseness`, and statements whose formula is changed."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction as F
 from functools import wraps
 from typing import Any
+
+from altered import with_formula
 
 from fedconvex.statements.statement import Statement
 
@@ -17,10 +17,6 @@ def scaled(statement: Statement, by: Any) -> Statement:
     """The statement with its bound multiplied."""
     formula = statement.calculator.formula
     return with_formula(statement, wraps(formula)(lambda **numbers: formula(**numbers) * by))
-
-
-def with_formula(statement: Statement, formula: Callable[..., Any]) -> Statement:
-    return replace(statement, calculator=replace(statement.calculator, formula=formula))
 
 
 def mean(numbers: Any) -> F:

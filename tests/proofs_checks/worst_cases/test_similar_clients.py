@@ -15,7 +15,6 @@ from fedconvex.proofs_checks import (
     lyapunov,
     worst_case,
 )
-from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 from fedconvex.statements.instance import Instance
 
 MU, L = F(1, 10), F(1)
@@ -82,7 +81,7 @@ def test_dane_with_mu_of_twice_the_similarity(delta: F, least: F) -> None:
     assert found.lower == least == (2 * delta / (MU + 2 * delta)) ** 2
     assert found.lower <= found.upper <= found.lower * F(21, 20)
     problem = found.federation()
-    assert are_similar(SimilarClients(MU, L, delta), problem.H)
+    assert SimilarClients(MU, L, delta).contains(problem)
     without = worst_case(method, SmoothStronglyConvex(MU, L), num_clients="any")
     assert found.upper < without.lower  # similarity is what helps
 
@@ -110,11 +109,11 @@ def test_bounds_grow_with_delta_and_with_the_rounds_of_a_method_with_memory() ->
 
 def test_similarity_of_hessians_is_decided_exactly() -> None:
     clients = SimilarClients(MU, L, F(1, 4))
-    assert are_similar(clients, [[[F(1, 2)]], [[F(1)]]])
-    assert not are_similar(clients, [[[F(1, 2) - F(1, 10**30)]], [[F(1)]]])
+    assert clients.contains(fc.Quadratic([[[F(1, 2)]], [[F(1)]]], [[0]] * 2))
+    assert not clients.contains(fc.Quadratic([[[F(1, 2) - F(1, 10**30)]], [[F(1)]]], [[0]] * 2))
     turned = [[[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]], [[F(3, 4), F(-1, 4)], [F(-1, 4), F(3, 4)]]]
-    assert are_similar(clients, turned)
-    assert not are_similar(SimilarClients(MU, L, F(1, 4) - F(1, 10**30)), turned)
+    assert clients.contains(fc.Quadratic(turned, [[0, 0]] * len(turned)))
+    assert not SimilarClients(MU, L, F(1, 4) - F(1, 10**30)).contains(fc.Quadratic(turned, [[0, 0]] * len(turned)))
 
 
 @pytest.mark.parametrize(
@@ -127,10 +126,6 @@ def test_similarity_of_hessians_is_decided_exactly() -> None:
         (lambda: SimilarClients(1, 1, 1), "all Hessians agree"),
         (lambda: ClientGroup(SimilarClients(MU, L, 1), 1), "cannot be the class of a group"),
         (lambda: lyapunov(fc.FedProx(mu=1), SimilarClients(MU, L, 1)), "has a biased fixed point"),
-        (lambda: lyapunov(fc.FedDyn(alpha=1), SimilarClients(MU, L, 1), 4, participation=fc.participation.Uniform(2)),
-         "is not analysed for similar clients"),
-        (lambda: worst_case(fc.FedProx(mu=1), SimilarClients(MU, L, 1), num_clients=4,
-                            participation=fc.participation.Uniform(2)), "is not analysed for similar clients"),
     ],
 )  # fmt: skip
 def test_what_is_not_analysed_is_refused(call: Any, named: str) -> None:
@@ -150,6 +145,6 @@ def test_clients_that_are_not_similar_exceed_the_bound() -> None:
     """The comparisons above can fail: curvatures at both ends of the range, far from their mean."""
     found = worst_case(fc.DANE(mu=F(1, 10)), SimilarClients(MU, L, F(1, 20)), num_clients="any")
     unlike = fc.Quadratic(H=[[[MU]], [[L]]], c=[[0], [0]])
-    assert not are_similar(SimilarClients(MU, L, F(1, 20)), unlike.H)
+    assert not SimilarClients(MU, L, F(1, 20)).contains(unlike)
     run = fc.simulate(fc.DANE(mu=F(1, 10)), unlike, 1, x0=[F(1)], arithmetic="exact", progress=False)
     assert run.points[-1][0] ** 2 > found.upper

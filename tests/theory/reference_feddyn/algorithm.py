@@ -26,25 +26,24 @@ def global_gradient(gradients: Sequence[Any]) -> Any:
     return mean(gradients)
 
 
-def rates(
-    L: Any,
-    mu: Any,
-    num_clients: Any,
-    num_active: Any,
-    T: Any,
-    D0: Any,
-    G: Any,
-    delta: Any,
-    spread: Any,
+def rates_at(
+    beta: Any, r: Any, L: Any, ratio: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> tuple[Any, Any, Any]:
-    ratio = mpf(num_clients) / num_active
-    beta = max(5 * ratio * mu, 30 * L)
-    r = 1 + mu / beta  # printed 1 + mu/alpha; Theorem 3 takes alpha = beta for these rates
+    """What Theorem 1 prints, and page 37 again for one gradient step with another beta and r."""
     return (
         1 / r**T * (beta * D0 + ratio * (1 / beta) * G),
         mpf(1) / T * sqrt(ratio) * (L * D0 + 1 / L * G),
         mpf(1) / T * (L * ratio * delta + L**2 * spread),
     )
+
+
+def rates(
+    L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
+) -> tuple[Any, Any, Any]:
+    ratio = mpf(num_clients) / num_active
+    beta = max(5 * ratio * mu, 30 * L)
+    # printed r = 1 + mu/alpha; Theorem 3 takes alpha = beta for these rates
+    return rates_at(beta, 1 + mu / beta, L, ratio, T, D0, G, delta, spread)
 
 
 def smooth_upper(value: Any, inner: Any, L: Any, distance: Any) -> Any:

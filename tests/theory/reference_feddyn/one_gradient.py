@@ -3,30 +3,18 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mpmath import mpf, sqrt
+from mpmath import mpf
 
-from .algorithm import ONE_STEP, mean
+from .algorithm import ONE_STEP, mean, rates_at
 
 
 def one_gradient_rates(
-    L: Any,
-    mu: Any,
-    num_clients: Any,
-    num_active: Any,
-    T: Any,
-    D0: Any,
-    G: Any,
-    delta: Any,
-    spread: Any,
+    L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> tuple[Any, Any, Any]:
     ratio = mpf(num_clients) / num_active
     beta = max(50 * ratio * mu, 50 * L)
-    r = 1 + mu / (3 * beta)  # printed 1 + mu/(3 alpha), with alpha = beta
-    return (
-        1 / r**T * (beta * D0 + ratio * (1 / beta) * G),
-        mpf(1) / T * sqrt(ratio) * (L * D0 + 1 / L * G),
-        mpf(1) / T * (L * ratio * delta + L**2 * spread),
-    )
+    # printed r = 1 + mu/(3 alpha), with alpha = beta
+    return rates_at(beta, 1 + mu / (3 * beta), L, ratio, T, D0, G, delta, spread)
 
 
 def virtual_gradient_step(server: Any, gradient: Any, memory: Any, alpha: Any) -> Any:

@@ -125,7 +125,7 @@ def test_equal_eigenvalues_are_skipped(equal: int) -> None:
     eigenvalues[:, : max(equal, 1)] = 0.3 * (1 + 1e-16)
     eigenvalues[1, 0:equal] += 1e-15  # rounding
     eigenvalues[1] = np.sort(eigenvalues[1])
-    clients = SpectralClients(arithmetics.get("float"), eigenvalues, vectors, np.zeros((2, 5)), 3)
+    clients = SpectralClients(arithmetics.get("float"), eigenvalues, vectors, np.zeros((2, 5)), np.ones(3))
     assert clients._equal == max(equal, 1) - 1
     X = rng.standard_normal((2, 15))
     factors = 1 / (eigenvalues[:, :, None] + np.array([0.1, 1, 10]))

@@ -6,6 +6,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import RoundMap
+from fedconvex.audit.designs.trials import FederationLimits, Trials
 from fedconvex.methods import Method
 
 # The problem's weights are unequal: methods that minimise a plain sum scale the clients' functions.
@@ -90,7 +91,7 @@ def test_floor_is_that_of_the_exact_fixed_point(model: QuadraticModel) -> None:
 
 def test_drawn_clients_are_those_of_simulations(model: QuadraticModel) -> None:
     method, K = fc.FedDyn(alpha=6), fc.participation.Uniform(2)
-    found = RoundMap(model, method, participation=K).reached(1e-3 * model.first_gap)
+    found = Trials(model, 1e-3, FederationLimits(participation=K)).every([(method, None)])[0]
     rounds = []
     for seed in (1, 2, 3):
         gaps = fc.simulate(method, PROBLEM, 400, participation=K, seed=seed).to_frame(["gap"])["gap"]

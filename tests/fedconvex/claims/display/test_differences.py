@@ -110,8 +110,8 @@ def test_known_misprints_are_what_is_marked() -> None:
     assert r"L \underline{\Delta}" in remark8[1]
     step = printed_beside(fedsplit.equation17corrected, plain=True)
     assert step is not None
-    assert "[-+-] (u^{(t)} − x_j^{(t)})" in step[0]
-    assert "{+− α+} (u^{(t)} − x_j^{(t)})" in step[1]
+    assert "[-+-] (u_j − x_j^{(t)})" in step[0]
+    assert "{+− α+} (u_j − x_j^{(t)})" in step[1]
     memory = printed_beside(feddyn.equation15)
     assert memory is not None
     assert memory[0].count(r"\underline{\theta}_{k}^{t}") == memory[1].count(r"\underline{\tilde{\theta}}_{k}^{t}") == 1

@@ -13,7 +13,9 @@ from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.phrases import phrases
 from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.display.statements import displayed
+from fedconvex.claims.methods import running
 from fedconvex.claims.terms import (
+    IllFormed,
     after,
     answers,
     drawn,
@@ -29,6 +31,7 @@ from fedconvex.claims.terms import (
     memory,
     minimiser,
     named,
+    next_round,
     norm,
     number,
     parameter,
@@ -73,8 +76,8 @@ PRINTED = [
     (FEDPROX, inner(mean(gradient(server(0))), free("u")), r"\langle \nabla f(w^t), u\rangle"),
     (FEDPROX, inner(gradient(server(0)), answers), r"\mathbb{E}_k \langle \nabla F_k(w^t), w_k^{t+1}\rangle"),
     (FEDPROX, mean_of_rounds(square(mean(gradient(server(0))))),
-     r"\frac{1}{T} \sum_{t=0}^{T-1} \mathbb{E}_{S_t}\|\nabla f(w^t)\|^2"),
-    (FEDPROX, after(gap(server(0))), r"\mathbb{E}_{S_t}[f(w^T) - f(w^*)]"),
+     r"\frac{1}{T} \sum_{t=0}^{T-1} \mathbb{E}\|\nabla f(w^t)\|^2"),
+    (FEDPROX, after(gap(server(0))), r"\mathbb{E}[f(w^T) - f(w^*)]"),
     (FEDDYN, expected(square(memory_error(1))),
      r"\frac{1}{m}\sum_k E\|\nabla L_k(\theta_k^t) - \nabla L_k(\theta_*)\|^2"),
     (FEDDYN, average(alpha), r"\theta^{t-1} + \frac{h^{t-1}}{\alpha}"),
@@ -87,7 +90,7 @@ PRINTED = [
      r"\frac{1}{\sum_{t=1}^T (1 + \alpha)^{t-1}} \sum_{t=1}^T (1 + \alpha)^{t-1} \theta^{t-1}"),
     (FEDSPLIT, value(server(1)), r"\frac{1}{m} F(x^{(t+1)})"),
     (FEDSPLIT, value(server(1)) * 2, r"2 \frac{1}{m} F(x^{(t+1)})"),
-    (FEDSPLIT, square(memory("z", 0) - family("z^*")), r"\frac{1}{m}\sum_{j=1}^m \|z_j^{(t)} - z^*_j\|^2"),
+    (FEDSPLIT, square(memory("z", 0) - family("v")), r"\frac{1}{m}\sum_{j=1}^m \|z_j^{(t)} - v_j\|^2"),
 ]  # fmt: skip
 
 
@@ -144,8 +147,8 @@ def test_a_claim_of_a_run_counts_from_its_start() -> None:
     assert FEDDYN.latex(claim) == r"E[\ell(\theta^T) - \ell(\theta_*)] \le \|\theta^0 - \theta_*\|^2"
     steps = at_most(norm(server(0) - minimiser), after(norm(server(0) - minimiser)), rounds="t")
     assert FEDSPLIT.latex(steps) == r"\|x^{(1)} - x^*\| \le \|x^{(t+1)} - x^*\|"
-    start = named("D_0", distance(0))
-    assert FEDDYN.where(at_most(start, start, rounds="T")) == [("D_0", r"\|\theta^0 - \theta_*\|^2")]
+    start = named("D_@", distance(0))
+    assert FEDDYN.where(at_most(start, start, rounds="T")) == [r"D_t = \|\theta^t - \theta_*\|^2"]
     one = Claim(norm(answers - server(0)), "<=", norm(server(0)), of_client=True)
     assert r"\text{for every } k" in FEDPROX.latex(one)
 
@@ -157,31 +160,33 @@ def test_a_claim_of_each_client_has_no_means() -> None:
     assert "L_k" not in FEDDYN.latex(at_most(value(minimiser), 0))
 
 
-def test_another_name_of_a_vector_needs_no_definition() -> None:
-    assert FEDDYN.where(named("h_k", memory("gradient", 1))) == []
-    assert FEDDYN.where(named("0", 0 * server(0))) == []
-    assert FEDDYN.where(named("d", 2 * server(0))) == [("d", r"2 \theta^t")]
+def test_what_has_a_letter_of_the_paper_is_said_in_words() -> None:
+    assert FEDDYN.where(named("h_#^@", memory("gradient", 1))) == [r"h_k^t\text{ is client k's memory gradient}"]
+    assert FEDDYN.where(0 * free("x")) == []
+    assert FEDDYN.where(named("d_@", 2 * server(0))) == [r"d_t = 2 \theta^t"]
+    assert FEDDYN.where(named("d", 2 * server(0))) == [r"d = 2 \theta^{t-1}"]
 
 
-def test_symbols_follow_the_time_of_what_they_mean() -> None:
-    before = named(r"\gamma^{t-1}", average(alpha))
-    assert FEDDYN.latex(later(before)) == r"\gamma^t"
+def test_symbols_have_the_time_of_what_they_mean() -> None:
+    before = named(r"\gamma^@", average(alpha))
+    assert FEDDYN.latex(before) == r"\gamma^{t-1}"
+    assert FEDDYN.latex(later(before)) == FEDDYN.latex(next_round(before)) == r"\gamma^t"
     assert FEDDYN.latex(after(square(before))) == r"E\|\gamma^T\|^2"
-    assert FEDDYN.where(equal(later(before), before)) == [(r"\gamma^t", r"\theta^t + \frac{h^t}{\alpha}")]
+    assert FEDDYN.latex(sum_of_rounds(square(before))) == r"\sum_{t=1}^T E\|\gamma^{t-1}\|^2"
+    assert FEDPROX.latex(named("Q_{@-1}", square(server(1) - server(0)))) == "Q_t"
+    said = [r"\gamma^t = \theta^t + \frac{h^t}{\alpha}", r"h^t\text{ is the server's vector h}"]
+    assert FEDDYN.where(equal(later(before), before)) == said
+    with pytest.raises(IllFormed, match="write @ in the place of the time"):
+        named(r"\gamma^{(t)}", average(alpha))
 
 
 def test_a_symbol_is_defined_before_those_that_its_meaning_needs() -> None:
     lemma = statement("feddyn.lemma1")
-    symbols = [meaning.partition(" = ")[0] for meaning in lemma.where]
-    assert symbols == [r"\kappa", "C_t", r"\kappa_0", r"\gamma^t"] or set(symbols) == {
-        r"\kappa",
-        "C_t",
-        r"\kappa_0",
-        r"\gamma^t",
-    }
+    symbols = [meaning.partition(" = ")[0] for meaning in lemma.where if " = " in meaning]
+    assert symbols == [r"\gamma^t", r"\kappa", "C_t", r"\kappa_0"]
     rounds = statement("fedsplit.theorem2roundbyround").where
-    fixed_point = [r"\|z^{(1)}-z_\lambda^*\|", r"z_{\lambda,j}^*", r"x_\lambda^*"]
-    assert [m.partition(" = ")[0] for m in rounds] == ["q", r"L_\lambda^*", *fixed_point]
+    symbols = [meaning.partition(" = ")[0] for meaning in rounds if " = " in meaning]
+    assert symbols == [r"z_{\lambda,j}^*", r"x_\lambda^*", "q", r"L_\lambda^*"]
 
 
 def test_a_factor_is_shown_with_what_is_claimed_of_it() -> None:
@@ -212,7 +217,7 @@ def test_settings_are_told_in_phrases() -> None:
         r"the method is FedDyn with $\alpha$", "every client's function is convex",
         "every client's function is $L$-smooth", r"the objective has a minimiser $\theta_*$",
         "$P$ of $m$ clients take part in a round, every set equally likely", r"$\alpha \ge 25 L$", r"$\mu \le 1$",
-        "$P$ is an integer", "$L > 0$",
+        "$P$ is a positive integer", "$L > 0$",
     ):  # fmt: skip
         assert phrase in told
     assert "α ≥ 25 L" in phrases(setting, FEDDYN, plain=True)
@@ -229,10 +234,10 @@ def test_settings_are_told_in_phrases() -> None:
     ({"answers": "error", "inexactness": B}, "every answer is at most $B$ from the subproblem's solution"),
     ({"draws": DrawScheme("independent", L)},
      "$L$ clients are drawn independently with probabilities $p_k$, and averaged plainly"),
-    ({"dissimilarity": B}, "the clients' functions are $B$-dissimilar at the server's point $w^t$"),
+    ({"dissimilarity": B}, "the clients' functions are $B$-dissimilar at the server's point before a round"),
     ({"starts_at_own_minima": True}, "each client's first model is a stationary point of its own function"),
-    ({"method": "FedSplit", "method_parameters": {"stepsize": 1 / L}},
-     r"the method is FedSplit with stepsize $\frac{1}{L}$"),
+    (running("FedSplit", stepsize=1 / L),
+     r"the method is FedSplit with server 'all', start 'center', stepsize $\frac{1}{L}$"),
 ])  # fmt: skip
 def test_every_assumption_of_a_setting_is_told(changes: dict[str, Any], phrase: str) -> None:
     assert phrase in phrases(ClaimSetting(**changes), FEDPROX)

@@ -1,9 +1,6 @@
 """`fedconvex bounds` run in this process, common arguments, and FedProx's Theorem 4 in 50 digits."""
 
-import sys
-
 import mpmath
-import pytest
 from typer.testing import CliRunner
 
 from fedconvex.commands import main as cli
@@ -29,12 +26,3 @@ def invoke(*arguments):
     result = CliRunner().invoke(cli.app, ["bounds", *map(str, arguments)])
     assert result.exit_code == 0, (result.output, result.exception)
     return result.stdout
-
-
-def run(monkeypatch, capsys, *arguments):
-    """Exit status, standard output and standard error."""
-    monkeypatch.setattr(sys, "argv", ["fedconvex", "bounds", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    captured = capsys.readouterr()
-    return stop.value.code, captured.out, captured.err

@@ -5,12 +5,15 @@ import subprocess
 import sys
 
 import pytest
-from bounds_runner import invoke, run
+from bounds_runner import invoke
+from command_runner import running
 
 from fedconvex import theory
 from fedconvex.commands.bounds.formulas import entries, find
 from fedconvex.statements.rendering import text
 from fedconvex.theory import fedprox
+
+run = running("bounds")
 
 
 @pytest.mark.beyond_core  # takes seconds
@@ -58,8 +61,8 @@ def test_every_formula_can_be_shown_and_no_parameter_is_called_like_an_option():
 
 
 @pytest.mark.beyond_core  # takes seconds
-def test_help_is_written_for_humans(monkeypatch, capsys):
-    code, out, _ = run(monkeypatch, capsys, "--help")
+def test_help_is_written_for_humans(run):
+    code, out, _ = run("--help")
     words = " ".join(out.split())
     assert code == 0
     assert "List, show, compute, sweep and draw" in words

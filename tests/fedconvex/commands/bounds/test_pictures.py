@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from bounds_runner import GIVEN, rho, run
+from bounds_runner import GIVEN, rho
+from command_runner import running
 
 from fedconvex.commands.bounds.figure import draw_sweep
 from fedconvex.commands.bounds.formulas import find
 from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import run_sweep
+
+run = running("bounds")
 
 pytestmark = pytest.mark.beyond_core  # draws
 
@@ -22,9 +25,9 @@ pytestmark = pytest.mark.beyond_core  # draws
         (["--plot", "c.svg"], "c.svg", b"<?xml"),
     ],
 )
-def test_picture_files(monkeypatch, capsys, tmp_path, plot, name, beginning):
+def test_picture_files(run, monkeypatch, tmp_path, plot, name, beginning):
     monkeypatch.chdir(tmp_path)
-    code, _, err = run(monkeypatch, capsys, "fedprox.rho", *plot, "--sweep", "mu=5:80:50", *GIVEN)
+    code, _, err = run("fedprox.rho", *plot, "--sweep", "mu=5:80:50", *GIVEN)
     assert code == 0
     assert f"saved {name}" in err
     assert (tmp_path / name).read_bytes().startswith(beginning)

@@ -1,11 +1,14 @@
 """Wrong input to `fedconvex bounds` is one line on standard error, exit status 2, and no file."""
 
 import pytest
-from bounds_runner import GIVEN, OTHERS, run
+from bounds_runner import GIVEN, OTHERS
+from command_runner import running
 
 from fedconvex import theory
 from fedconvex.commands.bounds.formulas import find
 from fedconvex.errors import InvalidInput
+
+run = running("bounds")
 
 LOG_OF_0 = ["--kappa=4", "--initial-distance=0", "--num-clients=1", "--epsilon=1"]
 REFUSED = [
@@ -47,8 +50,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), REFUSED)
-def test_wrong_input_is_one_line_and_exit_status_2(monkeypatch, capsys, arguments, complaint):
-    code, out, err = run(monkeypatch, capsys, *arguments)
+def test_wrong_input_is_one_line_and_exit_status_2(run, arguments, complaint):
+    code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert complaint in err
@@ -62,57 +65,46 @@ def test_unknown_statements_are_reported_as_the_theory_does():
     assert (ours.value.argument, ours.value.problem) == (theirs.value.argument, theirs.value.problem)
 
 
+RHO = ["fedprox.rho", *GIVEN, "--sweep"]
+
+
 @pytest.mark.parametrize(
-    ("sweeps", "complaint"),
+    ("arguments", "complaint"),
     [
-        (["mu=5:10"], "is not understood"),
-        (["mu"], "is not understood"),
-        (["mu=log:log:1:2:3"], "is not understood"),
-        (["mu=1:2:x"], "is not a number"),
-        (["x=1:2:3"], "--x = 1:2:3: fedprox.theorem4 has no such parameter"),
-        (["mu=5:1:20"], "has no range"),
-        (["mu=1:1e400:20"], "has no range"),
-        (["mu=1:2:1"], "has a count of 1"),
-        (["mu=1:2:2.5"], "has a count of 5/2"),
-        (["mu=log:0:1:9"], "has no logarithms"),
-        (["mu=1:2:9", "--sweep", "mu=3:4:9"], "sweeps mu again"),
-        (["mu=1:2:9", "--mu", "7"], "--mu = 7: is swept too"),
-        (["mu=-9:-1:9"], "fedprox.theorem4 refuses every row; give mu > 0"),
-        (["mu=1:2:9", "--out", "table.xls"], "has an unknown ending; choose .csv, .parquet, .json"),
+        ([*RHO, "mu=5:10"], "is not understood"),
+        ([*RHO, "mu"], "is not understood"),
+        ([*RHO, "mu=log:log:1:2:3"], "is not understood"),
+        ([*RHO, "mu=1:2:x"], "is not a number"),
+        ([*RHO, "x=1:2:3"], "--x = 1:2:3: fedprox.theorem4 has no such parameter"),
+        ([*RHO, "mu=5:1:20"], "has no range"),
+        ([*RHO, "mu=1:1e400:20"], "has no range"),
+        ([*RHO, "mu=1:2:1"], "has a count of 1"),
+        ([*RHO, "mu=1:2:2.5"], "has a count of 5/2"),
+        ([*RHO, "mu=log:0:1:9"], "has no logarithms"),
+        ([*RHO, "mu=1:2:9", "--sweep", "mu=3:4:9"], "sweeps mu again"),
+        ([*RHO, "mu=1:2:9", "--mu", "7"], "--mu = 7: is swept too"),
+        ([*RHO, "mu=-9:-1:9"], "fedprox.theorem4 refuses every row; give mu > 0"),
+        ([*RHO, "mu=1:2:9", "--out", "table.xls"], "has an unknown ending; choose .csv, .parquet, .json"),
         (
-            ["mu=1:2:9", "--out", "nowhere/table.csv"],
+            [*RHO, "mu=1:2:9", "--out", "nowhere/table.csv"],
             "is no file that can be written; name a file",
         ),
-        (["mu=1:2:9", "--plot=picture.gif"], "has an unknown ending; choose .png, .pdf, .svg"),
-        (["mu=1:2:9", "--plot", "picture.gif"], "a picture ends in .png, .pdf, .svg"),
-    ],
-)
-def test_wrong_sweeps(monkeypatch, capsys, tmp_path, sweeps, complaint):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(monkeypatch, capsys, "fedprox.rho", *GIVEN, "--sweep", *sweeps)
-    assert (code, out) == (2, "")
-    assert complaint in err
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("statement", "arguments", "complaint"),
-    [
-        ("fedprox.rho", ["--sweep", "K=8.2:8.8:5", "--mu", "50", *OTHERS], "K is an integer, and there is none"),
-        ("fedprox.rho", ["--sweep", "K=1:1e17:5", "--mu", "50", *OTHERS], "integers that floats do not hold"),
-        ("fedprox.rho", ["--sweep", "K=1:9:5", *OTHERS], "missing = --mu"),
-        ("fedprox.corollary9", ["--sweep", "gammas=0:1:5"], "gammas is several numbers"),
-        ("fedprox.rho", ["--sweep", "mu=1:9:999", "--sweep", "L=1:9:999", *OTHERS[2:], "--K", "9"], "has 998001 rows"),
+        ([*RHO, "mu=1:2:9", "--plot=picture.gif"], "has an unknown ending; choose .png, .pdf, .svg"),
+        ([*RHO, "mu=1:2:9", "--plot", "picture.gif"], "a picture ends in .png, .pdf, .svg"),
+        (["fedprox.rho", "--sweep", "K=8.2:8.8:5", "--mu", "50", *OTHERS], "K is an integer, and there is none"),
+        (["fedprox.rho", "--sweep", "K=1:1e17:5", "--mu", "50", *OTHERS], "integers that floats do not hold"),
+        (["fedprox.rho", "--sweep", "K=1:9:5", *OTHERS], "missing = --mu"),
+        (["fedprox.corollary9", "--sweep", "gammas=0:1:5"], "gammas is several numbers"),
+        (["fedprox.rho", "--sweep", "mu=1:9:999", "--sweep", "L=1:9:999", *OTHERS[2:], "--K", "9"], "has 998001 rows"),
         (
-            "fedprox.rho_terms",
-            ["--sweep", "mu=1:9:9", "--sweep", "L=1:9:9", *OTHERS[2:], "--K", "9", "--plot"],
+            ["fedprox.rho_terms", "--sweep", "mu=1:9:9", "--sweep", "L=1:9:9", *OTHERS[2:], "--K", "9", "--plot"],
             "too many for a picture",
         ),
     ],
 )
-def test_sweeps_that_a_statement_does_not_take(monkeypatch, capsys, tmp_path, statement, arguments, complaint):
+def test_wrong_sweeps(run, monkeypatch, tmp_path, arguments, complaint):
     monkeypatch.chdir(tmp_path)
-    code, out, err = run(monkeypatch, capsys, statement, *arguments)
+    code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert complaint in err
     assert not list(tmp_path.iterdir())

@@ -6,12 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pandas
 import pytest
-from bounds_runner import GIVEN, OTHERS, invoke, rho, run
+from bounds_runner import GIVEN, OTHERS, invoke, rho
+from command_runner import running
 
 from fedconvex.commands.bounds.formulas import find
 from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import notes, print_table, run_sweep
 from fedconvex.statements import Sign
+
+run = running("bounds")
 
 
 def table(text):
@@ -19,8 +22,8 @@ def table(text):
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
-def test_sweep_is_a_table_of_the_formula(monkeypatch, capsys):
-    code, out, err = run(monkeypatch, capsys, "fedprox.rho", "--sweep", "mu=5:100:20", *GIVEN)
+def test_sweep_is_a_table_of_the_formula(run):
+    code, out, err = run("fedprox.rho", "--sweep", "mu=5:100:20", *GIVEN)
     assert code == 0
     rows = table(out)
     assert [float(row["mu"]) for row in rows] == np.linspace(5, 100, 20).tolist()
@@ -42,10 +45,10 @@ def test_integers_and_logarithms_in_sweeps():
     assert [float(row["residual_bound"]) for row in rows] == pytest.approx([1, 10, 100, 1000, 10000])
 
 
-def test_refused_rows_are_empty_and_counted(monkeypatch, capsys, tmp_path):
+def test_refused_rows_are_empty_and_counted(run, tmp_path):
     path = tmp_path / "rho.csv"
     arguments = ["--L", 1, "--L-minus", 2, "--B", "1.2", "--gamma", 0, "--K", 10, "--out", path]
-    code, out, err = run(monkeypatch, capsys, "fedprox.rho", "--sweep", "mu=-1:40:42", *arguments)
+    code, out, err = run("fedprox.rho", "--sweep", "mu=-1:40:42", *arguments)
     assert (code, out) == (0, "")  # the rows are in the file
     assert "2 of 42 rows are empty, refused by fedprox.theorem4: give mu > 0" in err
     assert "2 of 42 rows are empty, refused by fedprox.theorem4: give mu > L_minus" in err  # 1 and, exactly at it, 2
@@ -56,12 +59,12 @@ def test_refused_rows_are_empty_and_counted(monkeypatch, capsys, tmp_path):
     assert (frame["B"] == 1.2).all()
 
 
-def test_a_file_of_another_sweep_is_not_replaced_silently(monkeypatch, capsys, tmp_path):
+def test_a_file_of_another_sweep_is_not_replaced_silently(run, tmp_path):
     path = tmp_path / "rho.csv"
 
     def told(rows):
         arguments = ["--sweep", f"mu=10:50:{rows}", *OTHERS, "--K", 10, "--out", path]
-        return run(monkeypatch, capsys, "fedprox.rho", *arguments)[2].splitlines()[-1]
+        return run("fedprox.rho", *arguments)[2].splitlines()[-1]
 
     assert told(5) == told(5) == f"saved {path}"
     assert told(6) == f"saved {path} (replaced)"
@@ -123,8 +126,8 @@ def test_a_terminal_shows_the_ends_of_a_long_table(capsys):
     assert lines[-1].split()[0] == "200"
 
 
-def test_sweep_that_promises_nothing_has_exit_status_1(monkeypatch, capsys):
-    code, out, err = run(monkeypatch, capsys, "fedprox.rho", "--sweep", "mu=1:5:7", *GIVEN)
+def test_sweep_that_promises_nothing_has_exit_status_1(run):
+    code, out, err = run("fedprox.rho", "--sweep", "mu=1:5:7", *GIVEN)
     assert code == 1
     assert len(table(out)) == 7
     assert err == "fedprox.theorem4 guarantees nothing here: rho > 0 in none of 7 rows\n"

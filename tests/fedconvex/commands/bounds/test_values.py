@@ -7,12 +7,15 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from bounds_runner import GIVEN, OTHERS, invoke, rho, run
+from bounds_runner import GIVEN, OTHERS, invoke, rho
+from command_runner import running
 
 from fedconvex.commands.bounds.numbers import PrintedNumber, evaluate
 from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
 from fedconvex.validation import exact_number
+
+run = running("bounds")
 
 EXACT = {"L": 1, "L_minus": 0, "B": Fraction(6, 5), "gamma": 0, "K": 10}
 
@@ -36,8 +39,8 @@ def test_negative_numbers_and_sequences():
     assert "= -3\n" in invoke("fedprox.equation9", "--mean-value", "-5", "--lipschitz", "1", "--deviation", "2")
 
 
-def test_json_encloses_the_number(monkeypatch, capsys):
-    code, out, err = run(monkeypatch, capsys, "fedprox.theorem4", "--mu", 50, *GIVEN, "--json")
+def test_json_encloses_the_number(run):
+    code, out, err = run("fedprox.theorem4", "--mu", 50, *GIVEN, "--json")
     assert (code, err) == (0, "")
     result = json.loads(out)
     assert result["lower"] < rho(50) < result["upper"]
@@ -125,21 +128,21 @@ def test_no_digit_is_printed_that_is_not_proved():
 
 
 @pytest.mark.parametrize(("mu", "K", "B", "sign"), [("5", "10", "1.2", "negative"), ("11/2", "8", "1", "zero")])
-def test_where_nothing_is_promised_the_exit_status_is_1(monkeypatch, capsys, mu, K, B, sign):
+def test_where_nothing_is_promised_the_exit_status_is_1(run, mu, K, B, sign):
     arguments = ["fedprox.rho", "--mu", mu, "--L", 1, "--L-minus", 0, "--B", B, "--gamma", 0, "--K", K]
-    code, out, err = run(monkeypatch, capsys, *arguments)
+    code, out, err = run(*arguments)
     assert (code, err) == (1, "")
     assert f"({sign}, proved)" in out
     assert "fedprox.theorem4 guarantees nothing here: it needs rho > 0." in out
-    code, out, _ = run(monkeypatch, capsys, *arguments, "--json")
+    code, out, _ = run(*arguments, "--json")
     assert code == 1
     assert json.loads(out)["sign"] == sign
 
 
-def test_a_promise_that_floats_cannot_see(monkeypatch, capsys):
+def test_a_promise_that_floats_cannot_see(run):
     just = ["--L", 1, "--L-minus", 0, "--B", 1, "--gamma", 0, "--K", 8]
-    assert run(monkeypatch, capsys, "fedprox.rho", "--mu", "5.500000000000000000000001", *just)[0] == 0
-    assert run(monkeypatch, capsys, "fedprox.rho", "--mu", "5.499999999999999999999999", *just)[0] == 1
+    assert run("fedprox.rho", "--mu", "5.500000000000000000000001", *just)[0] == 0
+    assert run("fedprox.rho", "--mu", "5.499999999999999999999999", *just)[0] == 1
 
 
 @pytest.mark.parametrize("text", ["1/3", "0.1", "-1e-20", ".5", "+7", "1_000", " 2 "])
@@ -147,17 +150,17 @@ def test_numbers_are_exact(text):
     assert exact_number(text, "x") == Fraction(text)
 
 
-def test_a_number_comes_with_what_holds(monkeypatch, capsys):
+def test_a_number_comes_with_what_holds(run):
     line = "As printed: false for Theorem 4's ρ. Holds: of the algorithm, not of Theorem 4's ρ."
     numbers = ("--L", "1", "--B", "2", "--K", "16")
     assert invoke("fedprox.corollary7", *numbers).count(line) == 1
     assert invoke("fedprox.corollary7").count(line) == 1
     assert "As printed: true. Holds: as printed." in invoke("fedprox.theorem4", "--mu", "50", *GIVEN)
-    _, out, _ = run(monkeypatch, capsys, "fedprox.corollary7", *numbers, "--json")
+    _, out, _ = run("fedprox.corollary7", *numbers, "--json")
     found = json.loads(out)
     assert (found["as_printed"], found["holds"]) == (
         "false for Theorem 4's ρ",
         "of the algorithm, not of Theorem 4's ρ",
     )
-    _, out, _ = run(monkeypatch, capsys, "fedprox.rho_terms", "--json")
+    _, out, _ = run("fedprox.rho_terms", "--json")
     assert json.loads(out)["holds"] is None

@@ -159,27 +159,44 @@ def test_a_bound_that_is_no_number_is_not_met(relation: str) -> None:
     assert (equal.check("x", {"x": 1, "y": 3}) is None) is (relation in (">=", "<="))
 
 
-def test_just_beyond_in_fractions() -> None:
-    at = {"mu": 50, "L": 1, "L_minus": 0, "gamma": 0, "K": 10}
-    assert float(1 - Fraction(1, 10**20)) == 1
-    with pytest.raises(InvalidInput, match=r"^B = 99999999999999999999/10+: .*theorem4 needs B >= 1"):
-        fedprox.rho(B=1 - Fraction(1, 10**20), **at)
-    assert fedprox.rho(B=Fraction(1), **at) > 0
-    with pytest.raises(InvalidInput, match=r"^mu = 2: fedprox\.theorem4 needs mu > L_minus = 2"):
-        fedprox.rho(B=1, **{**at, "mu": 2, "L_minus": 2})
-    with pytest.raises(InvalidInput, match=r"^gamma = .*needs gamma <= 1"):
-        fedprox.rho(B=1, **{**at, "gamma": 1 + Fraction(1, 10**30)})
-    beyond = 2 + Fraction(1, 10**30)
-    assert fedprox.rho(B=1, **{**at, "mu": beyond, "L_minus": 2}) < 0
-    with pytest.raises(InvalidInput, match=r"^K = 0: .*needs K >= 1"):
-        fedprox.rho(B=1, **{**at, "K": 0})
-    with pytest.raises(InvalidInput, match=r"^K = -3: "):
-        fedprox.rho(B=1, **{**at, "K": -3})
+AT = {"mu": 50, "L": 1, "L_minus": 0, "B": 1, "gamma": 0, "K": 10}
+BALLS = {**AT, "B": flint.arb(1.2), "mu": flint.arb(50, 0.125)}
+UNDECIDED = "which this ball does not decide"
+BEYOND = [
+    (fedprox.rho, {**AT, "B": 1 - Fraction(1, 10**20)}, r"^B = 99999999999999999999/10+: .*theorem4 needs B >= 1"),
+    (fedprox.rho, {**AT, "mu": 2, "L_minus": 2}, r"^mu = 2: fedprox\.theorem4 needs mu > L_minus = 2"),
+    (fedprox.rho, {**AT, "gamma": 1 + Fraction(1, 10**30)}, r"^gamma = .*needs gamma <= 1"),
+    (fedprox.rho, {**AT, "K": 0}, r"^K = 0: .*needs K >= 1"),
+    (fedprox.rho, {**AT, "K": -3}, r"^K = -3: "),
+    (fedprox.rho, {**BALLS, "L_minus": flint.arb(49.9375)},
+     rf"mu > L_minus = 49\.9.* {UNDECIDED}; give a narrower ball"),
+    (fedprox.rho, {**BALLS, "L_minus": flint.arb(51)}, r"needs mu > L_minus.*; give mu > L_minus"),
+    (feddyn.convex_bound, {"alpha": flint.arb(25, 1e-9), "L": 1, **ACAR}, UNDECIDED),
+    (feddyn.convex_bound, {"alpha": flint.arb(25), "L": flint.arb(1, 1e-9), **ACAR}, UNDECIDED),
+    (fedsplit.distance_bound, {"t": 1, "kappa": 0.99, "initial_distance": 1, "num_clients": 1},
+     r"^kappa = 0\.99.*fedsplit\.theorem1 needs kappa >= 1"),
+    (fedsplit.optimal_stepsize, {"mu": 2, "L": 1}, r"^mu = 2: fedsplit: Theorem 1 needs mu <= L = 1"),
+    (nesterov.gradient_bound, {"T": 1, "stepsize": 0.5, "L": 4, "delta": 1},
+     r"^stepsize = 0\.5: nesterov\.smoothfunctions needs stepsize < 2/L"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("calculator", "given", "says"), BEYOND)
+def test_at_a_threshold_or_beyond_it(calculator: Any, given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        calculator(**given)
+
+
+def test_just_inside() -> None:
+    assert float(1 - Fraction(1, 10**20)) == 1  # floats do not see how far beyond it is
+    assert fedprox.rho(**{**AT, "B": Fraction(1)}) > 0
+    assert fedprox.rho(**{**AT, "mu": 2 + Fraction(1, 10**30), "L_minus": 2}) < 0
+    assert nesterov.gradient_bound(T=1, stepsize=math.nextafter(0.5, 0), L=4, delta=1) > 0
 
 
 def test_balls_that_do_not_decide() -> None:
     """A theorem's condition must be certain; a letter's own range need not."""
-    at = {"mu": 50, "L": 1, "L_minus": 0, "B": flint.arb(1.2), "gamma": 0, "K": 10}
+    at = {**AT, "B": flint.arb(1.2)}
     for letter, wide, outside in (
         ("B", flint.arb(1, 1e-3), flint.arb(0.9, 1e-3)),
         ("gamma", flint.arb(0, 1e-3), flint.arb(-0.1, 1e-3)),
@@ -190,23 +207,3 @@ def test_balls_that_do_not_decide() -> None:
         assert fedprox.rho(**{**at, letter: wide}).is_finite()
         with pytest.raises(InvalidInput, match=f"^{letter} = .*fedprox.theorem4 needs"):
             fedprox.rho(**{**at, letter: outside})
-    with pytest.raises(
-        InvalidInput, match=r"mu > L_minus = 49\.9.* which this ball does not decide; give a narrower ball"
-    ):
-        fedprox.rho(**{**at, "L_minus": flint.arb(49.9375), "mu": flint.arb(50, 0.125)})
-    with pytest.raises(InvalidInput, match=r"needs mu > L_minus.*; give mu > L_minus"):
-        fedprox.rho(**{**at, "L_minus": flint.arb(51), "mu": flint.arb(50, 0.125)})
-    with pytest.raises(InvalidInput, match="which this ball does not decide"):
-        feddyn.convex_bound(alpha=flint.arb(25, 1e-9), L=1, **ACAR)
-    with pytest.raises(InvalidInput, match="which this ball does not decide"):
-        feddyn.convex_bound(alpha=flint.arb(25), L=flint.arb(1, 1e-9), **ACAR)
-
-
-def test_other_statements_of_other_papers() -> None:
-    with pytest.raises(InvalidInput, match=r"^kappa = 0\.99.*fedsplit\.theorem1 needs kappa >= 1"):
-        fedsplit.distance_bound(t=1, kappa=0.99, initial_distance=1, num_clients=1)
-    with pytest.raises(InvalidInput, match=r"^mu = 2: fedsplit: Theorem 1 needs mu <= L = 1"):
-        fedsplit.optimal_stepsize(mu=2, L=1)
-    with pytest.raises(InvalidInput, match=r"^stepsize = 0\.5: nesterov\.smoothfunctions needs stepsize < 2/L"):
-        nesterov.gradient_bound(T=1, stepsize=0.5, L=4, delta=1)
-    assert nesterov.gradient_bound(T=1, stepsize=math.nextafter(0.5, 0), L=4, delta=1) > 0

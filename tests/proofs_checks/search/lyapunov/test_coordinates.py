@@ -123,9 +123,9 @@ def test_the_map_is_restricted_to_what_the_starts_reach():
 def test_gradients_are_measured_also_where_a_round_begins_at_a_point_of_the_round_before():
     """A single client of DANE with mu = 0 goes to where the next round begins: its point 1 is point 2 of this round."""
     two, one = in_rationals(fc.DANE(mu=1)), in_rationals(fc.DANE(mu=0, eta=F(1, 2)))
-    squared = [part for part, _ in pose_round(two, two.local_solver, CLASS, 2, twice=True).names if part != VALUE]
+    squared = [part for part, _ in pose_round(two, two.local_solver, CLASS, 2, history=1).names if part != VALUE]
     assert len(squared) == 1 + 2 * 2
-    posed = pose_round(one, one.local_solver, CLASS, 1, twice=True)
+    posed = pose_round(one, one.local_solver, CLASS, 1, history=1)
     assert list(posed.names.values())[:3] == ["server", "gradient at point 1", "gradient at point 2"]
     assert len(posed.board.evaluations) == 1 + 3
     first, second = posed.values

@@ -14,24 +14,21 @@ from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Draw, Uniform, Weighted
-from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
-from fedconvex.proofs_checks.search.lyapunov.drawn_federations import _reached as reached
+from fedconvex.participation import Bernoulli, Schedule, Uniform, Weighted
+from fedconvex.proofs_checks import SimilarClients, SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
-from fedconvex.proofs_checks.search.lyapunov.drawn_groups import GroupMoments, memories_at_rest
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import coordinates_when_drawn, pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import _best, specified
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
+from fedconvex.proofs_checks.search.lyapunov.second_moments import second_moments
+from fedconvex.proofs_checks.symbolic.randomness import draws_of
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
 FEW = settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow],
                derandomize=True)  # fmt: skip
-
-
-def every_draw(m, K):
-    return [Draw(np.array(chosen), np.ones(K, dtype=np.int64)) for chosen in combinations(range(m), K)]
 
 
 def value(function, state, curvatures):
@@ -64,16 +61,26 @@ METHODS = [
 ]  # fmt: skip
 
 
+SCHEMES = [
+    (2, Uniform(1)),
+    (3, Uniform(1)),
+    (3, Uniform(2)),
+    (4, Uniform(2)),
+    (3, Weighted(2)),
+    (3, Bernoulli(F(1, 2))),
+]
+
+
 @cache  # many federations for each proof
-def drawn(method, m, K):
-    return lyapunov(method, SmoothStronglyConvex(1, 4), m, participation=Uniform(K))
+def drawn(method, m, scheme):
+    return lyapunov(method, SmoothStronglyConvex(1, 4), m, participation=scheme)
 
 
 @FEW
-@given(data=st.data(), method=st.sampled_from(METHODS), count=st.sampled_from([(2, 1), (3, 1), (3, 2), (4, 2)]))
-def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, count):
-    m, K = count
-    found = drawn(method, m, K)
+@given(data=st.data(), method=st.sampled_from(METHODS), scheme=st.sampled_from(SCHEMES))
+def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, scheme):
+    m, participation = scheme
+    found, every = drawn(method, m, participation), list(draws_of(participation, m).every())
     assert found.lower <= found.upper
     if found.function is None:
         return
@@ -82,18 +89,18 @@ def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, cou
     pulls = [np.array([data.draw(rationals(-3, 3))], dtype=object) for _ in range(m)]
     here = rounds_of(found.method, fc.Quadratic(hessians, pulls), "exact")
     start = here.start(here.arithmetic.array([data.draw(rationals(-3, 3))]))
-    errors = here.advance(start, data.draw(st.sampled_from(every_draw(m, K))))
+    errors = here.advance(start, data.draw(st.sampled_from([draw for _, draw in every])))
     still = rounds_of(found.method, fc.Quadratic(hessians, [0 * pull for pull in pulls]), "exact")
-    after = [value(found.function, still.advance(errors, draw), curvatures) for draw in every_draw(m, K)]
-    assert sum(after) / len(after) <= found.upper * value(found.function, errors, curvatures)
+    after = sum(p * value(found.function, still.advance(errors, draw), curvatures) for p, draw in every)
+    assert after <= found.upper * value(found.function, errors, curvatures)
 
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("m", "K"), [(2, 1), (4, 1)])
-def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):
+@pytest.mark.parametrize(("m", "participation"), [(2, Uniform(1)), (4, Uniform(1)), *SCHEMES[-2:]])
+def test_expected_squares_decrease_as_the_lower_bound_says(method, m, participation):
     """The second moments of the state, over every draw, on the federation that is the slowest."""
-    found = drawn(method, m, K)
+    found = drawn(method, m, participation)
     problem = found.federation()
     still = rounds_of(method, fc.Quadratic([np.eye(1) * a for a in problem.L], [np.zeros(1)] * m), "float")
     here = rounds_of(method, fc.Quadratic([np.eye(1) * a for a in problem.L], [np.ones(1)] + [np.zeros(1)] * (m - 1)))
@@ -102,9 +109,10 @@ def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):
         fixed = here.advance(fixed)
     begun = here.start(np.zeros(1) + 1)
     error = begun.flat() - fixed.flat()
+    every = list(draws_of(participation, m).every())
     maps = [
         np.array([still.advance(begun.with_values(unit), draw).flat() for unit in np.eye(len(error))]).T
-        for draw in every_draw(m, K)
+        for _, draw in every
     ]
     basis = error[:, None] / np.linalg.norm(error)
     for _ in range(len(error)):  # only what the error reaches: rounding must not leave the invariants
@@ -113,7 +121,7 @@ def test_expected_squares_decrease_as_the_lower_bound_says(method, m, K):
     maps = [basis.T @ M @ basis for M in maps]
     second, size = np.outer(basis.T @ error, basis.T @ error), 0.0
     for _ in range(3000):
-        second = sum(M @ second @ M.T for M in maps) / len(maps)
+        second = sum(float(p) * M @ second @ M.T for (p, _), M in zip(every, maps, strict=True))
         size = np.trace(second)
         second = second / size
     assert size == pytest.approx(float(found.lower), rel=1e-3)
@@ -152,11 +160,11 @@ def test_two_groups_have_the_moments_of_all_draws(m, K, first, option):
     enumerated = spectral_radius(sum(np.kron(M, M) for M in maps) / len(maps))
     method = fc.Scaffold(stepsize=F(7, 40), local_steps=e, option=option)
     spec = specified(method, SmoothStronglyConvex(1, 6), m, None, Uniform(K))
-    found = coordinates_when_drawn(spec.method, spec.solver, spec.clients, spec.draws)
+    found = coordinates(spec.method, spec.solver, spec.clients, 2, draws=spec.draws)
 
     def radius(share):
-        moments = GroupMoments(found, spec.solver, spec.draws, OnALine(F(1), F(6), share))
-        matrix = reached(moments.matrix, moments.starts)
+        groups = OnALine(F(1), F(6), share).groups(m)
+        matrix = second_moments(method, spec.solver, spec.draws, groups, memories_at_rest(found)).reached
         return spectral_radius(np.array([[float(x) for x in row] for row in matrix]))
 
     assert radius(F(first, m)) == pytest.approx(enumerated, rel=1e-9)
@@ -203,6 +211,31 @@ def test_the_value_at_the_server_proves_more():
     assert _best(wrong, [found.slowest]).rate < found.upper
 
 
+@FEW
+@given(data=st.data(), method=st.sampled_from([fc.DANE(mu=2), METHODS[4]]))
+def test_similar_clients_are_drawn(data, method):
+    """They are strongly convex clients, so that no larger rate is proved; V decreases on those that are similar."""
+    found = similar(method)
+    assert found.lower <= found.upper <= drawn(method, 3, Uniform(2)).upper * F(100001, 100000)
+    assert found.clients.contains(found.federation())
+    middle = data.draw(rationals(F(5, 4), F(15, 4)))
+    curvatures = [middle + data.draw(st.sampled_from([F(0), F(1, 6), F(-1, 6)])) for _ in range(3)]
+    hessians = [np.array([[a]], dtype=object) for a in curvatures]
+    assert found.clients.contains(fc.Quadratic(hessians, [np.array([F(0)], dtype=object)] * 3))
+    still = rounds_of(found.method, fc.Quadratic(hessians, [np.array([F(0)], dtype=object)] * 3), "exact")
+    every = list(draws_of(Uniform(2), 3).every())
+    errors = still.start(still.arithmetic.array([data.draw(rationals(-3, 3))]))
+    for _, draw in every[:2]:
+        errors = still.advance(errors, draw)
+    after = sum(p * value(found.function, still.advance(errors, draw), curvatures) for p, draw in every)
+    assert after <= found.upper * value(found.function, errors, curvatures)
+
+
+@cache
+def similar(method):
+    return lyapunov(method, SimilarClients(1, 4, F(1, 4)), 3, participation=Uniform(2))
+
+
 @pytest.mark.parametrize("clients", [2, 3, 5, 1000])
 def test_groups_leave_no_one_out(clients):
     counts = counts_to_try(clients)
@@ -213,6 +246,16 @@ def test_groups_leave_no_one_out(clients):
 def test_everyone_drawn_is_everyone():
     everyone = lyapunov(fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4), 3)
     assert lyapunov(fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4), 3, participation=Uniform(3)).upper == everyone.upper
+
+
+@pytest.mark.parametrize(
+    ("method", "participation", "most"),
+    [(fc.FedDynOneGD(alpha=20), Bernoulli(F(1, 2)), F(90747, 10**5)),
+     (fc.Scaffold(stepsize=F(1, 40)), Weighted(2), F(95064, 10**5))],
+)  # fmt: skip
+def test_other_draws_have_rates_that_are_nearly_attained(method, participation, most):
+    found = lyapunov(method, SmoothStronglyConvex(1, 10), 4, participation=participation)
+    assert most * F(9999, 10000) < found.lower <= found.upper <= most
 
 
 def test_a_thousand_clients_take_no_longer_than_two():
@@ -236,10 +279,11 @@ def test_a_smaller_rate_is_rejected():
 @pytest.mark.parametrize(
     ("method", "m", "participation", "words"),
     [
-        (fc.FedPD(eta=1), 2, Uniform(1), "depend on which other clients are sampled"),
-        (fc.FedDANE(mu=4), 2, Uniform(1), "is not analysed here"),
-        (fc.FedDyn(alpha=2), 2, Weighted(1), "is not analysed here"),
+        (fc.FedPD(eta=1), 2, Uniform(1), "has a biased fixed point"),
+        (fc.FedDANE(mu=4), 2, Uniform(1), "drawn twice a round"),
+        (fc.FedDyn(alpha=2), "any", Weighted(1), "who remember"),
         (fc.FedDyn(alpha=2), "any", Uniform(1), "needs"),
+        (fc.FedDyn(alpha=2), 2, Schedule([[0]]), "all clients are alike"),
         (fc.FedGD(stepsize=F(1, 4)), 2, Uniform(1), "has a biased fixed point"),
     ],
 )

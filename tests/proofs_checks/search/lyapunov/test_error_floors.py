@@ -14,7 +14,10 @@ from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
+from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import Quadratics, SmoothConvex, SmoothStronglyConvex, error_floor
+from fedconvex.proofs_checks.symbolic.randomness import draws_of
+from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -61,6 +64,96 @@ def test_no_fixed_point_is_further_away_than_what_is_proved(data, method):
     spread = sum((x * minimiser - b) ** 2 for x, b in zip(a, pulls, strict=True)) / 3
     point = fc.fixed_point(method, problem, arithmetic="exact").point[0]
     assert (point - minimiser) ** 2 <= found.upper * spread
+
+
+@pytest.mark.parametrize(
+    "s", [F(1, 100), F(2, 21), F(1, 3), F(499, 1000), F(1, 2), F(501, 1000), F(13, 20), F(199, 300)]
+)
+def test_one_gradient_step_has_no_floor_of_heterogeneity(s):
+    """The averaged step is one of f, whose distances contract by max(|1 − sμ|, |1 − sL|): for every s < 2/L."""
+    found = error_floor(fc.FedGD(stepsize=s), SmoothStronglyConvex(1, 3), cause="heterogeneity")
+    assert (found.lower, found.upper, found.tight) == (0, 0, True)
+    assert 0 <= found.rate / max(abs(1 - s), abs(1 - 3 * s)) ** 2 - 1 < F(1, 10**6)
+    two = error_floor(fc.FedGD(stepsize=s / 2, local_steps=2), SmoothStronglyConvex(1, 3), cause="heterogeneity")
+    assert 0 < two.lower <= two.upper  # a second step has one
+
+
+UNBIASED = [(fc.Scaffold(stepsize=F(1, 8), local_steps=2), CLASS), (fc.FedSplit(stepsize=F(1, 2)), CLASS),
+            (fc.FedDyn(alpha=2), CLASS), (fc.FedLin(stepsize=F(1, 8), local_steps=2), CLASS),
+            (fc.FedGD(stepsize=F(1, 4)), CLASS), (fc.FedProx(mu=3), Quadratics(2, 2)),
+            (fc.FedGD(stepsize=F(1, 8), local_steps=3), Quadratics(2, 2))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "clients"), UNBIASED, ids=lambda one: type(one).__name__)
+def test_a_floor_of_zero_is_that_of_exact_fixed_points(method, clients):
+    """On clients that differ, whose minimiser is another point than the start."""
+    found = error_floor(method, clients, cause="heterogeneity")
+    assert found.lower == found.upper == 0 <= found.rate < 1
+    low, high = clients.lowest, clients.highest
+    problem = fc.Quadratic([np.array([[x]], dtype=object) for x in (low, (low + high) / F(2), high)],
+                           [np.array([b], dtype=object) for b in (F(5), F(-1), F(7, 3))])  # fmt: skip
+    assert fc.fixed_point(method, problem, arithmetic="exact").bias_is_zero
+    run = fc.simulate(method, problem, 120)
+    errors = [float(x[0]) - float(F(5 - 1) + F(7, 3)) / float(3 * (low + high) / F(2)) for x in run.points]
+    assert abs(errors[-1]) < 1e-6 * abs(errors[0])
+
+
+SAMPLED = [(3, Uniform(1)), (3, Uniform(2)), (3, Weighted(2)), (3, Bernoulli(F(1, 2)))]
+
+
+def stationary(method, curvatures, participation, pulls=None):
+    """E‖w − x*‖² in the limit, by NumPy on every draw: with these gradients at the minimiser, or with noise of size 1.
+
+    With noise every round has gradients of its own at 0, independent between clients: methods of one gradient a round.
+    """
+    m = len(curvatures)
+    rounds = rounds_of(method, fc.Quadratic([[[float(a)]] for a in curvatures], [[0.0]] * m), "float")
+    first = rounds.start(np.zeros(1))
+    n = len(first.flat())
+
+    def after(flat, draw, linear):
+        here = rounds_of(method, fc.Quadratic([[[float(a)]] for a in curvatures], [[b] for b in linear]), "float")
+        return here.advance(first.with_values(np.array(flat, dtype=float)), draw).flat()
+
+    each = []
+    for chance, draw in draws_of(participation, m).every():
+        A = np.array([after(unit, draw, [0.0] * m) for unit in np.eye(n)]).T
+        B = np.array([after(np.zeros(n), draw, unit) for unit in np.eye(m)]).T
+        each.append((float(chance), A, B if pulls is None else (B @ np.array(pulls, dtype=float))[:, None]))
+    middle, second = np.zeros((n, 1)), np.zeros((n, n))
+    for _ in range(400):  # rounds from the minimiser
+        following = sum(p * (A @ second @ A.T + B @ B.T) for p, A, B in each)
+        if pulls is not None:  # they stay, so that errors are related to them
+            crossed = sum(p * A @ middle @ B.T for p, A, B in each)
+            following, middle = following + crossed + crossed.T, sum(p * (A @ middle + B) for p, A, B in each)
+        second = following
+    return second[0, 0]
+
+
+@pytest.mark.parametrize(("m", "participation"), SAMPLED)
+@pytest.mark.parametrize(
+    "method", [fc.FedGD(stepsize=F(1, 8)), fc.FedGD(stepsize=F(1, 8), local_steps=2), fc.FedProx(mu=3)]
+)
+def test_floors_of_heterogeneity_where_some_take_part(method, m, participation):
+    """Of clients of one curvature and of several, none is further away."""
+    found = floor_of(method, CLASS, m, cause="heterogeneity", participation=participation)
+    for curvatures in ((1, 1, 1), (1, 1, 4), (1, 4, 4), (1, 2, 3), (4, 4, 4)):
+        for free in ((1, -1, 0), (2, -1, -1), (1, 1, -2)):
+            size = sum(x * x for x in free) / m
+            assert stationary(method, curvatures, participation, free) <= float(found.upper) * size * (1 + 1e-9)
+    assert found.lower <= found.upper <= found.lower * F(4, 3)
+    alike = max(stationary(method, (a,) * m, participation, (1, -1, 0)) / F(2, m) for a in (1, 4))
+    assert alike <= float(found.lower) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("m", "participation"), SAMPLED)
+@pytest.mark.parametrize("method", [fc.Scaffold(stepsize=F(1, 16)), fc.FedDynOneGD(alpha=12)])
+def test_floors_of_noise_where_some_take_part(method, m, participation):
+    found = floor_of(method, CLASS, m, participation=participation)
+    alike = max(stationary(method, (a,) * m, participation) for a in np.linspace(1, 4, 9))
+    assert float(found.lower) == pytest.approx(alike, rel=1e-6)
+    for curvatures in ((1, 1, 4), (1, 4, 4), (1, 2, 3)):
+        assert stationary(method, curvatures, participation) <= float(found.upper)
 
 
 def scaffold(w, c, s, e, gradients):
@@ -178,7 +271,18 @@ def test_the_result_shows_itself():
     [
         ((fc.FedDyn(alpha=2), CLASS), "evaluates no gradients in steps"),
         ((fc.Scaffold(stepsize=F(1, 9), local_steps=9), CLASS), "give at most 8"),
-        ((fc.Scaffold(stepsize=F(1, 9)), CLASS, "any", None, "heterogeneity"), "has a memory"),
+        (
+            (
+                fc.FedSplit(stepsize=F(1, 2)),
+                CLASS,
+                "any",
+                fc.GradientDescent(steps=1, stepsize=F(1, 8)),
+                "heterogeneity",
+            ),
+            "is biased and has a memory",
+        ),
+        ((fc.FedGD(stepsize=F(1, 2)), CLASS, "any", None, "heterogeneity"), "was not proved to contract"),
+        ((fc.Scaffold(stepsize=F(1, 2)), CLASS, "any", None, "heterogeneity"), "was not proved to contract"),
         ((fc.FedProx(mu=1), CLASS, 1, None, "heterogeneity"), "is not heterogeneous"),
         ((fc.FedGD(stepsize=1), CLASS), "was not proved to contract"),
         ((fc.FedGD(stepsize=F(1, 4)), SmoothConvex(4)), "give SmoothStronglyConvex"),

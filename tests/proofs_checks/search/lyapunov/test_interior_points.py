@@ -9,7 +9,7 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.worst_cases.programs import interior_points
 from fedconvex.proofs_checks.worst_cases.programs.interior_points import Cone, least, solutions
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
+from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints
 
 NO_EQUATIONS = (np.zeros((0, 1)), np.zeros(0))
 
@@ -39,8 +39,6 @@ def test_the_largest_multiple_of_the_identity_below_a_matrix_is_the_smallest_eig
 @pytest.mark.parametrize("seed", range(6))
 def test_random_programs_have_the_value_that_clarabel_finds(seed):
     """max t with M + Σ x_i F_i − t·I positive, |x_i| <= 1 and one equation."""
-    import clarabel
-
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(2, 9)), int(rng.integers(2, 12))
     F_, M = random_symmetric(rng, k, n), random_symmetric(rng, n)
@@ -50,12 +48,13 @@ def test_random_programs_have_the_value_that_clarabel_finds(seed):
     cones = [Cone(matrices[:, None], M[None]), Cone(bounds.T[..., None, None], np.ones((2 * k, 1, 1)))]
     objective = np.array([-1.0, *np.zeros(k)])
     found = least(objective, (np.vstack([equation, 2 * equation]), np.array([0.1, 0.2])), cones)
-    other, _, _ = conic(
-        np.vstack([equation, bounds, triangles(matrices).T]),
-        np.concatenate([right, np.ones(2 * k), triangles(M[None])[0]]),
-        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * k), clarabel.PSDTriangleConeT(n)],
-        objective,
-    )
+    same = Constraints()
+    same.equal(equation, right)
+    same.at_most(bounds, np.ones(2 * k))
+    same.positive(matrices, M)
+    other, _, _ = same.least(objective)
+    assert same.violation(other) < 1e-8
+    assert same.violation(other + np.array([1.0, *np.zeros(k)])) > 0.5  # t beyond the smallest eigenvalue
     assert found[0] == pytest.approx(other[0], rel=1e-6, abs=1e-6)
     assert equation @ found == pytest.approx(right, abs=1e-9)
     assert np.linalg.eigvalsh(cones[0].at(found)[0])[0] > -1e-8

@@ -160,7 +160,7 @@ def test_in_words():
     ("method", "words"),
     [
         (fc.FedSplit(stepsize=F(1, 5)), "not one multiple of the clients' gradients"),
-        (fc.FedPD(eta=F(1, 4)), "depend on which other clients are sampled"),
+        (fc.FedPD(eta=F(1, 4)), "has a biased fixed point"),
         (fc.Scaffold(stepsize=F(2)), "no potential"),
         (fc.Scaffnew(stepsize=F(1, 8), probability=F(1, 2)), "at random"),
     ],

@@ -212,7 +212,7 @@ def test_a_stepsize_that_is_too_long_diverges():
 @pytest.mark.parametrize(
     ("method", "others", "words"),
     [
-        (fc.FedPD(eta=1, skip=F(1, 2)), {}, "has a biased fixed point"),
+        (fc.FedPD(eta=1, skip=F(1, 2)), {}, "keep no common state"),
         (fc.Scaffnew(stepsize=F(1, 4), probability=F(1, 2)), {"num_clients": 4, "participation": Uniform(2)},
          "local at random"),
     ],

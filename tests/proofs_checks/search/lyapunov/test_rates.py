@@ -124,9 +124,9 @@ CLASS = SmoothStronglyConvex(1, 4)
         ((fc.FedGD(stepsize=1), WeaklyConvex(1, 1)), "may have no minimiser"),
         ((fc.FedGD(stepsize=1), ClientGroups(ClientGroup(CLASS, 1))), "are not analysed here"),
         ((fc.FedGD(stepsize=1), CLASS, 0), "is no number of clients"),
-        ((fc.FedGD(stepsize=1), CLASS, 4, None, Weighted(2)), "is not analysed here"),
+        ((fc.FedGD(stepsize=1), CLASS, "any", None, Weighted(2)), "who remember"),
         ((fc.Scaffold(stepsize=1, local_steps=65), CLASS), "needs semidefinite matrices of 66 rows"),
-        ((fc.FedPD(eta=1, skip=F(1, 2)), CLASS), "has a biased fixed point"),
+        ((fc.FedPD(eta=1, skip=F(1, 2)), CLASS), "keep no common state"),
         ((fc.Scaffold(stepsize=1), CLASS, 2, fc.Exact()), "takes no steps of known size"),
     ],
 )

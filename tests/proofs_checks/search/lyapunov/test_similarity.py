@@ -10,7 +10,6 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SimilarClients, SmoothStronglyConvex, lyapunov, worst_case
 from fedconvex.proofs_checks.search.lyapunov.designed_parameters import with_curvatures
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import trial_federations
-from fedconvex.proofs_checks.worst_cases.questions.similarity import are_similar
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -25,7 +24,7 @@ def test_dane_with_mu_of_twice_the_similarity(delta, least):
     assert found.lower == least <= found.upper <= least * F(1007, 1000)
     assert found.upper <= worst_case(method, SimilarClients(MU, L, delta), num_clients="any").upper
     assert found.upper <= lyapunov(method, SmoothStronglyConvex(MU, L)).upper * (1 + F(1, 10**6))
-    assert are_similar(SimilarClients(MU, L, delta), found.federation().H)
+    assert SimilarClients(MU, L, delta).contains(found.federation())
 
 
 def test_similarity_helps_where_the_method_uses_it():
@@ -46,11 +45,11 @@ def test_the_federations_that_are_tried_are_similar(clients):
     for one in trial_federations(similar, clients):
         m = max(2, one.fewest) if clients == "any" else clients
         H = one.problem(m).H
-        assert are_similar(similar, H)
+        assert similar.contains(one.problem(m))
         assert all(MU - 1e-12 <= x <= L + 1e-12 for h in H for x in np.linalg.eigvalsh(np.array(h, dtype=float)))
         count += one.fewest > 1
     assert count > 2
-    assert not all(are_similar(similar, one.problem(max(2, one.fewest)).H)
+    assert not all(similar.contains(one.problem(max(2, one.fewest)))
                    for one in trial_federations(SmoothStronglyConvex(MU, L), "any"))  # fmt: skip
 
 

@@ -188,6 +188,7 @@ def test_tilted_quadratics_are_in_the_class_and_contract_as_it_says(m):
     problem = tilted.problem(m)
     assert problem.mu == pytest.approx(1)
     assert pytest.approx(9) == problem.L
+    assert np.array(problem.c, float).sum(0) == pytest.approx(np.zeros(problem.dim))  # opposed: the minimiser is 0
     play = rounds_of(method, problem, "float")
     states = [play.start(np.ones(problem.dim))]
     for _ in range(60):

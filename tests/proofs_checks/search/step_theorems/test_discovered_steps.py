@@ -71,7 +71,7 @@ def is_broken(found: Discovered, tries: int = 60) -> bool:
     assert found.proof is not None
     claim = found.proof.claim
     smaller = at_most(claim.left, number(F(99, 100)) * claim.right)
-    return falsify_claim(smaller, found.proof.setting, 200, tries=tries) is not None
+    return falsify_claim(smaller, found.proof.setting, tries=tries) is not None
 
 
 def test_scaffold_for_every_number_of_steps(found: Discovered) -> None:
@@ -125,7 +125,7 @@ def test_searches_for_single_numbers_find_the_same_theorem(found: Discovered) ->
 
 def test_federations_keep_it_and_break_a_smaller_rate(found: Discovered) -> None:
     assert found.proof is not None
-    assert falsify_claim(found.proof.claim, found.proof.setting, 300, tries=40) is None
+    assert falsify_claim(found.proof.claim, found.proof.setting, tries=40) is None
     assert is_broken(found)
 
 
@@ -244,7 +244,7 @@ def test_fedlin_for_every_number_of_steps() -> None:
     with pytest.raises(InvalidInput, match="outside"):
         found.at(s=1, mu=F(1, 10), L=1, e=9)
     assert found.proof is not None
-    assert falsify_claim(found.proof.claim, found.proof.setting, 200, tries=30) is None
+    assert falsify_claim(found.proof.claim, found.proof.setting, tries=30) is None
     assert is_broken(found)
 
 

@@ -9,6 +9,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims import Claim, ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.methods import running
 from fedconvex.claims.terms import (
     answers,
     expected,
@@ -155,7 +156,7 @@ def test_statements_say_what_they_take() -> None:
     assert questions()["fedsplit.theorem1"].needed == ("kappa", "t")
     for asked in questions().values():
         assert set(asked.needed) <= set(asked.taken)
-        if (claim := getattr(asked.statement, "claim", None)) is not None and asked.identifier not in registered():
+        if (claim := getattr(asked.statement, "claim", None)) is not None and asked.statement not in registered():
             assert asked.taken == taken_by(claim, asked.statement.setting)  # type: ignore[union-attr]
             assert asked.needed == needed_by(claim, asked.statement.setting)  # type: ignore[union-attr]
 
@@ -191,7 +192,7 @@ def test_every_part_of_a_setting_has_a_meaning_or_is_refused() -> None:
     read = {
         "method", "method_parameters", "signs", "counts", "conditions", "curvature", "answers", "inexactness",
         "gradient_steps", "draws", "minimiser", "bounded_below", "dissimilarity", "variance", "large_gradient",
-        "starts_at_own_minima", "single_client", "example",
+        "starts_at_own_minima", "single_client", "equal_weights", "example",
     }  # fmt: skip
     refused = {"rests", "first_round", "objective", "initial_gap", "objective_gap", "similarity"}
     assert {f.name for f in fields(ClaimSetting)} == read | refused
@@ -200,13 +201,13 @@ def test_every_part_of_a_setting_has_a_meaning_or_is_refused() -> None:
 def test_settings_that_worst_cases_cannot_assume() -> None:
     claim = at_most(square(server(1) - minimiser), square(server(0) - minimiser))
     for setting, says in (
-        (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, rests=True), "rests"),
-        (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, objective=(mu, L)), "objective"),
-        (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, initial_gap=mu), "gap at the start"),
+        (ClaimSetting(**running("FedSGD", stepsize=s), rests=True), "rests"),
+        (ClaimSetting(**running("FedSGD", stepsize=s), objective=(mu, L)), "objective"),
+        (ClaimSetting(**running("FedSGD", stepsize=s), initial_gap=mu), "gap at the start"),
         (ClaimSetting(method="Nobody"), "is no method"),
-        (ClaimSetting(method="FedSplit", method_parameters={"stepsize": s}, curvature=(mu, L), minimiser=True,
+        (ClaimSetting(**running("FedSplit", stepsize=s), curvature=(mu, L), minimiser=True,
                       answers="error", inexactness=gamma), "not analysed"),
-        (ClaimSetting(method="FedSGD", method_parameters={"stepsize": s}, curvature=(mu, L), minimiser=True,
+        (ClaimSetting(**running("FedSGD", stepsize=s), curvature=(mu, L), minimiser=True,
                       variance=gamma), "without a lower bound"),
     ):  # fmt: skip
         numbers = {
@@ -217,7 +218,7 @@ def test_settings_that_worst_cases_cannot_assume() -> None:
             looseness(claim, setting, **numbers)
     with pytest.raises(InvalidInput, match="is needed for a claim"):
         looseness(claim, mu=1)
-    scaffold = ClaimSetting(method="Scaffold", method_parameters={"stepsize": s, "local_steps": number(1)},
+    scaffold = ClaimSetting(**running("Scaffold", stepsize=s),
                             curvature=(mu, L), minimiser=True)  # fmt: skip
     with pytest.raises(InvalidInput, match="of which no invariants"):
         looseness(claim, scaffold, mu=1, L=4, s=F(1, 4))

@@ -6,18 +6,17 @@ import pytest
 from flint import fmpq
 
 import fedconvex as fc
+from fedconvex.proofs_checks.symbolic.random_vectors import averaged, require_no_draw
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
-    DRAWN,
     MEAN,
     Family,
     Form,
     Mixture,
     combination,
-    drawn,
     family,
     inner,
-    require_no_draw,
     square,
 )
 
@@ -56,7 +55,7 @@ def test_a_draw_is_refused_in_every_group() -> None:
     shares = (fmpq(1, 2), fmpq(1, 2))
     require_no_draw(u)
     require_no_draw(Mixture(shares, (u, v)))
-    for random in (drawn(u), Family({(DRAWN, "u"): fmpq(1)})):
-        for one in (random, Mixture(shares, (u, random)), Mixture(shares, (random, v))):
-            with pytest.raises(fc.InvalidInput, match="full participation"):
-                require_no_draw(one)
+    random = averaged(u, Draws(1, 2))
+    for one in (random, Mixture(shares, (u, random)), Mixture(shares, (random, v))):
+        with pytest.raises(fc.InvalidInput, match="full participation"):
+            require_no_draw(one)

@@ -15,7 +15,7 @@ PROGRAM = """
 import sys
 import clarabel
 import numpy as np
-from fedconvex.proofs_checks.worst_cases.programs.solver import conic
+from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints
 
 class Interrupts:
     def find_spec(self, name, path=None, target=None):
@@ -27,7 +27,9 @@ assert "scipy.linalg" not in sys.modules
 sys.meta_path.insert(0, Interrupts())
 
 def solved():
-    x, _, _ = conic(-np.eye(3), np.zeros(3), [clarabel.PSDTriangleConeT(2)], np.array([1.0, 0.0, 1.0]))
+    problem = Constraints()
+    problem.add("PSDTriangleConeT", -np.eye(3), None, 2)
+    x, _, _ = problem.least(np.array([1.0, 0.0, 1.0]))
     return abs(x).max() < 1e-6
 
 try:

@@ -178,7 +178,7 @@ def test_certificates_are_proofs(clients):
         ({"metric": "gap", "weights": [1, 1]}, "no part in gap"),
         ({"spread": 1}, "no part in average_gap"),
         ({"metric": "mean_gradient_norm", "spread": -1}, "negative"),
-        ({"participation": fc.participation.Weighted(2), "num_clients": "any"}, "distinct clients"),
+        ({"participation": fc.participation.Weighted(2), "num_clients": "any"}, "who take part"),
         ({"clients": WeaklyConvex(1, 1)}, "no minimiser"),
     ],
 )

@@ -117,9 +117,10 @@ def test_every_metric_of_two_rounds_of_drawn_clients(metric):
         ({"method": replace(FEDGD, local_steps=(1, 3))}, "gradient steps"),
         ({"method": fc.FedAvg(stepsize=STEP)}, "epochs = 1: .*give SGD"),
         ({"local_solver": fc.SGD(steps=2, stepsize=STEP, momentum=F(1, 2))}, "leave out decay"),
-        ({"participation": Weighted(2), "method": fc.Scaffold(stepsize=STEP), "rounds": 2}, "distinct clients"),
+        ({"participation": Weighted(2), "method": fc.Scaffold(stepsize=STEP), "rounds": 2, "num_clients": "any"},
+         "who take part"),
         ({"method": fc.FedDANE(mu=4), "local_solver": fc.GradientDescent(steps=1, stepsize=STEP),
-          "participation": Uniform(1)}, "determine where functions are evaluated"),
+          "participation": Uniform(1)}, "drawn a second time"),
     ],
 )  # fmt: skip
 def test_wrong_noise_is_refused(arguments, says):

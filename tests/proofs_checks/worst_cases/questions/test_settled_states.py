@@ -12,6 +12,7 @@ from fedconvex.claims.terms import gradient, memory, minimiser, server, square
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances import replay
 from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import moments_on
@@ -19,7 +20,6 @@ from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import Atta
 from fedconvex.proofs_checks.worst_cases.instances.trial_federations import federations_of_two_kinds
 from fedconvex.proofs_checks.worst_cases.questions import question as questions
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
 
@@ -133,18 +133,11 @@ def test_with_replacement_and_any_number():
     assert found.lower == found.upper == F(1, 4)
 
 
-def test_kinds_that_are_drawn_with_replacement():
-    two = list(Draws(2, 3, replaced=True).from_classes([0, 0, 1]))
-    found = {(*draw.members.tolist(), *draw.shares.tolist()): chance for chance, draw in two}
-    assert found == {(0, 2): F(4, 9), (0, 2, 1, 1): F(4, 9), (2, 2): F(1, 9)}
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [({"method": fc.FedDANE(mu=4)}, "too many ways to draw in 2 rounds"),
-     ({"method": fc.FedPD(eta=F(1, 4))}, "averages over the drawn clients"),
      ({"rounds": 40}, "too many ways to draw in 40 rounds"),
-     ({"participation": Weighted(3)}, "distinct clients")],
+     ({"participation": Weighted(3), "num_clients": "any"}, "who take part")],
 )  # fmt: skip
 def test_what_two_moments_do_not_determine_is_refused(arguments, says):
     question = {"method": SCAFFOLD, "clients": CLASS, "num_clients": 10, "rounds": 2, "participation": Uniform(3)}

@@ -1,0 +1,212 @@
+"""Expected products of the vectors of a state, on quadratic clients in groups: linear in those before the round.
+
+All clients of a group have one curvature. The vectors are the server's, every group's mean of a memory, and deviations
+from these. Beside what the products before the round contribute there is what disturbs it: noise of gradients, or the
+clients' gradients at the minimiser, where they do not cancel.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import Any, final
+
+from flint import fmpq, fmpq_mat
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_of_memory, state_of, vectors_of
+from fedconvex.proofs_checks.symbolic.randomness import Draws
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Key,
+    Mixture,
+    combination,
+    family,
+    inner,
+    mean,
+    of_group,
+    shared,
+)
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
+
+NOISE, PULL = "noise", "heterogeneity"  # what disturbs the round
+Groups = Sequence[tuple[Any, int]]  # every group's curvature, and how many clients it has
+Pair = tuple[Key, Key]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecondMoments:
+    """Every product after the round, as a combination of products before it and of disturbances.
+
+    The starts are the method's own, whose combinations are all of them: a row for each product. `sizes`: the squares
+    of disturbances, where the mean over the clients is 1.
+    """
+
+    products: Mapping[Pair, Mapping[Pair, Any]]
+    starts: Rows
+    sizes: Mapping[Pair, Any]
+
+    @property
+    def matrix(self) -> Rows:
+        """The map of the products that nothing disturbs."""
+        return [[row.get(key, ZERO) for key in self.products] for row in self.products.values()]
+
+    @property
+    def reached(self) -> Rows:
+        """The map on the smallest space that contains the starts and their images."""
+        return _restricted(self.matrix, [list(column) for column in zip(*self.starts, strict=True)])[2]
+
+    def stationary(self, measured: Mapping[str, Any]) -> Any:
+        """The limit of the squared length of a combination of the means, from 0 on; None where there is none."""
+        known = [key for key in self.products if key not in self.sizes]
+        matrix = [[self.products[row].get(key, ZERO) for key in known] for row in known]
+        added = [sum((c * self.sizes.get(key, ZERO) for key, c in self.products[row].items()), ZERO) for row in known]
+        basis, pivots, inside = _restricted(matrix, [added])
+        n = len(pivots)
+        if not n:
+            return ZERO
+        left = fmpq_mat([[(ONE if i == j else ZERO) - inside[i][j] for j in range(n)] for i in range(n)])
+        try:
+            found = left.solve(fmpq_mat([[added[place]] for place in pivots])).tolist()
+        except ZeroDivisionError:  # errors that do not decrease
+            return None
+        total = ZERO
+        for place, ((part, a), (_, b)) in enumerate(known):
+            if part == MEAN and measured.get(a) and measured.get(b):
+                size = sum((row[place] * x[0] for row, x in zip(basis, found, strict=True)), ZERO)
+                total += measured[a] * measured[b] * size * (1 if a == b else 2)
+        return total
+
+
+def second_moments(
+    method: Method, solver: LocalSolver, draws: Draws, groups: Groups, rest: Mapping[str, Any], sign: int = 0,
+    disturbed: str = "",
+) -> SecondMoments:  # fmt: skip
+    """The products of a round; `rest`: what memories are at the minimiser, in units of the clients' gradients there."""
+    each = [(to_fmpq(curvature), count) for curvature, count in groups if count]
+    board: Any = _Groups(each, sign, disturbed)
+    start = own_start(method)
+    first, memories = vectors_of(start), [*map(name_of_memory, start.memory)]
+    begun: dict[str, Any] = {name: shared(name) for name in first}
+    for name in memories:
+        begun[name] = board.mixture([board.vector(name, k) for k in range(len(each))])
+    state = state_of(method, begun)
+    if draws.everyone:
+        chances, states = zip(*outcomes(method, solver, board, state), strict=True)
+    else:
+        chances, states = (ONE,), (answered(method, solver, board, state, draws)[0],)
+    afters = [vectors_of(after) for after in states]
+    begins = {name: u.parts.get((MEAN, "w"), ZERO) for name, u in first.items()}
+    # A vector after the round; at the start, per unit of the server's point, and of the gradients' difference.
+    means: dict[str, Any] = {n: ([u[n] for u in afters], c, ZERO) for n, c in begins.items() if n not in memories}
+    if disturbed == PULL and len(each) > 1:
+        means[PULL] = [shared(PULL)] * len(afters), ZERO, ZERO
+    parts: list[tuple[int, str, dict[str, Any]]] = [(0, MEAN, means)]
+    for k, (_, count) in enumerate(each):
+        deviations = {}
+        for name in memories:
+            rows = [of_group(u[name], k) for u in afters]
+            pull = -rest.get(name, ZERO) * board.pulls[k] if len(each) > 1 else ZERO
+            means[f"{name} {k}"] = [mean(u, k) for u in rows], begins[name], pull
+            deviations[f"{name} {k}"] = rows, ZERO, rest.get(name, ZERO)
+        if count > 1:
+            parts.append((k, f"{DEVIATION} {k}", deviations))
+    products, starts = {}, []
+    for place, (group, part, vectors) in enumerate(parts):
+        for a, b in combinations_with_replacement(sorted(vectors), 2):
+            (us, *u), (vs, *v) = vectors[a], vectors[b]
+            found = [(chance, inner(x, y, group)) for chance, x, y in zip(chances, us, vs, strict=True)]
+            if part != MEAN:  # the mean square minus the square of the mean
+                whole = zip(chances, means[a][0], means[b][0], strict=True)
+                found += [(-chance, inner(x, y)) for chance, x, y in whole]
+            products[(part, a), (part, b)] = combination(*found).products
+            of_means = [u[0] * v[0], u[1] * v[1], (u[0] + u[1]) * (v[0] + v[1])]
+            of_groups = [u[1] * v[1] if place == other else ZERO for other in range(1, len(parts))]
+            starts.append([*(of_means if part == MEAN else [ZERO] * 3), *of_groups])
+    return SecondMoments(products, starts, board.sizes)
+
+
+def _restricted(matrix: Rows, begun: Rows) -> tuple[Rows, list[int], Rows]:
+    """The map on the smallest space that contains these vectors and their images: its basis, pivots, and the map."""
+    basis, pivots = echelon(begun, len(matrix))
+    while True:
+        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
+        larger, places = echelon(basis + images, len(matrix))
+        if len(larger) == len(basis):
+            return basis, pivots, [[image[place] for image in images] for place in pivots]
+        basis, pivots = larger, places
+
+
+@final
+@dataclass(eq=False)
+class _Groups:
+    """Answers for groups of quadratics of one curvature each, as of a `Board`."""
+
+    groups: list[tuple[Any, int]]
+    sign: int
+    disturbed: str
+    sizes: dict[Pair, Any] = field(default_factory=dict)
+    count: int = 0
+
+    @property
+    def shares(self) -> tuple[Any, ...]:
+        m = sum(n for _, n in self.groups)
+        return tuple(fmpq(n, m) for _, n in self.groups)
+
+    @property
+    def pulls(self) -> list[Any]:
+        """The groups' gradients at the minimiser, which have mean 0."""
+        return [fmpq(1 - 2 * k, n) for k, (_, n) in enumerate(self.groups)]
+
+    def vector(self, name: str, group: int) -> Family:
+        """Unknown vectors of a group's clients."""
+        return family(f"{name} {group}", min(self.groups[group][1], 2), f"{DEVIATION} {group}")
+
+    def mixture(self, rows: list[Family]) -> Any:
+        """The vectors of all groups."""
+        return Mixture(self.shares, tuple(rows)) if len(rows) > 1 else rows[0]
+
+    def _each(self, change: Callable[[Any, Family], Family], u: Any) -> Any:
+        return self.mixture([change(curvature, of_group(u, k)) for k, (curvature, _) in enumerate(self.groups)])
+
+    def gradient(self, point: Any) -> Any:
+        found = self._each(lambda curvature, u: u * curvature, point)
+        return found + self._disturbance() if self.disturbed else found
+
+    def minimise(self, subproblem: Subproblem, left: Any = None) -> Any:
+        weight = to_fmpq(subproblem.weight)
+        right: Any = Family() if subproblem.linear is None else -subproblem.linear
+        if weight:
+            right = right + subproblem.center * weight
+        if left is not None:
+            right = right + left
+        if self.disturbed:
+            right = right - self._disturbance()
+        return self._each(lambda curvature, u: u / (curvature + weight), right)
+
+    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
+        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
+        return self.minimise(subproblem, first * (gamma * self.sign))
+
+    def _disturbance(self) -> Any:
+        """What is added to gradients, of mean square 1: new noise of every client, or the pull, which stays."""
+        if self.disturbed == PULL and len(self.groups) > 1:
+            size = sum((share * c * c for share, c in zip(self.shares, self.pulls, strict=True)), ZERO)
+            self.sizes[((MEAN, PULL),) * 2] = 1 / size
+            return self.mixture([shared(PULL) * c for c in self.pulls])
+        self.count += self.disturbed == NOISE
+        name = f"{self.disturbed} {self.count}"
+        rows = [self.vector(name, k) for k in range(len(self.groups))]
+        for (_, n), u in zip(self.groups, rows, strict=True):
+            for part, of in u.parts:
+                in_mean = fmpq(1, n) if self.disturbed == NOISE else ZERO  # the pull has mean 0
+                self.sizes[((part, of),) * 2] = in_mean if part == MEAN else 1 - in_mean
+        return self.mixture([u if self.disturbed == NOISE else u - u.only(MEAN) for u in rows])
