@@ -28,7 +28,8 @@ def gaps(summary: dict[str, Any]) -> list[str]:
 def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Path, played: list[int]) -> None:
     experiment = QUICK[key]
     summary, files = run_experiment(experiment, tmp_path, jobs=1)
-    assert bool(played) == (experiment.runner in ("sweep", "deep"))
+    # fixed points confirm themselves by single rounds, each the first: later ones are those of runs
+    assert any(played) == (experiment.runner in ("sweep", "deep"))
     assert gaps(summary) == []
     assert len(summary["numbers"]) == len(experiment.numbers)
     assert len(summary["claims"]) == len(experiment.claims)
@@ -37,7 +38,7 @@ def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Pa
     assert all(file.stat().st_size for file in files)
     played.clear()
     again, _ = run_experiment(experiment, tmp_path, jobs=1)
-    assert played == []
+    assert not any(played)
     assert {**again, "date": ""} == {**summary, "date": ""}
 
 
