@@ -233,12 +233,15 @@ class PolyakLojasiewicz(FunctionClass):
         return to_fraction(self.mu), self.highest
 
     def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
-        """‖∇f(x)‖²/(2μ) − (f(x) − f*) >= 0."""
-        factor = 1 / (2 * to_fmpq(to_fraction(self.mu)))
-        return [
-            (f"gradient at {n}", combination((factor, square(mean(e.gradient))), (-1, e.value)))
-            for n, e in enumerate(seen) if e.value.values
-        ]  # fmt: skip
+        """‖∇f(x)‖²/(2μ) >= f(x) − f* >= ‖∇f(x)‖²/(2L): a gradient step of size 1/L from x stays above f*."""
+        found = []
+        for n, e in enumerate(seen):
+            if e.value.values:
+                size = square(mean(e.gradient))
+                for name, curvature, sign in (("gradient", self.mu, 1), ("step", self.L, -1)):
+                    factor = sign / (2 * to_fmpq(to_fraction(curvature)))
+                    found.append((f"{name} at {n}", combination((factor, size), (-sign, e.value))))
+        return found
 
     def contains(self, federation: Quadratic) -> bool:
         """Of one client: curvatures that are 0, or at least mu, and a minimiser."""

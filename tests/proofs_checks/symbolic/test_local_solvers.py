@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction as F
+from random import Random
 from typing import Any, final
 
 import pytest
@@ -14,6 +15,7 @@ from fedconvex.parameters import number
 from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
 
+CHANCE = Random(0)
 CLASS = SmoothStronglyConvex(1, 4)
 
 
@@ -60,6 +62,15 @@ class AtRandom(Own):
 
     def solve(self, clients: Any, subproblem: Any, draw: Any = None) -> Answers:
         return Answers(subproblem.start - clients.gradients(subproblem.start) / (8 + draw.seed))
+
+
+@final
+@dataclass(frozen=True)
+class ByChance(Own):
+    """A step whose length is drawn from a generator of its own."""
+
+    def solve(self, clients: Any, subproblem: Any, draw: Any = None) -> Answers:
+        return Answers(subproblem.start - clients.gradients(subproblem.start) / F(1 + CHANCE.randrange(10**9)))
 
 
 @final
@@ -122,8 +133,13 @@ def test_whether_everyone_takes_part_is_no_question_where_chance_decides():
 
 @pytest.mark.parametrize(
     ("solver", "words"),
-    [(Normalised(), "does more than to add"), (AtRandom(), "asks for seed"), (ByValues(), "asks for values")],
-    ids=["a norm", "randomness", "values"],
+    [
+        (Normalised(), "does more than to add"),
+        (AtRandom(), "asks for seed"),
+        (ByValues(), "asks for values"),
+        (ByChance(), "another result when it is called again"),
+    ],
+    ids=["a norm", "randomness", "values", "another generator"],
 )
 def test_what_symbols_cannot_give_is_refused(solver, words):
     with pytest.raises(fc.InvalidInput, match=words):

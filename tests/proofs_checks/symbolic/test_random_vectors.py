@@ -14,7 +14,7 @@ from lyapunov_values import fractions_of
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Bernoulli, Draw, Full, Schedule, Uniform, Weighted
-from fedconvex.proofs_checks import SmoothStronglyConvex
+from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import EVERYONE, any_vectors, state_of, vectors_of
 from fedconvex.proofs_checks.symbolic.random_vectors import averaged, expected, if_drawn, replaced, total
 from fedconvex.proofs_checks.symbolic.randomness import Draws, draws_of
@@ -178,3 +178,36 @@ def test_what_depends_on_others_is_not_a_clients_own():
 def test_what_has_no_moments_is_refused(scheme, m, words):
     with pytest.raises(InvalidInput, match=words):
         draws_of(scheme, m)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{1: F(3, 2), 2: F(-1, 2)}, {1: F(1, 2)}, {0: 1}, {F(1): 1}, {True: 1}, {"1": 1}, {1: "a half"}, {}, [1], "1", 2],
+    ids=repr,
+)
+def test_chances_that_are_none_are_refused(sizes):
+    """With {1: 3/2, 2: −1/2} expected squares may be negative, and a bound a lie."""
+
+    class Odd(Bernoulli):
+        def sizes(self, num_clients):
+            return sizes
+
+    with pytest.raises(InvalidInput, match="participation"):
+        lyapunov(fc.FedProx(mu=2), SmoothStronglyConvex(1, 4), 3, participation=Odd(F(1, 2)))
+
+
+@pytest.mark.parametrize(("K", "m"), [(200, 1000), (1, 10**6)])
+def test_moments_of_many_draws_are_those_of_a_multinomial(K, m):
+    """E λ_i² and E λ_i λ_j of K independent draws, in closed form; a sum over all m^K draws would not end."""
+    draws = Draws(K, m, replaced=True)
+    single, pair = draws.moment([2]), draws.moment([1, 1])
+    assert single == fmpq(K * m + K * (K - 1), (K * m) ** 2)
+    assert pair == fmpq(K - 1, K * m**2)
+    assert m * single + m * (m - 1) * pair == 1  # shares sum to 1
+    assert draws.moment([0]) == 1 - (1 - fmpq(1, m)) ** K
+
+
+def test_a_memory_that_depends_on_others_is_measured_where_it_is():
+    """Scaffnew's clients remember the average they helped to make: the rate is that of V without their points."""
+    found = lyapunov(fc.Scaffnew(stepsize=F(1, 8)), SmoothStronglyConvex(1, 4), 4, participation=Bernoulli(F(1, 2)))
+    assert 0 < found.lower <= found.upper

@@ -103,6 +103,38 @@ def test_gradient_steps_without_convexity_have_the_known_rate(mu: Any, L: Any) -
             worst_case(fc.FedGD(stepsize=1 / F(L)), PolyakLojasiewicz(mu, L), count, 1, "gap_ratio")
 
 
+@pytest.mark.parametrize(
+    ("method", "rounds", "metric"),
+    [(fc.FedGD(stepsize=F(1, 8), local_steps=2), 1, "gap_ratio"), (fc.FedGD(stepsize=F(1, 8)), 2, "gap_ratio"),
+     (fc.FedProx(mu=8), 1, "gap_ratio"), (fc.FedGD(stepsize=F(1, 16)), 1, "gap_ratio")],
+)  # fmt: skip
+def test_shorter_steps_without_convexity_have_a_rate(method: Any, rounds: int, metric: Any) -> None:
+    """At most the one that every step up to 1/L has: f(w⁺) <= f(w) − s(1 − sL/2)‖∇f(w)‖², and the condition."""
+    found = worst_case(method, PolyakLojasiewicz(1, 4), 1, rounds, metric)
+    steps = rounds * getattr(method, "local_steps", 1)
+    s = getattr(method, "stepsize", F(1, 8))
+    assert found.lower <= found.upper
+    if not isinstance(method, fc.FedProx):
+        assert found.upper < (1 - 2 * s * (1 - 2 * s)) ** steps
+    assert found.upper < 1
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_mean_gradients_of_the_class_are_those_of_smooth_functions(rounds: int) -> None:
+    """Started from the gap, few short steps do not see the Polyak–Łojasiewicz condition."""
+    ours, of_smooth = (
+        worst_case(fc.FedGD(stepsize=F(1, 8)), functions, 1, rounds, "mean_gradient_norm")
+        for functions in (PolyakLojasiewicz(1, 4), WeaklyConvex(4, 4))
+    )
+    assert ours.lower == ours.upper <= of_smooth.upper
+
+
+def test_a_group_is_of_a_class_of_curvatures() -> None:
+    """Of the groups' clients only curvatures are looked at, which do not decide about this class."""
+    with pytest.raises(fc.InvalidInput, match="cannot be the class of a group"):
+        ClientGroup(PolyakLojasiewicz(1, 4), 1)
+
+
 def test_every_client_is_asked_in_its_own_group() -> None:
     groups = ClientGroups(ClientGroup(SmoothConvex(1), 1), ClientGroup(SmoothConvex(4), 2))
     flat, steep = [[F(1)]], [[F(4)]]
