@@ -1,6 +1,6 @@
 """The local subproblem: the function that a method lets every client minimise in a round."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,11 @@ class Subproblem:
         if self.center is not None:
             c = c + self.weight * self.center
         return c if self.linear is None else c - self.linear
+
+    def leaving(self, residuals: Array) -> "Subproblem":
+        """The subproblems whose minimisers are the points at which the gradients of these are `residuals`, (m, d)."""
+        linear = -residuals if self.linear is None else self.linear - residuals
+        return replace(self, linear=linear, guess=None)
 
     def add_gradients(self, theta: Array, gradients: Array) -> Array:
         """∇φ_k(θ_k), shape (m, d), given `gradients`, the ∇F_k(θ_k)."""

@@ -110,11 +110,7 @@ class ExactFederation:
             return clients.minimise(subproblem) + np.stack([d.of(first * allowed) for d in row])
         at_start = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
         residuals = np.stack([d.of(g * allowed) for d, g in zip(row, at_start, strict=True)])
-        linear = -residuals if subproblem.linear is None else subproblem.linear - residuals
-        # the gradient of the subproblem is the residual where that of the subproblem minus it is 0
-        return clients.minimise(
-            Subproblem(subproblem.start, subproblem.weight, subproblem.center, linear, subproblem.guess)
-        )
+        return clients.minimise(subproblem.leaving(residuals))
 
     def __str__(self) -> str:
         lines = [f"{self.method} on {self.problem}, {self.participation}"]

@@ -16,8 +16,7 @@ from fedconvex.proofs_checks.search.lyapunov.grouped_federations import (
     unknown,
     vector,
 )
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, solution
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import invariant, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius_squared
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import Groups
@@ -47,19 +46,8 @@ def attained_by_groups(
               for i, axis in numbers]  # fmt: skip
     starts = [[row[i] if other == axis else ZERO for i, other in numbers]
               for row in (found.mean.start, *found.mean.by_gradients) for axis in axes]  # fmt: skip
-    return Attained(federation, 0, matrix, *spectral_radius_squared(_restricted(matrix, starts)), coordinates=found)
-
-
-def _restricted(matrix: Rows, starts: Rows) -> Rows:
-    """The map on the smallest space that contains the starts and their images."""
-    n, forward = len(matrix), [list(column) for column in zip(*matrix, strict=True)]
-    basis, pivots = echelon(starts, n)
-    while True:
-        images = product_of(basis, forward, n)
-        larger, places = echelon([*basis, *images], n)
-        if len(larger) == len(basis):
-            return [[image[place] for image in images] for place in pivots]
-        basis, pivots = larger, places
+    [reached] = invariant([matrix], starts)[2]
+    return Attained(federation, 0, matrix, *spectral_radius_squared(reached), coordinates=found)
 
 
 def slowest_in_groups(

@@ -66,6 +66,18 @@ def solution(rows: Sequence[Sequence[Any]], right: Sequence[Any], width: int) ->
     return found
 
 
+def invariant(maps: Sequence[Rows], starts: Sequence[Sequence[Any]]) -> tuple[Rows, list[int], list[Rows]]:
+    """The smallest space that contains the starts and their images: its basis, pivots, and the maps on it."""
+    n, forward = len(maps[0]), [[list(column) for column in zip(*matrix, strict=True)] for matrix in maps]
+    basis, pivots = echelon(starts, n)
+    while True:
+        images = [product(basis, one, n) for one in forward]
+        larger, places = echelon([*basis, *(u for these in images for u in these)], n)
+        if len(larger) == len(basis):  # then images are combinations of the basis, by their entries at its pivots
+            return basis, pivots, [[[image[place] for image in these] for place in pivots] for these in images]
+        basis, pivots = larger, places
+
+
 def product(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]], width: int) -> Rows:
     """The matrix product A·B, where B has `width` columns."""
     return [[sum((x * row[j] for x, row in zip(a, B, strict=True)), ZERO) for j in range(width)] for a in A]

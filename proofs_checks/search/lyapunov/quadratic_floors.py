@@ -15,21 +15,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
-MINUS_PULL = Family({(DEVIATION, PULL): -ONE})
-
-
-class _Pulled:
-    """A quadratic board whose clients have gradients at the minimiser."""
-
-    def __init__(self, board: QuadraticBoard) -> None:
-        self.board = board
-
-    def gradient(self, point: Family) -> Any:
-        return self.board.gradient(point) - MINUS_PULL
-
-    def minimise(self, subproblem: Any, left: Any = None) -> Family:
-        return self.board.minimise(subproblem, MINUS_PULL if left is None else left + MINUS_PULL)
-
 
 def attained_floor(posed: PricedRound, spec: Specification, cause: str, variance: Fraction) -> Fraction:
     """The largest squared error, per unit of σ² or ζ*², that some trial federations keep; 0 where none is known.
@@ -65,7 +50,7 @@ def _spread(posed: PricedRound, spec: Specification, groups: Groups, cause: str)
 def _bias(posed: PricedRound, solver: LocalSolver, federation: Any) -> Fraction:
     """The squared distance of a memoryless method's fixed point from the minimiser, where mean‖∇F_k(x*)‖² = 1."""
     found = posed.coordinates
-    board = _Pulled(QuadraticBoard(federation, 0))
+    board: Any = QuadraticBoard(0, federation, Family({(DEVIATION, PULL): ONE}))
     begun = {(MEAN, 0): Family({(MEAN, "w"): ONE})}
     [(_, state)] = outcomes(found.method, solver, board, found.state(begun))
     after = found.of(state)[MEAN, 0].parts

@@ -5,6 +5,7 @@ method's own start reach. Its spectral radius r bounds every contraction: along 
 round, for ever.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,7 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, invariant, kernel
 from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     BETWEEN,
@@ -43,8 +44,8 @@ FINER_SHARES = 3  # halvings of the step between shares, which make more clients
 class Attained:
     """A federation, its linear map of the coordinates, and the square of the spectral radius.
 
-    `sign`: γ-inexact answers leave sign·γ times the subproblem's gradient at the start. `squared` is the number itself
-    where it `is_exact`, else a rational number slightly below it. `root` is the eigenvalue of largest size where that
+    `sign`: see `QuadraticAnswers`. `squared` is the number itself where it `is_exact`, else a rational number slightly
+    below it. `root` is the eigenvalue of largest size where that
     is rational. Where the round is random, `matrix` is the map of one outcome, or of products, `squared` the factor of
     expected squares, and `vectors` are those coordinates whose products shrink no faster.
     `coordinates`: where the matrix maps other coordinates than the proof's.
@@ -60,39 +61,66 @@ class Attained:
     coordinates: Coordinates | None = None
 
 
-@final
-@dataclass(frozen=True)
-class QuadraticBoard:
-    """Answers for quadratics, as of a `Board`.
+@dataclass(eq=False)
+class QuadraticAnswers(ABC):
+    """Answers of clients whose gradients are linear, as of a `Board`.
 
-    A vector's parts are its two coordinates, each a linear combination of numbers with names.
+    `sign`: γ-inexact answers leave sign·γ times the subproblem's gradient at the start.
+    """
+
+    sign: int
+
+    @abstractmethod
+    def times(self, point: Any) -> Any:
+        """The Hessians times the points."""
+
+    @abstractmethod
+    def solved(self, weight: Any, right: Any) -> Any:
+        """The points that the Hessians plus `weight` take to `right`."""
+
+    def added(self) -> Any:
+        """What is added to the gradients."""
+        return Family()
+
+    def gradient(self, point: Any) -> Any:
+        return self.times(point) + self.added()
+
+    def minimise(self, subproblem: Subproblem, left: Any = None) -> Any:
+        right = subproblem.right_side(Family() if left is None else left) - self.added()
+        return self.solved(to_fmpq(subproblem.weight), right)
+
+    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
+        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
+        return self.minimise(subproblem, first * (gamma * self.sign))
+
+
+@final
+@dataclass(eq=False)
+class QuadraticBoard(QuadraticAnswers):
+    """Of clients in a plane or on a line.
+
+    A vector's parts are its two coordinates, each a linear combination of numbers with names. `pull` is added to the
+    gradients.
     """
 
     federation: QuadraticFederation
-    sign: int
+    pull: Family = field(default_factory=Family)
 
-    def gradient(self, point: Family) -> Family:
+    def times(self, point: Any) -> Family:
         return _times(self._action, point)
 
-    @cached_property
-    def _action(self) -> Rows:
-        return [[to_fmpq(x) for x in row] for row in self.federation.action]
-
-    def minimise(self, subproblem: Subproblem, left: Any = None) -> Family:
-        weight = to_fmpq(subproblem.weight)
-        right: Any = Family() if subproblem.linear is None else -subproblem.linear
-        if weight:
-            right = right + subproblem.center * weight
-        if left is not None:
-            right = right + left
+    def solved(self, weight: Any, right: Any) -> Family:
         (a, b), (c, d) = self._action
         a, d = a + weight, d + weight
         det = a * d - b * c
         return _times([[d / det, -b / det], [-c / det, a / det]], right)
 
-    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Family:
-        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
-        return self.minimise(subproblem, first * (gamma * self.sign))
+    def added(self) -> Family:
+        return self.pull
+
+    @cached_property
+    def _action(self) -> Rows:
+        return [[to_fmpq(x) for x in row] for row in self.federation.action]
 
 
 def _times(matrix: Rows, u: Family) -> Family:
@@ -111,7 +139,9 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
     spectral radius that of squares.
     """
     chances, matrices = linear_maps(found, solver, federation, sign)
-    basis, maps = _restricted(matrices, found)
+    n, mean = len(matrices[0]), len(found.mean.read)
+    starts = [[*found.mean.start, *[ZERO] * (n - mean)], [*[ZERO] * mean, *found.deviation.start]]
+    basis, _, maps = invariant(matrices, starts)  # of server and memories
     if len(maps) == 1:
         return Attained(federation, sign, matrices[0], *spectral_radius_squared(maps[0]))
     moments = _moments(chances, maps)
@@ -126,27 +156,13 @@ def linear_maps(
     """The chance of every outcome of a round, and its map; numbers may be functions of parameters."""
     places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
     values = {(part, i): Family({(part, f"{part} {i}"): ONE}) for part, i in places}
-    board: Any = QuadraticBoard(federation, sign)
+    board: Any = QuadraticBoard(sign, federation)
     chances, matrices = [], []
     for chance, state in outcomes(found.method, solver, board, found.state(values), found.period):
         after = found.of(state)
         chances.append(chance)
         matrices.append([[after[a].parts.get((a[0], f"{part} {i}"), ZERO) for part, i in places] for a in places])
     return chances, matrices
-
-
-def _restricted(matrices: list[Rows], found: Coordinates) -> tuple[Rows, list[Rows]]:
-    """The maps on the smallest space that contains the starts, of server and memories, and their images; its basis."""
-    n, mean = len(matrices[0]), len(found.mean.read)
-    starts = [[*found.mean.start, *[ZERO] * (n - mean)], [*[ZERO] * mean, *found.deviation.start]]
-    forward = [[list(column) for column in zip(*matrix, strict=True)] for matrix in matrices]
-    basis, pivots = echelon(starts, n)
-    while True:
-        images = [product_of(basis, one, n) for one in forward]
-        larger, places = echelon([*basis, *(u for these in images for u in these)], n)
-        if len(larger) == len(basis):  # then images are combinations of the basis, by their entries at its pivots
-            return basis, [[[image[place] for image in these] for place in pivots] for these in images]
-        basis, pivots = larger, places
 
 
 def _moments(chances: list[Any], maps: list[Rows]) -> Rows:

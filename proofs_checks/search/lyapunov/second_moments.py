@@ -15,8 +15,8 @@ from flint import fmpq, fmpq_mat
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.problems.subproblem import Subproblem
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
+from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, invariant
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import QuadraticAnswers
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_of_memory, state_of, vectors_of
 from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -62,14 +62,15 @@ class SecondMoments:
     @property
     def reached(self) -> Rows:
         """The map on the smallest space that contains the starts and their images."""
-        return _restricted(self.matrix, [list(column) for column in zip(*self.starts, strict=True)])[2]
+        found: Rows = invariant([self.matrix], [list(column) for column in zip(*self.starts, strict=True)])[2][0]
+        return found
 
     def stationary(self, measured: Mapping[str, Any]) -> Any:
         """The limit of the squared length of a combination of the means, from 0 on; None where there is none."""
         known = [key for key in self.products if key not in self.sizes]
         matrix = [[self.products[row].get(key, ZERO) for key in known] for row in known]
         added = [sum((c * self.sizes.get(key, ZERO) for key, c in self.products[row].items()), ZERO) for row in known]
-        basis, pivots, inside = _restricted(matrix, [added])
+        basis, pivots, [inside] = invariant([matrix], [added])
         n = len(pivots)
         if not n:
             return ZERO
@@ -92,7 +93,7 @@ def second_moments(
 ) -> SecondMoments:  # fmt: skip
     """The products of a round; `rest`: what memories are at the minimiser, in units of the clients' gradients there."""
     each = [(to_fmpq(curvature), count) for curvature, count in groups if count]
-    board: Any = _Groups(each, sign, disturbed)
+    board: Any = _Groups(sign, each, disturbed)
     start = own_start(method)
     first, memories = vectors_of(start), [*map(name_of_memory, start.memory)]
     begun: dict[str, Any] = {name: shared(name) for name in first}
@@ -134,24 +135,12 @@ def second_moments(
     return SecondMoments(products, starts, board.sizes)
 
 
-def _restricted(matrix: Rows, begun: Rows) -> tuple[Rows, list[int], Rows]:
-    """The map on the smallest space that contains these vectors and their images: its basis, pivots, and the map."""
-    basis, pivots = echelon(begun, len(matrix))
-    while True:
-        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
-        larger, places = echelon(basis + images, len(matrix))
-        if len(larger) == len(basis):
-            return basis, pivots, [[image[place] for image in images] for place in pivots]
-        basis, pivots = larger, places
-
-
 @final
 @dataclass(eq=False)
-class _Groups:
+class _Groups(QuadraticAnswers):
     """Answers for groups of quadratics of one curvature each, as of a `Board`."""
 
     groups: list[tuple[Any, int]]
-    sign: int
     disturbed: str
     sizes: dict[Pair, Any] = field(default_factory=dict)
     count: int = 0
@@ -177,27 +166,16 @@ class _Groups:
     def _each(self, change: Callable[[Any, Family], Family], u: Any) -> Any:
         return self.mixture([change(curvature, of_group(u, k)) for k, (curvature, _) in enumerate(self.groups)])
 
-    def gradient(self, point: Any) -> Any:
-        found = self._each(lambda curvature, u: u * curvature, point)
-        return found + self._disturbance() if self.disturbed else found
+    def times(self, point: Any) -> Any:
+        return self._each(lambda curvature, u: u * curvature, point)
 
-    def minimise(self, subproblem: Subproblem, left: Any = None) -> Any:
-        weight = to_fmpq(subproblem.weight)
-        right: Any = Family() if subproblem.linear is None else -subproblem.linear
-        if weight:
-            right = right + subproblem.center * weight
-        if left is not None:
-            right = right + left
-        if self.disturbed:
-            right = right - self._disturbance()
+    def solved(self, weight: Any, right: Any) -> Any:
         return self._each(lambda curvature, u: u / (curvature + weight), right)
 
-    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
-        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
-        return self.minimise(subproblem, first * (gamma * self.sign))
-
-    def _disturbance(self) -> Any:
-        """What is added to gradients, of mean square 1: new noise of every client, or the pull, which stays."""
+    def added(self) -> Any:
+        """The disturbance, of mean square 1: new noise of every client, or the pull, which stays."""
+        if not self.disturbed:
+            return Family()
         if self.disturbed == PULL and len(self.groups) > 1:
             size = sum((share * c * c for share, c in zip(self.shares, self.pulls, strict=True)), ZERO)
             self.sizes[((MEAN, PULL),) * 2] = 1 / size

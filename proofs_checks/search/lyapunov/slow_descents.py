@@ -50,10 +50,8 @@ class _Line:
         """The point where the pattern's next gradient solves the subproblem: any function through it has it there."""
         if not subproblem.weight:
             raise InvalidInput("method", "its subproblems", "have no proximal term", "give one with a weight > 0")
-        right: Any = Family() if subproblem.linear is None else -subproblem.linear
-        right = right + subproblem.center * subproblem.weight
         gradient = self._next()
-        point = (right - _vector(gradient)) / subproblem.weight
+        point = subproblem.right_side(-_vector(gradient)) / subproblem.weight
         if self.known.setdefault(_number(point), gradient) != gradient:
             raise _Impossible("one point has two gradients")
         return point  # type: ignore[no-any-return]

@@ -110,11 +110,7 @@ class _InterpolatingClients(Clients):
 
     def minimise(self, subproblem: Subproblem) -> Array:
         weight = float(subproblem.weight)
-        right = np.zeros((self.num_clients, self.dim))
-        if subproblem.center is not None:
-            right = right + weight * subproblem.center
-        if subproblem.linear is not None:
-            right = right - subproblem.linear
+        right = subproblem.right_side(np.zeros((self.num_clients, self.dim)))
         answers = []
         for k, r in zip(self.numbers, right, strict=True):
             # For given α the minimising x is (M·Σα_i y_i + r)/(M + bend); inserted, the distance is softer by M/bend.

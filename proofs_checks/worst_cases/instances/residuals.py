@@ -1,7 +1,7 @@
 """A local solver with prescribed inexact answers, as bad as FedProx's Definition 1 allows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
@@ -45,8 +45,7 @@ class PrescribedResiduals(LocalSolver):
         left = clients.arithmetic.array(rows)
         first = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
         left = left * clients.arithmetic.array([[share] for share in map(self._share, left, first)])
-        linear = -left if subproblem.linear is None else subproblem.linear - left
-        return Answers(clients.minimise(replace(subproblem, linear=linear, guess=None)))
+        return Answers(clients.minimise(subproblem.leaving(left)))
 
     def _share(self, left: Array, first: Array) -> Fraction:
         """The factor in [0, 1] that makes a residual short enough."""

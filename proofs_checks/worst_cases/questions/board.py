@@ -224,11 +224,7 @@ class Board:
             least = f"clients of curvature {self.functions.lowest} and a proximal term of weight {weight}"
             raise InvalidInput("method", least, "have subproblems without, or with many, minimisers",
                                "give a larger weight, or strongly convex clients")  # fmt: skip
-        right = Family() if subproblem.linear is None else -subproblem.linear
-        if weight:
-            right = right + subproblem.center * weight
-        if left is not None:
-            right = right + left
+        right = subproblem.right_side(Family() if left is None else left)
         if self.curvature is not None and self.evaluations:  # gradient + weight · point = right
             first = self.evaluations[0]
             point = (right - first.gradient + first.point * self.curvature) / (weight + self.curvature)

@@ -109,13 +109,11 @@ def test_the_start_of_a_run_in_coordinates():
 def test_the_map_is_restricted_to_what_the_starts_reach():
     from flint import fmpq
 
-    from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
-    from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import _restricted
+    from fedconvex.proofs_checks.search.lyapunov.linear_spans import invariant
 
     rows = [[fmpq(1, 2), fmpq(0), fmpq(1)], [fmpq(0), fmpq(3), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1, 4)]]
-    mean = Part("mean", ("a", "b"), [[1, 0], [0, 1]], [], [fmpq(1), fmpq(0)])
-    deviation = Part("deviation", ("c",), [[1]], [], [fmpq(1)])
-    basis, [one] = _restricted([rows], Coordinates(None, mean, deviation))
+    basis, pivots, [one] = invariant([rows], [[fmpq(1), fmpq(0), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1)]])
+    assert pivots == [0, 2]
     assert one == [[fmpq(1, 2), 1], [0, fmpq(1, 4)]]
     assert basis == [[1, 0, 0], [0, 0, 1]]
 
