@@ -20,7 +20,7 @@ from fedconvex.problems.base import Clients
 from fedconvex.problems.losses import Loss
 from fedconvex.problems.proximal import ProximalFunctions
 from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
-from fedconvex.problems.sparse_designs import SparseBucket
+from fedconvex.problems.sparse_designs import SparseBucket, of_large_weights
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.sparse import dense, is_sparse
 
@@ -55,7 +55,7 @@ class Bucket:
     def scores(self, W: Array) -> Array:
         """The scores (b, n, C) of all samples, for weights (b, C, p)."""
         # each class is contiguous in memory: sums over few classes then run along the samples, several times as fast
-        return (W @ self.features_first).swapaxes(1, 2)
+        return of_large_weights(lambda W: (W @ self.features_first).swapaxes(1, 2), W)
 
     def repeated_scores(self, outputs: int) -> Callable[[Array], Array]:
         """`scores` for many weights; each call may overwrite the result of the one before."""

@@ -9,6 +9,22 @@ import numpy as np
 from fedconvex.arithmetic.rationals import float_array
 
 
+def of_large_weights(scores: Callable[[Any], Any], W: Any) -> Any:
+    """Scores (b, n, C), linear in the weights (b, C, p), also where terms of a sum overflow with both signs.
+
+    Whether that leaves infinity or NaN depends on the processor; of smaller weights the right sign comes out.
+    """
+    found = scores(W)
+    total = found.sum()
+    if total == total:  # no entry is NaN
+        return found
+    largest = abs(W).reshape(len(W), -1).max(1)
+    largest = getattr(largest, "values", largest)[:, None, None]  # of torch, without the places
+    wrong = found != found
+    found[wrong] = (scores(W / (largest + (largest == 0))) * largest)[wrong]
+    return found
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SparseBucket:
@@ -42,7 +58,7 @@ class SparseBucket:
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         """The scores (1, n, C) of all samples, for weights (1, C, p)."""
-        return np.asarray(self.A @ W[0].T)[None]
+        return of_large_weights(lambda W: np.asarray(self.A @ W[0].T)[None], W)
 
     def repeated_scores(self, outputs: int) -> Callable[[np.ndarray], np.ndarray]:
         """`scores`, for many weights."""

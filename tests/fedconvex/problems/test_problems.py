@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse
 from mpmath import mp
 
 import fedconvex as fc
@@ -344,3 +345,20 @@ def test_prox_of_every_client_in_one_call(name: str) -> None:
     )
     with pytest.raises(fc.InvalidInput, match="stepsize"):
         problem.client_prox(np.zeros(1), 0)
+
+
+@pytest.mark.parametrize("design", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kind", FLOATS)
+def test_overflow_with_both_signs_is_infinite(kind: str, design: Any) -> None:
+    """3·10³⁰⁸ − 5·10³⁰⁸ is below every float; gradients are those of saturated losses, on any processor.
+
+    The other client's weights are small, and 0: its own scores are right beside.
+    """
+    rows = [[[3.0, 5.0], [5.0, 3.0]], [[1.0, 2.0]]]
+    problem = fc.Logistic(A=[design(np.array(A)) for A in rows], y=[[1, -1], [1]], ridge=0)
+    huge = np.array([[1e308, -1e308], [0.0, 0.0]])
+    points = huge if kind == "float" else importlib.import_module("torch").tensor(huge)
+    with np.errstate(all="ignore"):
+        values, gradients = problem.client_values(points), problem.client_gradients(points)
+    assert list(map(float, values)) == [np.inf, pytest.approx(np.log(2))]
+    assert np.asarray(gradients).tolist() == [[(5.0 - 3.0) / 2, (3.0 - 5.0) / 2], [-0.5, -1.0]]
