@@ -101,6 +101,13 @@ def fractions(values: Any) -> np.ndarray:
     return np.array([Fraction(v) for v in values.ravel()], dtype=object).reshape(values.shape)
 
 
+def rationals(values: Any) -> np.ndarray:
+    """A state's array of exact numbers as Fractions."""
+    values = np.asarray(values, dtype=object)
+    flat = [Fraction(int(v.p), int(v.q)) for v in values.ravel()]
+    return np.array(flat, dtype=object).reshape(values.shape)
+
+
 def floats(values: Any) -> np.ndarray:
     """The float64 array nearest to Fractions."""
     return np.asarray(values, dtype=object).astype(np.float64)

@@ -8,7 +8,7 @@ import pseudo_code_clients as clients
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import POSITIVE, fractions, identity, inverse, terms_of
+from problem_makers import POSITIVE, fractions, identity, inverse, rationals, terms_of
 from round_cases import PARTIAL, START, UNEQUAL, X0, fewer, problems, run, schedules
 
 import fedconvex as fc
@@ -23,11 +23,6 @@ LAM = F(3)
 
 
 S = F(1, 64)
-
-
-def rationals(rows: Any) -> np.ndarray:
-    """Rows of flint's rationals as Fractions."""
-    return np.array([[F(int(v.p), int(v.q)) for v in row] for row in rows], dtype=object)
 
 
 def ditto(s: Fraction = S, e: int = 2, lam: Fraction = LAM) -> fc.Ditto:
