@@ -92,23 +92,6 @@ class TestPFedMe:
         assert np.array_equal(rationals(found), np.stack(proximal_points(PROBLEM, START, LAM)))
 
 
-@pytest.mark.parametrize(
-    ("kind", "argument", "value"),
-    [
-        (fc.Ditto, "regularization", -1),
-        (fc.Ditto, "local_steps", 0),
-        (fc.Ditto, "stepsize", 0),
-        (fc.PFedMe, "regularization", 0),
-        (fc.PFedMe, "server_stepsize", 0),
-        (fc.PFedMe, "local_steps", F(1, 2)),
-    ],
-)
-def test_personal_methods_refuse_bad_input(kind, argument, value) -> None:
-    with pytest.raises(InvalidInput) as error:
-        kind(**{"stepsize": 1, "regularization": 1, argument: value})
-    assert error.value.argument == argument
-
-
 @pytest.mark.parametrize("method", [ditto(), fc.PFedMe(regularization=1, stepsize=1, local_steps=2)])
 def test_worst_cases_refer_to_the_servers_part(method) -> None:
     with pytest.raises(InvalidInput, match="further local problems"):
