@@ -1,6 +1,5 @@
 """Every call of a problem's clients, and a comparison of the results for a subset with those for all."""
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problem_makers import fractions
+from problem_makers import FLOATS, fractions
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -20,7 +19,6 @@ from fedconvex.problems.linear_models_in_balls import BallLinearModelClients
 from fedconvex.problems.quadratics import QuadraticClients
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
 
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 SIZES = [36, 1, 40, 2, 90, 1, 12, 33]  # three of them share a bucket
 M, D = len(SIZES), 3
 generator = np.random.default_rng(11)

@@ -3,6 +3,7 @@
 Matrices and vectors are NumPy object arrays of `fractions.Fraction`; `Terms` are the H_k, c_k and weights of a problem.
 """
 
+import importlib.util
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -17,6 +18,7 @@ from rational_draws import simplest_first
 import fedconvex as fc
 from fedconvex import strategies
 
+FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]  # what rounds
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 Draw = Callable[[Any], Any]
@@ -99,6 +101,13 @@ def fractions(values: Any) -> np.ndarray:
     """Integers, floats and Fractions as an object array of Fractions."""
     values = np.asarray(values, dtype=object)
     return np.array([Fraction(v) for v in values.ravel()], dtype=object).reshape(values.shape)
+
+
+def rationals(values: Any) -> np.ndarray:
+    """A state's array of exact numbers as Fractions."""
+    values = np.asarray(values, dtype=object)
+    flat = [Fraction(int(v.p), int(v.q)) for v in values.ravel()]
+    return np.array(flat, dtype=object).reshape(values.shape)
 
 
 def floats(values: Any) -> np.ndarray:

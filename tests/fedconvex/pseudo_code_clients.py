@@ -56,7 +56,7 @@ def fednova_momentum(
 
 
 def ditto(
-    terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, e: int, lam: Fraction, fault: str = ""
+    terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, e: Work, lam: Fraction, fault: str = ""
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Li, Hu, Beirami and Smith (2021), Algorithm 1: the server's points, and the v_k after the last round."""
     points, v = [x], [x] * len(terms.w)
@@ -64,11 +64,11 @@ def ditto(
         w, sent = points[-1], []
         for k in active:
             w_k = w
-            for _ in range(e):
+            for _ in range(steps_of(e, k)):
                 w_k = w_k - s * client_gradient(terms, k, w_k)
             sent.append(w_k)
             toward = w_k if fault == "pulled to the trained copy" else w
-            for _ in range(e):
+            for _ in range(steps_of(e, k)):
                 v[k] = v[k] - s * (client_gradient(terms, k, v[k]) + lam * (v[k] - toward))
         points.append(weighted_mean(terms, active, sent))
     return np.stack(points), v
@@ -81,23 +81,27 @@ def pfedme(
     *,
     lam: Fraction,
     eta: Fraction,
-    R: int,
+    R: Work,
     beta: Fraction = Fraction(1),
     solve: Solve = exactly,
     fault: str = "",
-) -> np.ndarray:
-    """Dinh, Tran and Nguyen (2020), Algorithm 1; inexact proximal points start at the last one of the round."""
-    terms, points = terms.as_a_sum(), [x]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Dinh, Tran and Nguyen (2020), Algorithm 1: the server's points, and the clients' last θ_i.
+
+    Inexact proximal points start at the last one of the round.
+    """
+    terms, points, last = terms.as_a_sum(), [x], [x] * len(terms.w)
     for active in rounds:
         w, sent = points[-1], []
         for i in active:
             w_i = theta = w
-            for _ in range(R):
+            for _ in range(steps_of(R, i)):
                 theta = solve(terms.H[i], terms.c[i], lam, w if fault == "around the server" else w_i, theta)
                 w_i = w_i - eta * (1 if fault == "no lambda" else lam) * (w_i - theta)
+            last[i] = theta
             sent.append(w_i)
         points.append((1 - beta) * w + beta * plain_mean(sent))
-    return np.stack(points)
+    return np.stack(points), last
 
 
 def scaffnew(

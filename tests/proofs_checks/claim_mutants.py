@@ -5,8 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import Claim
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector
+from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
     AlongSteps,
     Combine,
@@ -16,6 +17,16 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Nonnegative,
     Telescope,
 )
+
+
+def refused(setting: ClaimSetting, claim: Claim, proof: Derivation, known: Any = None) -> bool:
+    """Whether the kernel refuses the proof of the claim."""
+    try:
+        theorem(setting, claim, proof, known)
+    except Refused:
+        return True
+    return False
+
 
 BY = (Fraction(6, 7), Fraction(8, 7))
 

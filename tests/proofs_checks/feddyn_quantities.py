@@ -1,4 +1,4 @@
-"""What FedDyn's lemmas for smooth devices are about, on exact runs: a route beside the claims'.
+"""What FedDyn's Theorem 4 and (20) are about, on exact runs of one device: a route beside the claims'.
 
 An instance is (curvatures, linear terms, α, number of active devices, θ⁰, t): devices a_k θ²/2 − c_k θ, and round t.
 """
@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
-from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation, mean, rational
+from fedconvex.proofs_checks.feddyn.exact_runs import Federation, mean, rational
 from fedconvex.proofs_checks.tightness import Measure
 from fedconvex.statements.statement import Statement
 
@@ -19,37 +19,6 @@ def federation(instance: Instance, one_gradient: bool) -> Federation:
     curvatures, linear, alpha, active, start, _ = instance
     exact = [tuple(Fraction(x) for x in row) for row in (curvatures, linear)]
     return Federation(exact[0], exact[1], Fraction(alpha), active, Fraction(start), one_gradient)
-
-
-def at(made: Federation, draws: Draws) -> Quantities:
-    """The quantities of the lemmas at one time, after the rounds with these draws."""
-    (server, h, memory), average, star = made.state(draws), made.average(draws), made.minimiser
-    here = made.gradients(average)
-    return {
-        "distance": (average - star) ** 2,
-        "loss": mean(made.value(k, average) for k in range(made.devices)),
-        "gap": made.gap(average),
-        "gradient_square": mean(here) ** 2,
-        "A": mean((a - b) ** 2 for a, b in zip(memory, made.gradients(star), strict=True)),
-        "B": mean((a - b) ** 2 for a, b in zip(memory, here, strict=True)),
-        "C": mean((x - average) ** 2 for x in made.models(draws)),
-        "h": h**2,
-        "lag": (server - average) ** 2,
-        "server_distance": (server - star) ** 2,
-        "gradients_apart": mean((a - b) ** 2 for a, b in zip(here, made.gradients(server), strict=True)),
-    }
-
-
-def quantities(instance: Instance, one_gradient: bool) -> Quantities:
-    """The expectations before and after round t, over all draws, and the parameters, by their names in the notation."""
-    made, t = federation(instance, one_gradient), instance[-1]
-    before, after = made.draws(t - 1), made.draws(t)
-    rows, next_rows = [at(made, s) for s in before], [at(made, s) for s in after]
-    found = {name: mean(row[name] for row in rows) for name in rows[0]}
-    found |= {f"{name}_next": mean(row[name] for row in next_rows) for name in rows[0]}
-    found["epsilon"] = mean((x - made.average(s)) ** 2 for s in before for x in made.virtual(s))
-    found["move"] = mean((made.average(s) - made.average(s[:-1])) ** 2 for s in after)
-    return found | parameters(made)
 
 
 def parameters(made: Federation) -> Quantities:

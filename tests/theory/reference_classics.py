@@ -115,34 +115,3 @@ RIGHT: dict[str, Callable[..., Any]] = {
 }
 
 CONSTANTS: dict[str, Callable[..., Any]] = {}
-
-PAGE: dict[str, int] = {}  # the sources themselves were not at hand
-
-GRADIENT_DESCENT = "f mu-strongly convex and L-smooth"
-BEST = GRADIENT_DESCENT + ", constant stepsize 2/(mu + L)"
-SPLIT = "one function mu-strongly convex and L-smooth, the other closed, proper and convex, stepsize > 0"
-RSG = (
-    "f L-smooth and bounded below; unbiased stochastic gradients of variance at most sigma2; stepsizes "
-    "min(1/L, D/(sigma sqrt N)) with D > 0; x_R drawn among x_1, ..., x_N with weights 2 s_k - L s_k^2"
-)
-
-ASSUMES: dict[str, str] = {
-    "nesterov.contraction": GRADIENT_DESCENT + ", constant stepsize; two points contract by this factor",
-    "nesterov.best_stepsize": GRADIENT_DESCENT,
-    "nesterov.best_contraction": BEST,
-    "nesterov.distance_bound": BEST + " (Theorem 2.1.15)",
-    "nesterov.gap_bound": BEST + " (Theorem 2.1.15)",
-    "nesterov.convex_gap_bound": "f convex and L-smooth with a minimizer, constant stepsize 1/L (Corollary 2.1.2)",
-    "nesterov.nonconvex_gradient_bound": "f L-smooth and bounded below, constant stepsize 1/L; the mean over the T "
-    "points x_0, ..., x_{T-1} (Section 1.2.3)",
-    "rockafellar.contraction": "f mu-strongly convex (its subdifferential mu-strongly monotone), exact proximal points",
-    "rockafellar.convex_gap_bound": "f closed, proper, convex, with a minimizer; exact proximal points, fixed stepsize",
-    "giselsson_boyd.reflection_contraction": "f mu-strongly convex and L-smooth, stepsize > 0",
-    "giselsson_boyd.optimal_stepsize": "f mu-strongly convex and L-smooth, 0 < mu <= L",
-    "giselsson_boyd.optimal_contraction": "f mu-strongly convex and L-smooth, stepsize 1/sqrt(mu L)",
-    "giselsson_boyd.averaged_contraction": SPLIT
-    + ", 0 < relaxation < 2/(1 + the reflection's contraction) (Theorem 2)",
-    "ghadimi_lan.nonconvex_bound": RSG + " (Corollary 2.2)",
-    "ghadimi_lan.convex_bound": RSG + "; f convex with a minimizer (Corollary 2.2)",
-    "dane.oneround": "every F_k L-smooth and L_minus-weakly convex, exact solutions, eta <= 1, mu >= L + 2 L_minus",
-}

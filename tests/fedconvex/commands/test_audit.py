@@ -141,11 +141,6 @@ def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(run, mo
     assert "audit-small/audit.json (replaced)" in files("--rounds", 6)
 
 
-def test_as_a_module(tmp_path):
-    found = subprocess.run([sys.executable, "-m", "fedconvex", "--version"], capture_output=True, text=True, check=True)
-    assert found.stdout.startswith("fedconvex ")
-
-
 def test_data_without_minimiser_end_with_exit_status_1(run, tmp_path):
     path = tmp_path / "separable.csv"
     path.write_text("a,y\n" + "".join(f"{v},{int(v > 0)}\n" for v in (-3, -2, -1, 1, 2, 3)))
@@ -163,10 +158,10 @@ def test_unknown_option_is_exit_status_2_and_help_0(run, fedconvex):
     assert fedconvex("--version")[1].startswith("fedconvex 0.")
 
 
-def test_installed_command_runs():
-    command = [sys.executable, "-c", "from fedconvex.commands.main import main; main()", "--version"]
-    finished = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert finished.stdout.startswith("fedconvex ")
+@pytest.mark.parametrize("start", [("-m", "fedconvex"), ("-c", "from fedconvex.commands.main import main; main()")])
+def test_it_runs_as_a_module_and_as_the_installed_command(start):
+    command = [sys.executable, *start, "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("fedconvex ")
 
 
 @pytest.mark.slow

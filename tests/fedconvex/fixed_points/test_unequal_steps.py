@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from problem_makers import least_norm, terms_of
+from problem_makers import identity, least_norm, terms_of
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput, NoFixedPoint
@@ -20,10 +20,6 @@ STEPS = (3, 1, 5)
 LOGISTIC = fc.Logistic(A=A, y=[[1, -1], [1, 1], [-1, 1]], ridge=0.5, weights=[1, 2, 3])
 # All clients are linear: their slopes cancel, but not after different numbers of steps.
 LINEAR = fc.Quadratic(H=[[[0]], [[0]]], c=[[1], [-1]])
-
-
-def identity(d):
-    return np.array([[Fraction(int(i == j)) for j in range(d)] for i in range(d)])
 
 
 def resting(problem, steps, stepsize, normalised=False):

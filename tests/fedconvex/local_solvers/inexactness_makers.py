@@ -1,6 +1,5 @@
 """γ-inexactness (FedProx paper, Definitions 1 and 2) decided in rationals: floats as the rationals that they are."""
 
-import importlib.util
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,7 +13,6 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.participation import Draw as Drawn
 from fedconvex.runs.rounds import RoundResult, rounds_of
 
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 GAMMAS = [Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000)]
 HALF = Fraction(1, 2)
 FOUR = fc.Quadratic(

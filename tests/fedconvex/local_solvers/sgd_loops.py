@@ -1,6 +1,5 @@
 """Local SGD as loops over samples in plain Python, with faults to plant, and subproblems for it."""
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problem_makers import fractions
+from problem_makers import FLOATS, fractions
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
@@ -18,7 +17,6 @@ from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import RoundResult, rounds_of
 
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 COUNTS, D, CLASSES = (5, 3, 1, 4), 2, 3
 TOTAL = sum(COUNTS)
 generator = np.random.default_rng(7)

@@ -1,6 +1,5 @@
 """Local subproblems, their exact gradients and minimisers, and the answers of local solvers."""
 
-import importlib.util
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -12,7 +11,6 @@ from problem_makers import Draw, entries, fractions, inverse, least_squares, qua
 import fedconvex as fc
 from fedconvex.problems.base import Subproblem
 
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 RIDGE = Fraction(1, 2)
 BOWLS = fc.Quadratic([[[2, 1], [1, 2]], [[1, 0], [0, 3]], [[3, -1], [-1, 1]]], [[1, 2], [0, 1], [1, -1]])
 LOSSES = {

@@ -6,40 +6,30 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sgd_loops import PROBLEMS, WEIGHTS, S
+from sgd_loops import PROBLEMS, WEIGHTS, S, Task, batch_gradient, dealt
 
 import fedconvex as fc
 from fedconvex.conformance import check
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.minibatches import draw_minibatches
 from fedconvex.parameters import in_arithmetic
-from fedconvex.participation import Stragglers
+from fedconvex.participation import Draw, Stragglers
 
 PROBLEM: Any = PROBLEMS["squares"]
 
 
 def gradient(k: int, rows: list[int], theta: list[Any]) -> list[Any]:
     """Of n_k/|B| times the sum over the batch of ½(aᵀθ − b)²."""
-    A, b = PROBLEM.A[k], PROBLEM.b[k]
-    factor, total = Fraction(len(b), len(rows)), [0 * x for x in theta]
-    for i in rows:
-        error = sum(a * x for a, x in zip(A[i], theta, strict=True)) - b[i]
-        total = [t + factor * error * a for t, a in zip(total, A[i], strict=True)]
-    return total
+    return batch_gradient(Task("squares", k, 1, [], [], 0, []), theta, rows)
 
 
-def batches(k: int, size: int, epochs: int) -> list[list[int]]:
-    n = len(PROBLEM.b[k])
-    found = draw_minibatches(
-        np.array([0]), np.array([n]), size, np.array([epochs]), None, members=np.array([k]), seed=0, round=0
-    )
-    return [found.order[a:b].tolist() for a, b in zip(found.bounds, found.bounds[1:], strict=False)]
+def batches(k: int) -> list[list[int]]:
+    return dealt(fc.SGD(epochs=3, batch_size=2, stepsize=S), range(4), Draw(seed=0, round=0))[k]
 
 
 def adam(k: int, theta: list[float], decay: float, decoupled: bool) -> list[float]:
     p, q = [0.0] * len(theta), [0.0] * len(theta)
-    for i, rows in enumerate(batches(k, 2, 3), 1):
-        a = [float(x) for x in gradient(k, rows, theta)]
+    for i, rows in enumerate(batches(k), 1):
+        a = gradient(k, rows, theta)
         rate = 0.05 * 0.5 ** (i - 1)
         if decoupled:
             theta = [x - rate * decay * x for x in theta]
@@ -67,7 +57,7 @@ def test_adam_entry_by_entry(arithmetic: str, decoupled: bool) -> None:
 
 def sgd(k: int, theta: list[Fraction], momentum: Fraction) -> list[Fraction]:
     velocity = [Fraction(0)] * len(theta)
-    for i, rows in enumerate(batches(k, 2, 3)):
+    for i, rows in enumerate(batches(k)):
         g = gradient(k, rows, theta)
         velocity = [momentum * v + x for v, x in zip(velocity, g, strict=True)]
         theta = [x - S / (1 + i) * v for x, v in zip(theta, velocity, strict=True)]

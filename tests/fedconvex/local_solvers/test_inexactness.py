@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from high_precision import client, fifty_digits, length, number, vector
 from hypothesis import given
 from hypothesis import strategies as st
 from inexactness_makers import (
-    FLOATS,
     FOUR,
     GAMMAS,
     HALF,
@@ -23,8 +23,7 @@ from inexactness_makers import (
     ratios,
     within,
 )
-from mpmath import mp
-from problem_makers import Draw, few, fractions, terms_of
+from problem_makers import FLOATS, Draw, few, fractions, terms_of
 from run_makers import instance
 
 import fedconvex as fc
@@ -127,26 +126,12 @@ class TestTheBound:
         x0 = np.linspace(-1, 2, problem.dim)
         for arithmetic in FLOATS:
             round = played(fc.FedProx(mu=HALF), problem, gammas, x0, arithmetic)
-            with mp.workdps(50):
+            with fifty_digits():
                 for k, gamma in enumerate(gammas):
-                    first = loss_gradient(problem, k, x0)
-                    theta = np.asarray(round.answers.points[k])
-                    left = loss_gradient(problem, k, theta) + (theta - x0) * mp.mpf(0.5)
-                    assert left @ left <= mp.mpf(gamma.numerator) ** 2 / gamma.denominator**2 * (first @ first)
-                    assert left @ left > mp.mpf(gamma.numerator) ** 2 / gamma.denominator**2 * (first @ first) / 100
-
-
-def loss_gradient(problem: Any, k: int, x: np.ndarray) -> np.ndarray:
-    """∇f_k, sample by sample, in mpmath."""
-    x, total = np.array([mp.mpf(float(v)) for v in x]), mp.mpf(0)
-    for a, y in zip(problem.A[k].tolist(), problem.y[k].tolist(), strict=True):
-        a = np.array([mp.mpf(v) for v in a])
-        if problem.outputs == 1:
-            total = total - y / (1 + mp.exp(y * (a @ x))) * a
-        else:
-            powers = [mp.exp(score) for score in x.reshape(3, -1) @ a]
-            total = total + np.concatenate([(p / sum(powers) - (c == y)) * a for c, p in enumerate(powers)])
-    return total / len(problem.y[k]) + x / 4
+                    w, theta = vector(x0), vector(np.asarray(round.answers.points[k]))
+                    first = number(gamma) ** 2 * length(client(problem, k, w)[1]) ** 2
+                    left = length(client(problem, k, theta)[1] + (theta - w) / 2) ** 2
+                    assert first / 100 < left <= first
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inexactness_makers import FLOATS, FOUR, HALF, RATES, X0, first_step_within, played, rationals, ratios, within
-from problem_makers import fractions, identity, inverse, terms_of
+from inexactness_makers import FOUR, HALF, RATES, X0, first_step_within, played, rationals, ratios, within
+from problem_makers import FLOATS, fractions, identity, inverse, terms_of
 
 import fedconvex as fc
 from fedconvex.participation import Schedule

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problem_makers import fractions
+from problem_makers import FLOATS, fractions
 from sgd_loops import (
     COUNTS,
     EPOCHS,
-    FLOATS,
     KINDS,
     MODES,
     PROBLEMS,

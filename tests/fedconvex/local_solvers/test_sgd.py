@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import ball_contains, entries, few, fractions
+from problem_makers import FLOATS, ball_contains, entries, few, fractions
 from sgd_loops import (
     COUNTS,
     EPOCHS,
     EVERYWHERE,
-    FLOATS,
     KINDS,
     MODES,
     PROBLEMS,

@@ -1,13 +1,13 @@
 """The accuracy of local solvers with a tolerance, decided in rationals; a start within it is returned unchanged."""
 
 from fractions import Fraction
-from math import exp
 
 import numpy as np
 import pytest
+from high_precision import client, fifty_digits, vector
 from hypothesis import given
-from problem_makers import few, floats, fractions
-from subproblem_makers import BOWLS, FLOATS, LOSSES, RIDGE, asked, exact_gradients, longest, minimisers, solvable
+from problem_makers import FLOATS, few, floats, fractions
+from subproblem_makers import BOWLS, LOSSES, asked, exact_gradients, longest, minimisers, solvable
 
 import fedconvex as fc
 from fedconvex.arithmetic import newton
@@ -78,8 +78,9 @@ class TestTolerances:
         exact = asked(problem, subproblem, fc.Exact())
 
         def left(theta: np.ndarray) -> list[np.ndarray]:
-            linear, pull = subproblem.linear, 0.25 * (theta - subproblem.center)
-            return [loss_gradient(kind, k, x) + linear[k] + pull[k] for k, x in enumerate(theta)]
+            rest = subproblem.linear + 0.25 * (theta - subproblem.center)
+            with fifty_digits():
+                return [client(problem, k, vector(x))[1] + vector(rest[k]) for k, x in enumerate(theta)]
 
         assert longest(left(exact)) < 1e-13
         for solver in (fc.Newton(tolerance=tolerance), fc.AcceleratedGradient(tolerance=tolerance)):
@@ -100,15 +101,3 @@ class TestTolerances:
         theta = asked(problem, Subproblem(start, 1.0, np.ones((3, 2))), solver)
         assert np.array_equal(theta[[0, 2]], start[[0, 2]])
         assert theta[1] == pytest.approx(start[1] - 1.0, abs=1e-8)
-
-
-def loss_gradient(kind: str, k: int, x: np.ndarray) -> np.ndarray:
-    """∇f_k of LOSSES[kind], sample by sample."""
-    problem, total = LOSSES[kind], np.zeros(len(x))
-    for a, y in zip(problem.A[k].astype(float), problem.y[k].tolist(), strict=True):
-        if kind == "logistic":
-            total += -y / (1 + exp(y * (a @ x))) * a
-        else:
-            powers = [exp(score) for score in x.reshape(3, -1) @ a]
-            total += np.concatenate([(p / sum(powers) - (c == y)) * a for c, p in enumerate(powers)])
-    return total / len(problem.y[k]) + float(RIDGE) * x

@@ -50,6 +50,11 @@ class Case(NamedTuple):
     needs_everybody: bool = False
 
 
+def server_of(personal: Callable[..., Any]) -> Callable[..., np.ndarray]:
+    """The server's points alone, without the clients' models after the last round."""
+    return lambda *given, **named: personal(*given, **named)[0]
+
+
 # How each method's parameters are called in the papers.
 CASES = {
     "FedGD": Case(lambda p, e: fc.FedGD(stepsize=p, local_steps=e), paper.fedavg, lambda p, e: {"s": p, "e": e}),
@@ -78,7 +83,7 @@ CASES = {
 }
 CASES["Ditto"] = Case(
     lambda p, e: fc.Ditto(stepsize=p, local_steps=e, regularization=Fraction(2, 3)),
-    lambda *given, **named: clients.ditto(*given, **named)[0],
+    server_of(clients.ditto),
     lambda p, e: {"s": p, "e": e, "lam": Fraction(2, 3)},
 )
 CASES["FedLin"] = Case(
@@ -129,7 +134,7 @@ PROXIMAL = {
         lambda p, e: fc.PFedMe(
             regularization=p, stepsize=Fraction(1, 3), local_steps=e, server_stepsize=Fraction(3, 2)
         ),
-        clients.pfedme,
+        server_of(clients.pfedme),
         lambda p, e: {"lam": p, "eta": Fraction(1, 3), "R": e, "beta": Fraction(3, 2)},
     ),
     "FedPD": Case(lambda p, e: fc.FedPD(eta=p), paper.fedpd, lambda p, e: {"eta": p}, needs_everybody=True),

@@ -1,13 +1,12 @@
 """Any method with any local solver on any problem, in any arithmetic: it runs, or is refused before any work."""
 
-import importlib.util
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from problem_makers import ball_contains
+from problem_makers import FLOATS, ball_contains
 from run_makers import instance
 
 import fedconvex as fc
@@ -17,7 +16,6 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Full, Uniform
 from fedconvex.runs.rounds import Rounds
 
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 DESIGNS = [[[1, 2], [0, 1], [1, 1]], [[2, 1], [0, 1]], [[1, -1], [0, 1]]]
 WEIGHTS, RIDGE = [1, 2, 3], Fraction(1, 2)
 PROBLEMS = {

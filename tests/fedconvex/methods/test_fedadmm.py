@@ -10,7 +10,6 @@ from round_cases import PARTIAL, START, UNEQUAL, run
 
 import fedconvex as fc
 from fedconvex.audit.methods import read_method
-from fedconvex.errors import InvalidInput
 
 F = Fraction
 RHO = F(3)
@@ -78,16 +77,6 @@ def test_what_the_server_stepsize_does_where_two_of_three_take_part() -> None:
         last = fc.simulate(method, PROBLEM, 900, pairs, x0=[5, 5]).points[-1]
         assert PROBLEM.gradient(last) == pytest.approx(factor * 3 * (5 - last), abs=1e-9)
         assert (abs(last - minimiser).max() < 1e-9) == (factor == 0)
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [("rho", 0), ("rho", -F(1, 10)), ("rho", float("nan")), ("server_stepsize", 0), ("server_stepsize", "1")],
-)
-def test_bad_input(argument, value) -> None:
-    with pytest.raises(InvalidInput) as error:
-        fc.FedADMM(**{"rho": 1, argument: value})
-    assert error.value.argument == argument
 
 
 def test_the_command_line_knows_it() -> None:

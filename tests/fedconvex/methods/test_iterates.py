@@ -1,6 +1,5 @@
 """Every method in every arithmetic against its exact rounds, which `test_pseudo_code.py` checks against the papers."""
 
-from dataclasses import MISSING, fields
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import ENTRIES, ball_contains, few, floats, fractions, least_squares, terms_of
+from round_cases import PARTIAL, UNEQUAL
+from run_makers import instance
 
 import fedconvex as fc
 from fedconvex.local_solvers import Exact
@@ -16,21 +17,11 @@ from fedconvex.methods import METHODS, Method
 
 X0 = st.lists(ENTRIES, min_size=3, max_size=3)
 T = 3
-UNEQUAL = fc.Quadratic(
-    H=[[[2, 1], [1, 3]], [[1, 0], [0, 1]], [[5, -1], [-1, 1]]],
-    c=[[1, 2], [Fraction(1, 3), 0], [-1, 4]],
-    weights=[1, 2, Fraction(1, 2)],
-)
-SOME = fc.participation.Schedule([[0, 2], [1], [0, 1]])
-
-
-def quarter(kind: type[Method]) -> Method:
-    """The method with 1/4 for every parameter without a default."""
-    return kind(**{f.name: Fraction(1, 4) for f in fields(kind) if f.default is MISSING})
+SOME = fc.participation.Schedule(PARTIAL)
 
 
 OTHERS = {"FedAvg", *(name for name, kind in METHODS.items() if kind.takes_square_roots)}  # FedAvg draws mini-batches
-DETERMINISTIC = [quarter(kind) for name, kind in METHODS.items() if name not in OTHERS]
+DETERMINISTIC = [instance(name) for name in METHODS if name not in OTHERS]
 DETERMINISTIC += [
     fc.FedGD(stepsize=Fraction(1, 7), local_steps=3),
     fc.Scaffold(stepsize=Fraction(1, 7), local_steps=2, option=1),

@@ -6,36 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import POSITIVE, Draw, entries, fractions, identity, terms_of
+from problem_makers import POSITIVE, fractions, identity, rationals, terms_of
+from round_cases import CASES, PARTIAL, PROXIMAL, START, UNEQUAL, X0, M, fewer, problems
 
 import fedconvex as fc
 
-M, T = 3, 3
-PARTIAL = fc.participation.Schedule([[0, 2], [1], [0, 1]])
-fewer = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-X0 = entries(2)
+T = 3
+SOME = fc.participation.Schedule(PARTIAL)
 STEPS = st.integers(1, 4)
-UNEQUAL = fc.Quadratic(
-    H=[[[2, 1], [1, 3]], [[1, 0], [0, 0]], [[5, -1], [-1, 1]]],
-    c=[[1, 2], [Fraction(1, 3), 0], [-1, 4]],
-    weights=[1, 2, Fraction(1, 2)],
-)
 SPREAD = fc.Quadratic(
     H=[[[2.0, 1.0], [1.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]], [[5.0, -1.0], [-1.0, 2.0]]],
     c=[[1.0, 2.0], [0.5, 0.0], [-1.0, 4.0]],
     weights=[1, 2, 0.5],
 )  # as UNEQUAL, and every client strongly convex
-START = fractions([1, -2])
-
-
-@st.composite
-def problems(draw: Draw) -> fc.LeastSquares:
-    """Three least-squares clients in two dimensions, at times rank-deficient, with equal or unequal weights."""
-    A = [draw(entries(draw(st.integers(1, 2)), 2)) for _ in range(M)]
-    weights = draw(st.none() | st.lists(POSITIVE, min_size=M, max_size=M))
-    return fc.LeastSquares(A, [draw(entries(len(A_k))) for A_k in A], weights)
 
 
 def run(method: Any, problem: Any, x0: Any, participation: Any = None, solver: Any = None, rounds: int = T) -> Any:
@@ -45,7 +30,7 @@ def run(method: Any, problem: Any, x0: Any, participation: Any = None, solver: A
         rounds=rounds,
         participation=participation,
         local_solver=solver,
-        x0=x0,
+        x0=x0[: problem.dim],
         arithmetic="exact",
     )
 
@@ -54,14 +39,7 @@ def same(first: Any, second: Any) -> bool:
     return bool(np.array_equal(first.points, second.points))
 
 
-def rationals(values: Any) -> np.ndarray:
-    """A state's array of exact numbers as Fractions."""
-    values = np.asarray(values, dtype=object)
-    flat = [Fraction(int(v.p), int(v.q)) for v in values.ravel()]
-    return np.array(flat, dtype=object).reshape(values.shape)
-
-
-PARTICIPATION = pytest.mark.parametrize("participation", [None, PARTIAL], ids=["full", "partial"])
+PARTICIPATION = pytest.mark.parametrize("participation", [None, SOME], ids=["full", "partial"])
 
 
 @PARTICIPATION
@@ -112,7 +90,7 @@ def test_scaffold_with_one_local_step_is_gradient_descent(problem, x0, s, server
 @given(problem=problems(), x0=X0, s=POSITIVE)
 def test_the_options_of_scaffold_agree_for_one_local_step(problem, x0, s) -> None:
     """c_i − c + (x − y_i)/s is then the gradient at x, whoever takes part."""
-    one, two = (run(fc.Scaffold(stepsize=s, local_steps=1, option=o), problem, x0, PARTIAL) for o in (1, 2))
+    one, two = (run(fc.Scaffold(stepsize=s, local_steps=1, option=o), problem, x0, SOME) for o in (1, 2))
     assert same(one, two)
 
 
@@ -167,7 +145,7 @@ def test_what_feddyn_remembers_is_the_gradient_at_the_clients_answer() -> None:
 
 def test_the_mean_of_scaffolds_control_variates_is_the_servers() -> None:
     for option in (1, 2):
-        for participation in (None, PARTIAL):
+        for participation in (None, SOME):
             scaffold = fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2, option=option)
             state = run(scaffold, UNEQUAL, START, participation).state
             c_i = rationals(state.memory["c"])
@@ -182,13 +160,13 @@ def test_dane_is_feddane_when_everybody_takes_part(problem, x0, mu) -> None:
 
 
 def test_dane_is_not_feddane_when_somebody_is_absent() -> None:
-    assert not same(run(fc.DANE(mu=1), UNEQUAL, START, PARTIAL), run(fc.FedDANE(mu=1), UNEQUAL, START, PARTIAL))
+    assert not same(run(fc.DANE(mu=1), UNEQUAL, START, SOME), run(fc.FedDANE(mu=1), UNEQUAL, START, SOME))
 
 
 @fewer
 @given(problem=problems(), x0=X0, mu=POSITIVE)
 def test_dane_keeps_a_minimiser(problem, x0, mu) -> None:
-    terms = terms_of(problem)
+    terms, x0 = terms_of(problem), x0[: problem.dim]
     H, c = terms.summed()
     shift = H @ x0 - c  # moves the minimiser to x0
     moved = fc.Quadratic(terms.H, [c_k + shift for c_k in terms.c], terms.w)
@@ -218,14 +196,14 @@ def test_fedsplit_all_is_fedsplit_act_when_everybody_takes_part(start, problem, 
 
 def test_fedsplit_all_is_not_fedsplit_act_when_somebody_is_absent() -> None:
     every, active = (fc.FedSplit(stepsize=Fraction(2, 5), server=server) for server in ("all", "active"))
-    assert not same(run(every, UNEQUAL, START, PARTIAL), run(active, UNEQUAL, START, PARTIAL))
+    assert not same(run(every, UNEQUAL, START, SOME), run(active, UNEQUAL, START, SOME))
 
 
 @fewer
 @given(problem=problems(), x0=X0, s=POSITIVE, lam=POSITIVE)
 def test_regularised_fedsplit_is_fedsplit_on_regularised_clients(problem, x0, s, lam) -> None:
-    parts = terms_of(problem).as_a_sum()
-    regularised = fc.Quadratic([H + lam * identity(2) for H in parts.H], [c + lam * x0 for c in parts.c])
+    parts, x0 = terms_of(problem).as_a_sum(), x0[: problem.dim]
+    regularised = fc.Quadratic([H + lam * identity(problem.dim) for H in parts.H], [c + lam * x0 for c in parts.c])
     assert same(
         run(fc.RegularizedFedSplit(stepsize=s, regularization=lam), problem, x0),
         run(fc.FedSplit(stepsize=s), regularised, x0),
@@ -245,31 +223,17 @@ def test_adaptive_fedprox_is_fedprox_until_the_loss_rises_or_has_fallen_five_tim
     assert not np.array_equal(adaptive.points[changed + 1], constant.points[changed + 1])
 
 
-METHODS = {
-    "FedGD": lambda: fc.FedGD(stepsize=Fraction(1, 9), local_steps=2),
-    "FedProx": lambda: fc.FedProx(mu=1),
-    "AdaptiveFedProx": lambda: fc.AdaptiveFedProx(mu=1),
-    "FedSplit": lambda: fc.FedSplit(stepsize=Fraction(2, 5)),
-    "FedSplit Act": lambda: fc.FedSplit(stepsize=Fraction(2, 5), server="active"),
-    "RegularizedFedSplit": lambda: fc.RegularizedFedSplit(stepsize=Fraction(2, 5), regularization=1),
-    "DANE": lambda: fc.DANE(mu=1),
-    "FedDANE": lambda: fc.FedDANE(mu=1),
-    "FedDyn": lambda: fc.FedDyn(alpha=3),
-    "FedDynOneGD": lambda: fc.FedDynOneGD(alpha=3),
-    "SCAFFOLD 1": lambda: fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2, option=1),
-    "SCAFFOLD 2": lambda: fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2),
-    "FedNova": lambda: fc.FedNova(stepsize=Fraction(1, 9), local_steps=2),
-    "FedPD": lambda: fc.FedPD(eta=Fraction(1, 3)),
-}
+METHODS = {name: case.method(Fraction(2, 5), 2) for name, case in (CASES | PROXIMAL).items() if name != "Scaffnew"}
+METHODS["AdaptiveFedProx"] = fc.AdaptiveFedProx(mu=1)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_schedule_of_everybody_is_full_participation(name) -> None:
     everybody = fc.participation.Schedule([[0, 1, 2]] * T)
-    default = run(METHODS[name](), SPREAD, START)
-    assert same(default, run(METHODS[name](), SPREAD, START, everybody))
-    assert same(default, run(METHODS[name](), SPREAD, START, fc.participation.Full()))
-    assert not same(default, run(METHODS[name](), SPREAD, START, PARTIAL))
+    default = run(METHODS[name], SPREAD, START)
+    assert same(default, run(METHODS[name], SPREAD, START, everybody))
+    assert same(default, run(METHODS[name], SPREAD, START, fc.participation.Full()))
+    assert not same(default, run(METHODS[name], SPREAD, START, SOME))
 
 
 def limit(method: Any, solver: Any = None, rounds: int = 600) -> np.ndarray:

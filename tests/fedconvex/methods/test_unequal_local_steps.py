@@ -1,13 +1,17 @@
-"""Methods whose clients take different numbers of local steps, against loops over single clients in Fractions."""
+"""Methods whose clients take different numbers of local steps, against the papers' pseudo-code in Fractions."""
 
 from fractions import Fraction
 
 import numpy as np
+import pseudo_code as paper
+import pseudo_code_clients as clients
+import pseudo_code_servers as servers
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from problem_makers import ball_contains, terms_of
 from rational_draws import rationals
+from round_cases import server_of
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -15,119 +19,39 @@ from fedconvex.participation import Draw
 from fedconvex.runs.rounds import rounds_of
 
 S, ETA, BETA, REG = Fraction(1, 16), Fraction(3, 2), Fraction(1, 2), Fraction(2, 3)
+ONE = {"server_stepsize": ETA, "option": 1}
 A = [[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 0], [2, 1]]]
 WEIGHTED = fc.LeastSquares(A=A, b=[[1, 2], [0, 4], [1, 1]], weights=[1, 2, 3])
 START = np.array([Fraction(1, 2), Fraction(-1)])
 SCHEDULE = ((0, 2), (1,), (0, 1, 2))
 
 
-class Loop:
-    """One run, client by client: `steps[k]` gradient steps of client k."""
-
-    def __init__(self, problem, steps, plain=False):
-        terms = terms_of(problem)
-        m, self.weights = problem.num_clients, problem.exact_weights
-        factors = [m * w if plain else Fraction(1) for w in self.weights]
-        if plain:
-            self.weights = (Fraction(1, m),) * m
-        self.H = [factor * H for factor, H in zip(factors, terms.H, strict=True)]
-        self.c = [factor * c for factor, c in zip(factors, terms.c, strict=True)]
-        self.steps, self.m = steps, m
-        self.memory = {}
-
-    def gradient(self, k, x):
-        return self.H[k] @ x - self.c[k]
-
-    def descend(self, k, x, linear=0, weight=0, center=0):
-        for _ in range(self.steps[k]):
-            x = x - S * (self.gradient(k, x) + linear + weight * (x - center))
-        return x
-
-    def mean(self, members, values):
-        total = sum(self.weights[k] for k in members)
-        return sum(self.weights[k] / total * value for k, value in zip(members, values, strict=True))
-
-
-def fedgd(loop, w, members, server):
-    return loop.mean(members, [loop.descend(k, w) for k in members])
-
-
-def fednova(loop, w, members, server):
-    directions = [(loop.descend(k, w) - w) / loop.steps[k] for k in members]
-    return w + loop.mean(members, [loop.steps[k] for k in members]) * loop.mean(members, directions)
-
-
-def fedlin(loop, w, members, server):
-    g = loop.mean(range(loop.m), [loop.gradient(k, w) for k in range(loop.m)])
-    return loop.mean(members, [loop.descend(k, w, linear=g - loop.gradient(k, w)) for k in members])
-
-
-def fedavgm(loop, w, members, server):
-    server["m"] = BETA * server.get("m", 0) + loop.mean(members, [loop.descend(k, w) - w for k in members])
-    return w + ETA * server["m"]
-
-
-def scaffold(loop, w, members, server, option=2):
-    c, new, moved = server.get("c", 0 * w), {}, []
-    for k in members:
-        own = loop.memory.get(k, 0 * w)
-        y = loop.descend(k, w, linear=c - own)
-        new[k] = loop.gradient(k, w) if option == 1 else own - c + (w - y) / (loop.steps[k] * S)
-        moved.append(y - w)
-    server["c"] = c + sum(new[k] - loop.memory.get(k, 0 * w) for k in members) / loop.m
-    loop.memory.update(new)
-    return w + ETA * loop.mean(members, moved)
-
-
-def scaffold_1(loop, w, members, server):
-    return scaffold(loop, w, members, server, option=1)
-
-
-def pfedme(loop, w, members, server):
-    points = []
-    for k in members:
-        local = w
-        for _ in range(loop.steps[k]):
-            identity = np.array([[Fraction(int(i == j)) for j in range(len(w))] for i in range(len(w))])
-            v = solved(loop.H[k] + REG * identity, loop.c[k] + REG * local)
-            local = local - S * REG * (local - v)
-        points.append(local - w)
-    return w + ETA * loop.mean(members, points)
-
-
-def solved(matrix, right):
-    """Gaussian elimination in Fractions, of positive definite matrices."""
-    rows = [[*row, value] for row, value in zip(matrix.tolist(), right.tolist(), strict=True)]
-    for i, pivot in enumerate(rows):
-        rows[i] = pivot = [entry / pivot[i] for entry in pivot]
-        for j, row in enumerate(rows):
-            if j != i:
-                rows[j] = [a - row[i] * b for a, b in zip(row, pivot, strict=True)]
-    return np.array([row[-1] for row in rows])
-
-
+# The pseudo-code, its keyword for the number of local steps and its other parameters, and those of the method.
 METHODS = {
-    "FedGD": (fedgd, False, {}),
-    "FedNova": (fednova, False, {}),
-    "FedLin": (fedlin, True, {}),
-    "FedAvgM": (fedavgm, False, {"momentum": BETA, "server_stepsize": ETA}),
-    "Scaffold": (scaffold, True, {"server_stepsize": ETA}),
-    "Scaffold, option 1": (scaffold_1, True, {"server_stepsize": ETA, "option": 1}),
-    "Ditto": (fedgd, False, {"regularization": REG}),
-    "PFedMe": (pfedme, True, {"server_stepsize": ETA, "regularization": REG}),
+    "FedGD": (paper.fedavg, "e", {}, {}),
+    "FedNova": (paper.fednova, "tau", {}, {}),
+    "FedLin": (clients.fedlin, "tau", {}, {}),
+    "FedAvgM": (servers.fedavgm, "e", {"beta": BETA, "eta": ETA}, {"momentum": BETA, "server_stepsize": ETA}),
+    "Scaffold": (paper.scaffold, "steps", {"server_stepsize": ETA}, {"server_stepsize": ETA}),
+    "Scaffold, option 1": (paper.scaffold, "steps", ONE, ONE),
+    "Ditto": (server_of(clients.ditto), "e", {"lam": REG}, {"regularization": REG}),
+    "PFedMe": (
+        server_of(clients.pfedme),
+        "R",
+        {"lam": REG, "beta": ETA},
+        {"server_stepsize": ETA, "regularization": REG},
+    ),
 }
 
 
 def method(name, steps):
-    return getattr(fc, name.partition(",")[0])(stepsize=S, local_steps=steps, **METHODS[name][2])
+    return getattr(fc, name.partition(",")[0])(stepsize=S, local_steps=steps, **METHODS[name][3])
 
 
 def transcribed(name, problem, steps, x0, schedule):
-    rule, plain, _ = METHODS[name]
-    loop, server, points = Loop(problem, steps, plain), {}, [x0]
-    for members in schedule:
-        points.append(rule(loop, points[-1], members, server))
-    return np.array(points)
+    pseudo_code, number, others, _ = METHODS[name]
+    size = "eta" if name == "PFedMe" else "s"
+    return pseudo_code(terms_of(problem), x0, schedule, **{size: S, number: steps}, **others)
 
 
 def run(name, problem, steps, x0, schedule, **options):
@@ -239,16 +163,14 @@ def personal_models(name, steps):
 
 
 def test_personal_models_take_as_many_steps():
-    ditto, pfedme = Loop(WEIGHTED, (3, 1, 5)), Loop(WEIGHTED, (3, 1, 5), plain=True)
-    found = {name: personal_models(name, (3, 1, 5)) for name in ("Ditto", "PFedMe")}
-    for k in (0, 2):
-        assert (found["Ditto"][k] == ditto.descend(k, START, weight=REG, center=START)).all()
-        local = START
-        for _ in range(pfedme.steps[k]):
-            v = solved(pfedme.H[k] + REG * np.array([[1, 0], [0, 1]]), pfedme.c[k] + REG * local)
-            local = local - S * REG * (local - v)
-        assert (found["PFedMe"][k] == v).all()
+    terms, steps, rounds = terms_of(WEIGHTED), (3, 1, 5), [(0, 2)]
+    expected = {
+        "Ditto": clients.ditto(terms, START, rounds, s=S, e=steps, lam=REG)[1],
+        "PFedMe": clients.pfedme(terms, START, rounds, eta=S, R=steps, lam=REG)[1],
+    }
+    found = {name: personal_models(name, steps) for name in expected}
     for name, models in found.items():
+        assert (models == np.stack(expected[name])).all()
         assert (models[1] == START).all()  # absent
         assert (models != personal_models(name, (3, 1, 4))).any()
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
+from problem_makers import fractions
 
 import fedconvex as fc
 
@@ -26,11 +27,6 @@ def eigenvalues(matrix: Any) -> list[Any]:
 
 def gram(A: np.ndarray) -> np.ndarray:
     return fractions(A).T.dot(fractions(A))
-
-
-def fractions(values: Any) -> np.ndarray:
-    array = np.asarray(values)
-    return np.array([Fraction(v) for v in array.ravel().tolist()], dtype=object).reshape(array.shape)
 
 
 def designs(seed: int, sizes: list[int] = SIZES, p: int = 3) -> list[np.ndarray]:

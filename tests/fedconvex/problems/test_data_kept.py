@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from client_calls import FLOATS, SCALE, calls, same
+from client_calls import SCALE, calls, same
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import few
+from problem_makers import FLOATS, few
 from run_makers import instance
 
 import fedconvex as fc

@@ -1,6 +1,5 @@
 """The four problem classes against their formulas, written anew in mpmath and differentiated numerically there."""
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +12,7 @@ import pandas
 import pytest
 import scipy.sparse
 from mpmath import mp
+from problem_makers import FLOATS
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -23,7 +23,6 @@ from fedconvex.problems.linear_models import size_groups
 DIGITS = mpmath.workdps(100)
 POWER_LAW = [1, 40, 2, 11, 3, 12, 5]
 SIZES = {"equal": [4, 4, 4], "power law": POWER_LAW, "one client": [6]}
-FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 KINDS = ["least squares", "quadratic", "logistic", "multinomial"]
 PAIRS = [(kind, name) for kind in KINDS for name in [*FLOATS, "ball", "exact"] if (name, kind[0]) != ("exact", "m")]
 PAIRS.remove(("logistic", "exact"))

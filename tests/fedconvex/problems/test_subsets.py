@@ -9,7 +9,6 @@ from client_calls import (
     CHOICES,
     CLASSES,
     EVERY_CLASS,
-    FLOATS,
     SMALL,
     TERMS,
     M,
@@ -23,7 +22,7 @@ from client_calls import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import few
+from problem_makers import FLOATS, few
 
 from fedconvex.problems.base import Curvatures, Subproblem
 from fedconvex.problems.linear_models_in_balls import BallLinearModelClients

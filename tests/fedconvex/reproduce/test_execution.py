@@ -1,14 +1,13 @@
 """Experiments continue from finished runs, reuse their files, and report models that are no longer finite."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas
 import pytest
+from sweep_makers import killed_after
 
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution
@@ -19,23 +18,10 @@ from fedconvex.runs.rounds import Rounds
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-STOPS = """
-import sys
+RUNS = """
 from pathlib import Path
 from fedconvex.reproduce import execution, specification
-from fedconvex.sweeps import part_files
-
-add, written = part_files.PartFiles.add, []
-
-def add_and_wait(self, key, content):
-    add(self, key, content)
-    written.append(key)
-    if len(written) == 2:
-        print("written", flush=True)
-        sys.stdin.read()  # until it is killed
-
-part_files.PartFiles.add = add_and_wait
-execution.run(specification.read(Path(sys.argv[1])), Path(sys.argv[2]), None, jobs=1)
+execution.run(specification.read(Path(sys.argv[2])), Path(sys.argv[3]), None, jobs=1)
 """
 
 
@@ -45,12 +31,7 @@ def test_after_kill_9_it_goes_on(
     written: Any, sweep_text: str, deep_text: str, runner: str, tmp_path: Path, played: list[int]
 ) -> None:
     experiment = written(sweep_text if runner == "sweep" else deep_text)
-    command = [sys.executable, "-c", STOPS, str(tmp_path / "paper" / "test.toml"), str(tmp_path / "killed")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"written\n"
-        process.kill()
+    killed_after(2, RUNS, tmp_path / "paper" / "test.toml", tmp_path / "killed")
     after = execution.run(experiment, tmp_path / "killed", None, jobs=1)
     rounds = experiment.run["rounds"]
     assert len(played) == (6 - 2) * rounds  # three methods, two seeds, of which two runs were there

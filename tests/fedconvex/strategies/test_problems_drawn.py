@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bound_makers import curved
 from hypothesis import given
 from problem_makers import fractions, identity, least_norm, rank, terms_of
 
@@ -14,19 +15,8 @@ from fedconvex import strategies
 pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
 
 
-def curved(H: np.ndarray, low: Any) -> bool:
-    """H ≽ low·I, decided in rationals by symmetric elimination."""
-    M = fractions(H) - Fraction(low) * identity(len(H))
-    while len(M):
-        pivot = M[0, 0]
-        if pivot < 0 or (pivot == 0 and any(M[0])):
-            return False
-        M = M[1:, 1:] - (np.outer(M[1:, 0], M[0, 1:]) / pivot if pivot else 0)
-    return True
-
-
 def lies_between(problem: fc.Quadratic, mu: Any, L: Any) -> bool:
-    return all(curved(H, mu) and curved(-fractions(H), -Fraction(L)) for H in problem.H)
+    return all(curved(fractions(H), Fraction(mu)) and curved(-fractions(H), -Fraction(L)) for H in problem.H)
 
 
 def condition_number(H: np.ndarray) -> float:
@@ -133,7 +123,7 @@ def test_ill_conditioned_ones_can_be_left_out(drawn: Any) -> None:
 def test_quadratics_of_all_kinds_occur(drawn: Any) -> None:
     any_at_all = drawn(strategies.quadratic_problems(), 300)
     wanted = {
-        "indefinite": lambda p: any(not curved(H, 0) and not curved(-fractions(H), 0) for H in p.H),
+        "indefinite": lambda p: any(not curved(fractions(H), 0) and not curved(-fractions(H), 0) for H in p.H),
         "singular": lambda p: any(rank(H) < p.dim for H in p.H),
         "convex": lambda p: p.is_convex,
         "silent client": lambda p: min(p.exact_weights) == 0,

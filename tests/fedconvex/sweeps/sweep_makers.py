@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,6 +70,33 @@ def watched(at: int = -1, then: Callable[[], object] = lambda: None) -> Iterator
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "_collect", watching)
         yield keys
+
+
+STOPS = """
+import sys
+from fedconvex.sweeps import part_files
+
+add, written = part_files.PartFiles.add, []
+
+def add_and_wait(self, key, content):
+    add(self, key, content)
+    written.append(key)
+    if len(written) == int(sys.argv[1]):
+        print("written", flush=True)
+        sys.stdin.read()  # until it is killed
+
+part_files.PartFiles.add = add_and_wait
+"""
+
+
+def killed_after(parts: int, program: str, *arguments: object) -> None:
+    """Runs the program, whose arguments begin at `sys.argv[2]`, and kills it when so many runs have been written."""
+    command = [sys.executable, "-c", STOPS + program, str(parts), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"written\n"
+        process.kill()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,5 @@
 """A sweep that was killed, or of which some runs failed, continues from its finished runs."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,22 +12,10 @@ from fedconvex.sweeps.grid import make_grid
 pytestmark = pytest.mark.beyond_core  # starts processes
 
 KEPT = 4
-STOPS_AFTER_SOME_PARTS = """
-import sys
+SWEEPS = """
 import sweep_makers as make
-from fedconvex.sweeps import part_files, sweep
-
-add, written = part_files.PartFiles.add, []
-
-def add_and_wait(self, key, content):
-    add(self, key, content)
-    written.append(key)
-    if len(written) == int(sys.argv[3]):
-        print("written", flush=True)
-        sys.stdin.read()  # until it is killed
-
-part_files.PartFiles.add = add_and_wait
-sweep(**make.grid(), out=sys.argv[1], jobs=int(sys.argv[2]))
+from fedconvex.sweeps import sweep
+sweep(**make.grid(), out=sys.argv[2], jobs=int(sys.argv[3]))
 """
 
 
@@ -38,12 +23,7 @@ sweep(**make.grid(), out=sys.argv[1], jobs=int(sys.argv[2]))
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_after_kill_9_only_what_is_missing_is_run(tmp_path: Path, jobs: int) -> None:
     out = tmp_path / "sweep.parquet"
-    command = [sys.executable, "-c", STOPS_AFTER_SOME_PARTS, str(out), str(jobs), str(KEPT)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"written\n"
-        process.kill()
+    make.killed_after(KEPT, SWEEPS, out, jobs)
     folder = tmp_path / "sweep.parquet.parts"
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert len(before) == KEPT

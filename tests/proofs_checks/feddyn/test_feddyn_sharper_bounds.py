@@ -49,16 +49,6 @@ def test_theorem_3(number: int, T: int) -> None:
     assert gap_of_the_mean(federation, T, r) <= sharper < evaluated(feddyn.theorem3, values) / 30
 
 
-@pytest.mark.parametrize("number", range(25))
-@pytest.mark.parametrize(("name", "loosest"), [("lemma1sharper", 5), ("lemma8sharper", 30), ("lemma4sharper", 1)])
-def test_lemmas(number: int, name: str, loosest: int) -> None:
-    federation = Federation.random(number, loosest=loosest)
-    values = known(federation, 1) | federation.round(1 + number % 2)
-    statement = getattr(feddyn, name)
-    left = statement.left(**{n: values[n] for n in statement.left.names})
-    assert left <= evaluated(statement, values)
-
-
 @pytest.mark.parametrize("m", [1, 2, 10, 1000])
 @pytest.mark.parametrize("alpha", [25, 26, 100, 10**6])
 def test_theorem_2_is_beaten_by_a_factor_of_twenty(alpha: int, m: int) -> None:

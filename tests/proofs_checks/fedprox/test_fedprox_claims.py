@@ -6,7 +6,7 @@ from fractions import Fraction
 from operator import attrgetter
 
 import pytest
-from claim_mutants import mutants, mutated_proofs
+from claim_mutants import mutants, mutated_proofs, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from rational_draws import rationals
@@ -19,7 +19,7 @@ from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.terms import answers, free, gradient, inner, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.fedprox.counterexamples import only_the_exact_device_is_drawn
-from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Nonnegative, facts
 from fedconvex.proofs_checks.library import rooted, squared
 from fedconvex.statements.statement import Statement
@@ -47,14 +47,6 @@ def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     proved = theorem_of(statement)
     assert proved.claim == statement.claim
     assert proved.setting == statement.setting
-
-
-def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
-    try:
-        theorem(setting, claim, proof)
-    except Refused:
-        return True
-    return False
 
 
 # E⟨w⁺ ± w̄, w⁺ − w̄⟩ = E⟨w⁺, w⁺ − w̄⟩ = E‖w⁺ − w̄‖², because E w⁺ = w̄: these four are no other claims.

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bound_makers import gradient, mean_square, square, value
 from fedprox_rounds import admissible_round
+from problem_makers import terms_of
+from promises import ProximalRound
 
 import fedconvex as fc
 from fedconvex.participation import Schedule
@@ -17,89 +20,65 @@ F = Fraction
 SEEDS = range(30)
 
 
-class Exactly:
-    """Convex quadratic clients in the plane, solved exactly from a point: everything in rational numbers."""
+W = np.array([F(0), F(0)], dtype=object)
 
-    def __init__(self, seed: int, convex: bool) -> None:
-        random = Random(seed)
-        self.m, self.L = 3, F(1)
-        self.weights = [F(p, 6) for p in random.sample([1, 2, 3], 3)]
-        self.H = [self.curvature(random, convex) for _ in range(self.m)]
-        self.c = [np.array([F(random.randint(4, 9)), F(random.randint(-2, 2))]) for _ in range(self.m)]
-        self.problem = fc.Quadratic(self.H, self.c, [6 * p for p in self.weights])
-        self.w = np.array([F(0), F(0)], dtype=object)
 
-    @staticmethod
-    def curvature(random: Random, convex: bool) -> Any:
-        """h·vvᵀ with |v| = 1, 0 <= h <= 1, or between −1 and 1."""
-        c, s = random.choice([(F(3, 5), F(4, 5)), (F(1), F(0)), (F(0), F(1)), (F(5, 13), F(-12, 13))])
-        h = random.choice([F(1), F(1, 2), F(0)] if convex else [F(1), F(-1), F(-1, 2)])
-        return [[h * c * c, h * c * s], [h * c * s, h * s * s]]
+def curvature(random: Random, convex: bool) -> Any:
+    """h·vvᵀ with |v| = 1, 0 <= h <= 1, or between −1 and 1."""
+    v = np.array(random.choice([(F(3, 5), F(4, 5)), (F(1), F(0)), (F(0), F(1)), (F(5, 13), F(-12, 13))]))
+    return random.choice([F(1), F(1, 2), F(0)] if convex else [F(1), F(-1), F(-1, 2)]) * np.outer(v, v)
 
-    def mean(self, rows: Any) -> Any:
-        return sum(p * row for p, row in zip(self.weights, rows, strict=True))
 
-    def value(self, x: Any) -> Fraction:
-        return self.mean([x @ np.array(H) @ x / 2 - c @ x for H, c in zip(self.H, self.c, strict=True)])
+def clients_in_the_plane(seed: int, convex: bool) -> tuple[fc.Quadratic, Fraction, Fraction]:
+    """Three of them with L = 1, a rational number just above B(W), and ‖∇f(W)‖²."""
+    random = Random(seed)
+    weights = random.sample([1, 2, 3], 3)
+    H = [curvature(random, convex) for _ in range(3)]
+    c = [np.array([F(random.randint(4, 9)), F(random.randint(-2, 2))]) for _ in range(3)]
+    problem = fc.Quadratic(H, c, weights)
+    slope = square(gradient(terms_of(problem), W))
+    B = float(mean_square(terms_of(problem), W) / slope) ** 0.5
+    return problem, F(int(B * 10**6) + 1, 10**6), slope
 
-    def decrease(self, mu: Fraction, K: int) -> Fraction:
-        """f(w) − E f(w⁺) over K independent draws; f is quadratic."""
-        method = fc.FedProx(mu=mu)
-        answers = [
-            fc.simulate(method, self.problem, 1, Schedule([[k]]), fc.Exact(), self.w, arithmetic="exact").points[1]
-            for k in range(self.m)
-        ]
-        average = self.mean(answers)
-        whole = self.mean([np.array(H) for H in self.H])
-        spread = self.mean([(a - average) @ whole @ (a - average) for a in answers]) / (2 * K)
-        return self.value(self.w) - self.value(average) - spread
 
-    @property
-    def slope(self) -> Fraction:
-        gradient = self.mean(self.c)
-        return gradient @ gradient
-
-    @property
-    def B(self) -> Fraction:
-        """A rational number just above B(w)."""
-        exact = self.mean([c @ c for c in self.c]) / self.slope
-        return F(int(float(exact) ** 0.5 * 10**6) + 1, 10**6)
+def decrease(problem: fc.Quadratic, mu: Fraction, K: int) -> Fraction:
+    """f(W) − E f(w⁺) over K independent draws, with exact local solutions."""
+    played = ProximalRound(problem, mu, fc.Exact(), W, K)
+    return value(played.terms, W) - played.expected_value
 
 
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("seed", SEEDS)
 def test_convex_clients_decrease_as_promised(seed: int) -> None:
-    clients = Exactly(seed, convex=True)
-    B, slope = clients.B, clients.slope
+    problem, B, slope = clients_in_the_plane(seed, convex=True)
     for mu in (F(3, 4), B, F(4)):
         for K in (1, 5, 40):
             promised = fedprox.rho_convex(mu=mu, L=F(1), B=B, K=K)
-            assert clients.decrease(mu, K) >= promised * slope
+            assert decrease(problem, mu, K) >= promised * slope
             assert promised > fedprox.rho_sharp(mu=mu, L=F(1), L_minus=F(0), B=B, gamma=F(0))
             if mu >= 1:
                 assert promised == fedprox.rho_by_curvature(mu=mu, L=F(1), L_minus=F(0), B=B, gamma=F(0), K=K)
-    everyone = fc.simulate(fc.FedProx(mu=B), clients.problem, 1, None, fc.Exact(), clients.w, arithmetic="exact")
-    decrease = clients.value(clients.w) - clients.value(everyone.points[1])
-    assert decrease >= fedprox.rho_convex_everyone(mu=B, L=F(1), B=B) * slope
+    everyone = fc.simulate(fc.FedProx(mu=B), problem, 1, None, fc.Exact(), W, arithmetic="exact").points[1]
+    terms = terms_of(problem)
+    assert value(terms, W) - value(terms, everyone) >= fedprox.rho_convex_everyone(mu=B, L=F(1), B=B) * slope
     enough = int(4 * B) + 1
     chosen = fedprox.convex_choice_sharp(L=F(1), B=B, K=enough)
-    assert clients.decrease(chosen.mu, enough) >= chosen.rho * slope
+    assert decrease(problem, chosen.mu, enough) >= chosen.rho * slope
 
 
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("seed", SEEDS)
 def test_any_clients_decrease_as_promised(seed: int) -> None:
-    clients = Exactly(seed, convex=False)
-    B, slope = clients.B, clients.slope
+    problem, B, slope = clients_in_the_plane(seed, convex=False)
     for mu in (F(2), 3 * B, F(20)):
         for K in (1, 5, 40):
             given = {"mu": mu, "L": F(1), "L_minus": F(1), "B": B, "gamma": F(0)}
-            decrease = clients.decrease(mu, K)
-            assert decrease >= fedprox.rho_sharp(**given) * slope
+            fallen = decrease(problem, mu, K)
+            assert fallen >= fedprox.rho_sharp(**given) * slope
             by_variance = fedprox.rho_by_variance(**given, K=K)
-            assert decrease >= by_variance * slope
+            assert fallen >= by_variance * slope
             by_curvature = fedprox.rho_by_curvature(**given, K=K)
-            assert decrease >= by_curvature * slope
+            assert fallen >= by_curvature * slope
             if mu > B + 1:  # δ < 1
                 assert by_curvature > by_variance
                 assert by_variance >= fedprox.rho_sharp(**given)

@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
+from bound_makers import square
+from problem_makers import inverse
 
 import fedconvex as fc
 from fedconvex.theory import fedsplit
@@ -16,10 +17,6 @@ ONE = Fraction(1)
 
 def vector(random: Random, size: int) -> np.ndarray:
     return np.array([Fraction(random.randint(-6, 6), random.randint(1, 3)) for _ in range(size)], dtype=object)
-
-
-def square(values: Any) -> Any:
-    return (np.asarray(values) ** 2).sum()
 
 
 def curved(random: Random, clients: int, least: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -33,10 +30,8 @@ def curved(random: Random, clients: int, least: int) -> tuple[list[np.ndarray], 
 
 
 def solved(H: list[np.ndarray], c: list[np.ndarray]) -> np.ndarray:
-    """The minimiser of Σ ½xᵀH_jx − c_jᵀx, in two unknowns."""
-    (a, b), (d, e) = sum(H)
-    p, q = sum(c)
-    return np.array([p * e - b * q, a * q - d * p], dtype=object) / (a * e - b * d)
+    """The minimiser of Σ ½xᵀH_jx − c_jᵀx."""
+    return inverse(sum(H)) @ sum(c)
 
 
 def fixed_point(H: list[np.ndarray], c: list[np.ndarray], s: Fraction) -> tuple[np.ndarray, list[np.ndarray]]:

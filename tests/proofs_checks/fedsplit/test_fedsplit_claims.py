@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from claim_mutants import mutants, mutated_proofs
+from claim_mutants import mutants, mutated_proofs, refused
 
-from fedconvex.claims.claim import Claim, ClaimSetting, equal
+from fedconvex.claims.claim import Claim, equal
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -25,7 +25,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.fedsplit import claimed_complexity, claimed_fixed_points, divergence, one_round, one_step
-from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Root
 from fedconvex.proofs_checks.library import Lemma, Parts, concluding
 from fedconvex.theory import fedsplit
@@ -48,14 +48,6 @@ LEMMAS = dict(named_lemmas())
 INEQUALITIES = {name: lemma for name, lemma in LEMMAS.items() if not lemma.setting.rests}
 # mutants of three steps are thousands
 FEW_MUTANTS = {name: lemma for name, lemma in INEQUALITIES.items() if "STEPS" not in name or not name[-1].isdigit()}
-
-
-def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
-    try:
-        theorem(setting, claim, proof)
-    except Refused:
-        return True
-    return False
 
 
 def about(claim: Claim, other: Claim, proof: Derivation) -> Derivation:

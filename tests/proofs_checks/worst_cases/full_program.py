@@ -6,6 +6,10 @@ import cvxpy as cp
 import numpy as np
 
 
+def mean(rows):
+    return sum(rows) / len(rows)
+
+
 class Clients:
     """Coefficients over `size` basic vectors; function values are cvxpy numbers."""
 

@@ -22,7 +22,7 @@ from bound_makers import (
 )
 from hypothesis import assume
 from hypothesis import strategies as st
-from problem_makers import entries, identity, inverse, rank, terms_of
+from problem_makers import entries, identity, inverse, rank, rationals, terms_of
 from promises import Asked
 
 import fedconvex as fc
@@ -58,8 +58,8 @@ class DynamicRuns:
         if played not in self._states:
             plan = participation.Schedule([list(s) for s in played] or [[0]])
             run = fc.simulate(self.method, self.problem, len(played), plan, x0=self.x0, arithmetic="exact")
-            server, memory = run.points[-1], fractions_of(run.state.memory["gradient"])
-            h = fractions_of(run.state.shared["h"])
+            server, memory = run.points[-1], rationals(run.state.memory["gradient"])
+            h = rationals(run.state.shared["h"])
             if not played:
                 models = [inverse(H) @ c for H, c in zip(self.terms.H, self.terms.c, strict=True)]
             else:
@@ -117,11 +117,6 @@ class DynamicRuns:
         ends = [mean(square(v - self.solution) for v in self.virtual(s)) for s in self.sequences(self.T - 1)]
         steps = [square(self.average(s) - self.average(s[:-1])) for s in self.sequences(self.T)]
         return found | {"epsilon": mean(moves), "move": mean(steps), "virtual_distance": mean(ends)}
-
-
-def fractions_of(rows: Any) -> np.ndarray:
-    flat = [Fraction(int(v.p), int(v.q)) for v in np.asarray(rows).ravel()]
-    return np.array(flat, dtype=object).reshape(np.shape(rows))
 
 
 @st.composite

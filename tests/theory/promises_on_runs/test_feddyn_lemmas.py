@@ -26,8 +26,9 @@ ALWAYS = {"lemma3", "lemma4", "lemma5", "lemma7", "lemma9", "equation5", "equati
 ALWAYS |= {"lemma12", "equation14", *ONE_GRADIENT_LEMMAS}  # whatever α is; Lemma 11 where models start stationary
 LEFT = {
     "lemma3": "move", "lemma5": "C_next", "lemma7": "h_next", "equation10": "distance_next",
-    "equation12": "distance_next", "lemma12": "C_next", "lemma14": "epsilon", "lemma15": "A_next", "lemma17": "h_next",
-    "lemma18": "lag_next", "lemma19": "epsilon", "lemma20": "B_next", "lemma21": "gradients_apart_next",
+    "equation12": "distance_next", "lemma12": "C_next", "lemma12sharper": "C_next", "lemma14": "epsilon",
+    "lemma15": "A_next", "lemma17": "h_next", "lemma18": "lag_next", "lemma19": "epsilon", "lemma19sharper": "epsilon",
+    "lemma20": "B_next", "lemma21": "gradients_apart_next",
 }  # fmt: skip
 
 
@@ -93,6 +94,24 @@ def test_lemmas_of_one_gradient(runs: DynamicRuns) -> None:
 @given(dynamic_runs(fc.FedDynOneGD, convex=False))
 def test_lemmas_of_one_gradient_that_need_no_convexity(runs: DynamicRuns) -> None:
     keeps(runs, ["lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21", "equation19"], "A")
+
+
+@few
+@given(dynamic_runs(fc.FedDyn))
+def test_sharper_lemmas_of_convex_devices(runs: DynamicRuns) -> None:
+    keeps(runs, ["lemma1sharper", "lemma4sharper", "lemma8sharper"], "A")
+
+
+@few
+@given(dynamic_runs(fc.FedDyn, convex=False))
+def test_sharper_lemmas_of_any_smooth_devices(runs: DynamicRuns) -> None:
+    keeps(runs, ["lemma10sharper", "lemma10assummed", "lemma11sharper", "lemma12sharper"], "apart")
+
+
+@few
+@given(dynamic_runs(fc.FedDynOneGD) | dynamic_runs(fc.FedDynOneGD, convex=False))
+def test_the_sharper_lemma_of_one_gradient(runs: DynamicRuns) -> None:
+    keeps(runs, ["lemma19sharper"], "A")
 
 
 @few

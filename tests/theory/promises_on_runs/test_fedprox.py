@@ -3,18 +3,17 @@
 Expectations are over all draws: every K-tuple is played.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from bound_makers import fraction, gradient, gradients, lower, mean, positive_weights, square, starts, upper, value
+from bound_makers import fraction, gradient, gradients, lower, positive_weights, square, starts, upper, value
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from problem_makers import entries, few, fractions, identity, inverse, logistics, terms_of, weighted
-from promises import Asked, at_most, promised
+from problem_makers import entries, few, fractions, identity, inverse, logistics
+from promises import Asked, ProximalRound, at_most, promised
 
 import fedconvex as fc
 from fedconvex import participation
@@ -33,47 +32,6 @@ def gently_different(draw: Any) -> fc.Quadratic:
     return fc.Quadratic(
         [(h + h.T) / 2 for h in H], [c + draw(entries(d)) / 4 for _ in range(m)], draw(positive_weights(m))
     )
-
-
-class ProximalRound:
-    """Every client's exact or inexact answer from w, and the exact expectations over K independent draws."""
-
-    def __init__(self, problem: Any, mu: Fraction, solver: Any, w: np.ndarray, K: int) -> None:
-        self.method, self.scheme, self.solver = fc.FedProx(mu=mu), participation.Weighted(K), solver
-        self.problem, self.terms, self.w, self.K = problem, terms_of(problem), w, K
-        alone = [participation.Schedule([[k]]) for k in range(problem.num_clients)]
-        self.answers = [
-            fc.simulate(self.method, problem, 1, only, solver, w, arithmetic="exact").points[1] for only in alone
-        ]
-        self.average = weighted(self.terms.w, self.answers)
-
-    @property
-    def variance(self) -> Fraction:
-        """E‖w_k − w̄‖² of one draw."""
-        return weighted(self.terms.w, [square(a - self.average) for a in self.answers])
-
-    @property
-    def sampling(self) -> Fraction:
-        """E f(w⁺) − f(w̄) = tr(H Cov)/(2K), f being quadratic."""
-        H, _ = self.terms.summed()
-        away = [a - self.average for a in self.answers]
-        return weighted(self.terms.w, [v @ H @ v for v in away]) / (2 * self.K)
-
-    @property
-    def expected_value(self) -> Fraction:
-        return value(self.terms, self.average) + self.sampling
-
-    def bounds(self, **given: Any) -> Any:
-        return Asked(self.method, self.problem, self.scheme, solver=self.solver, x0=self.w, **given)
-
-    def draws(self) -> Iterator[tuple[Fraction, np.ndarray]]:
-        """The probability and the server's point of every K-tuple."""
-        clients = range(self.problem.num_clients)
-        for drawn in product(clients, repeat=self.K):
-            chance = Fraction(1)
-            for k in drawn:
-                chance *= self.terms.w[k]
-            yield chance, mean(self.answers[k] for k in drawn)
 
 
 @st.composite

@@ -5,7 +5,7 @@ printed, also where the printed formula is loose or unclear; the comments say wh
 (expectations of) squared norms. Vectors may be numbers or anything that adds and scales entrywise.
 
 One module per part of the paper; each says of its statements the right side, the left side where that is a formula,
-the page, and what is assumed, and has the constants of its proofs.
+and the page, and has the constants of its proofs.
 """
 
 from . import algorithm, convex, nonconvex, one_gradient, strongly_convex
@@ -17,4 +17,3 @@ RIGHT = {name: function for part in PARTS for name, function in part.RIGHT.items
 LEFT = {name: function for part in PARTS for name, function in part.LEFT.items()}
 CONSTANTS = {name: function for part in PARTS for name, function in part.CONSTANTS.items()}
 PAGE = {name: page for part in PARTS for name, page in part.PAGE.items()}
-ASSUMES = {name: text for part in PARTS for name, text in part.ASSUMES.items()}

@@ -74,11 +74,6 @@ def active_average(server: Any, h: Any, alpha: Any) -> Any:
     return server + 1 / alpha * h
 
 
-# Said once in Theorems 1 and 5 and meant everywhere.
-SAMPLED = "P devices drawn uniformly in each round"
-FEDDYN = "Algorithm 1, alpha > 0, grad L_k(theta_k^0) = 0, " + SAMPLED
-ONE_STEP = "Algorithm 2, alpha > 0, " + SAMPLED
-
 RIGHT: dict[str, Callable[..., Any]] = {
     "feddyn.theorem1": rates,
     "feddyn.equation1": device_objective,
@@ -109,18 +104,4 @@ PAGE: dict[str, int] = {
     "feddyn.equation7": 28,
     "feddyn.equation8": 28,
     "feddyn.equation9": 28,
-}
-
-ASSUMES: dict[str, str] = {
-    "feddyn.theorem1": "alpha suitably chosen; L_k L-smooth and mu-strongly convex, or convex, or non-convex; "
-    + FEDDYN,
-    "feddyn.equation1": "none: the definition of an active device's objective; in the argmin alpha > 0",
-    "feddyn.equation2": "L_k differentiable, theta_k^t a minimiser of (1)",
-    "feddyn.equation3": "theta_* stationary for l",
-    "feddyn.equation4": "L_k L-smooth (not necessarily convex)",
-    "feddyn.equation5": "L_k convex and L-smooth, grad l(x_*) = 0",
-    "feddyn.equation6": "L_k convex and L-smooth",
-    "feddyn.equation7": "none: the definition of the virtual devices, for all devices and t > 0",
-    "feddyn.equation8": "theta~_k^t a minimiser of (7)",
-    "feddyn.equation9": "Algorithm 1 (or 2): the server's update",
 }

@@ -5,8 +5,6 @@ from typing import Any
 
 from mpmath import mpf
 
-from .algorithm import FEDDYN
-
 
 def convex_bound(alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     return mpf(1) / T * (10 * alpha * D0 + 100 * (mpf(num_clients) / num_active) * (1 / alpha) * G)
@@ -95,16 +93,4 @@ PAGE: dict[str, int] = {
     "feddyn.lemma6": 30,
     "feddyn.lemma7": 30,
     "feddyn.equation10": 30,
-}
-
-ASSUMES: dict[str, str] = {
-    "feddyn.theorem2": "L_k convex and L-smooth, alpha >= 25 L; " + FEDDYN,
-    "feddyn.lemma1": "L_k convex and L-smooth, alpha >= 25 L; " + FEDDYN,
-    "feddyn.lemma2": FEDDYN,
-    "feddyn.lemma3": FEDDYN,
-    "feddyn.lemma4": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
-    "feddyn.lemma5": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
-    "feddyn.lemma6": "none: any n vectors",
-    "feddyn.lemma7": "grad l(theta_*) = 0; " + FEDDYN,
-    "feddyn.equation10": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
 }

@@ -5,8 +5,6 @@ from typing import Any
 
 from mpmath import mpf
 
-from .algorithm import FEDDYN
-
 
 def nonconvex_bound(
     alpha: Any,
@@ -92,12 +90,4 @@ PAGE: dict[str, int] = {
     "feddyn.lemma11": 34,
     "feddyn.lemma12": 34,
     "feddyn.equation14": 35,  # the display begins on page 34, its number and last line are on page 35
-}
-
-ASSUMES: dict[str, str] = {
-    "feddyn.theorem4": "L_k L-smooth, l bounded below, alpha >= 20 L m/P; " + FEDDYN,
-    "feddyn.lemma10": "L_k L-smooth, alpha >= 20 L m/P; " + FEDDYN,
-    "feddyn.lemma11": "L_k L-smooth (no condition on alpha); " + FEDDYN,
-    "feddyn.lemma12": "L_k L-smooth (not used, no condition on alpha); " + FEDDYN,
-    "feddyn.equation14": "L_k L-smooth (no condition on alpha); " + FEDDYN,
 }

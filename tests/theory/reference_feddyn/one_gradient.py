@@ -5,7 +5,7 @@ from typing import Any
 
 from mpmath import mpf
 
-from .algorithm import ONE_STEP, mean, rates_at
+from .algorithm import mean, rates_at
 
 
 def one_gradient_rates(
@@ -165,25 +165,4 @@ PAGE: dict[str, int] = {
     "feddyn.equation18": 38,
     "feddyn.equation19": 41,
     "feddyn.equation20": 41,
-}
-
-ASSUMES: dict[str, str] = {
-    "feddyn.theorem5": "alpha suitably chosen; L_k L-smooth and mu-strongly convex, or convex, or non-convex; "
-    + ONE_STEP,
-    "feddyn.lemma13": ONE_STEP,
-    "feddyn.lemma14": "L_k convex and L-smooth (no condition on alpha); " + ONE_STEP,
-    "feddyn.lemma15": "L_k convex and L-smooth (no condition on alpha); " + ONE_STEP,
-    "feddyn.lemma16": ONE_STEP,
-    "feddyn.lemma17": "grad l(theta_*) = 0; " + ONE_STEP,
-    "feddyn.lemma18": "grad l(theta_*) = 0; " + ONE_STEP,
-    "feddyn.lemma19": "L_k L-smooth (no condition on alpha); " + ONE_STEP,
-    "feddyn.lemma20": "L_k L-smooth (no condition on alpha); " + ONE_STEP,
-    "feddyn.lemma21": "L_k L-smooth (used, though the statement does not say it); " + ONE_STEP,
-    "feddyn.equation15": "none: the definition of the virtual devices, for all devices and t > 0",
-    "feddyn.equation16": "Algorithm 2, server and devices starting with h^0 = (1/m) sum h_k^0",
-    "feddyn.equation17": "L_k mu-strongly convex and L-smooth (no condition on alpha yet); " + ONE_STEP,
-    "feddyn.equation18": "L_k mu-strongly convex and L-smooth, alpha >= max(50 mu m/P, 50 L), h_k^0 = 0 for A_0 = G; "
-    + ONE_STEP,
-    "feddyn.equation19": "L_k L-smooth (no condition on alpha yet); " + ONE_STEP,
-    "feddyn.equation20": "L_k L-smooth, l bounded below, alpha >= 50 L m/P; " + ONE_STEP,
 }

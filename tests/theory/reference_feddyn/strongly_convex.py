@@ -5,8 +5,6 @@ from typing import Any
 
 from mpmath import mpf
 
-from .algorithm import FEDDYN
-
 
 def growth_sum(alpha: Any, mu: Any, T: Any) -> Any:
     r = 1 + mu / alpha
@@ -146,13 +144,4 @@ PAGE: dict[str, int] = {
     "feddyn.equation11": 32,
     "feddyn.equation12": 33,
     "feddyn.equation13": 33,
-}
-
-ASSUMES: dict[str, str] = {
-    "feddyn.theorem3": "L_k mu-strongly convex and L-smooth, alpha >= max(5 mu m/P, 30 L); " + FEDDYN,
-    "feddyn.lemma8": "L_k mu-strongly convex and L-smooth, alpha >= max(5 mu m/P, 30 L); " + FEDDYN,
-    "feddyn.lemma9": FEDDYN,
-    "feddyn.equation11": "L_k mu-strongly convex and L-smooth",
-    "feddyn.equation12": "L_k mu-strongly convex and L-smooth (no condition on alpha); " + FEDDYN,
-    "feddyn.equation13": "L_k mu-strongly convex and L-smooth (no condition on alpha); " + FEDDYN,
 }

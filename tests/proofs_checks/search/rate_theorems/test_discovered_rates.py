@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 import sympy
-from rate_federations import is_never_broken
+from rate_federations import is_never_broken, is_replayed_from_a_file
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import Discovered, SmoothConvex, SmoothStronglyConvex, discover, lyapunov
-from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.kernel import theorem as theorem_of
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.theory import fedsplit, scaffold
 from fedconvex.verdicts import Verdict
@@ -251,9 +249,7 @@ def test_fedsplit_with_any_stepsize() -> None:
     assert len(found.where) == 1
     for step in (F(1, 5), F(1, 2), F(3)):
         assert found.at(s=step, m=1, n=2) == lyapunov(fc.FedSplit(stepsize=step), SmoothStronglyConvex(1, 4)).upper
-    assert found.proof is not None
-    text = to_json(found.proof.setting, found.proof.claim, found.proof.proof)
-    assert theorem_of(*from_json(text)).claim == found.proof.claim
+    assert is_replayed_from_a_file(found)
 
 
 @pytest.mark.slow
@@ -263,10 +259,7 @@ def test_a_thousand_random_federations(dyn: Discovered, two_steps: Discovered) -
 
 
 def test_the_proof_as_a_file_is_replayed(two_steps: Discovered) -> None:
-    assert two_steps.proof is not None
-    setting, claim, proof = two_steps.proof.setting, two_steps.proof.claim, two_steps.proof.proof
-    assert proof is not None
-    assert theorem_of(*from_json(to_json(setting, claim, proof))).claim == claim
+    assert is_replayed_from_a_file(two_steps)
 
 
 def test_a_rate_without_a_proof_is_a_conjecture() -> None:

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 import sympy
 from flint import fmpq
-from rate_federations import is_never_broken
+from rate_federations import is_never_broken, is_replayed_from_a_file
 
 import fedconvex as fc
 from fedconvex.proofs_checks import Discovered, SmoothStronglyConvex, discover, lyapunov, worst_case
-from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.kernel import theorem as theorem_of
 from fedconvex.proofs_checks.search.rate_theorems.equations import Equations
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import posed, specification
@@ -87,10 +85,7 @@ def test_local_gradient_steps_in_the_place_of_exact_solutions(inexact: Discovere
 
 
 def test_the_proof_as_a_file_is_replayed(exact: Discovered) -> None:
-    assert exact.proof is not None
-    setting, claim, proof = exact.proof.setting, exact.proof.claim, exact.proof.proof
-    assert proof is not None
-    assert theorem_of(*from_json(to_json(setting, claim, proof))).claim == claim
+    assert is_replayed_from_a_file(exact)
 
 
 @pytest.mark.slow

@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 import sympy
-from rate_federations import is_never_broken
+from rate_federations import is_never_broken, is_replayed_from_a_file
 
 import fedconvex as fc
 from fedconvex.claims.terms import number
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import Discovered, SmoothStronglyConvex, discover, lyapunov
-from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.kernel import theorem as theorem_of
 from fedconvex.proofs_checks.kernel.proofs import Combine
 from fedconvex.proofs_checks.search.rate_theorems.irrational_rates import quadratic_at, root_of_quadratic
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
@@ -89,10 +87,7 @@ def test_it_can_be_shown(dyn: Discovered) -> None:
 
 @pytest.mark.slow
 def test_the_proof_as_a_file_is_replayed(dyn: Discovered) -> None:
-    assert dyn.proof is not None
-    setting, claim, proof = dyn.proof.setting, dyn.proof.claim, dyn.proof.proof
-    assert proof is not None
-    assert theorem_of(*from_json(to_json(setting, claim, proof))).claim == claim
+    assert is_replayed_from_a_file(dyn)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from all_draws import every_draw
-from full_program import Clients
+from full_program import Clients, mean
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -20,10 +20,6 @@ from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
-
-
-def mean(rows):
-    return sum(rows) / len(rows)
 
 
 def histories(method, problem, start, participation, rounds, arithmetic="exact"):

@@ -6,16 +6,12 @@ Nothing is shared with the code under test: the methods are written once more, o
 from fractions import Fraction as F
 
 import pytest
-from full_program import Clients
+from full_program import Clients, mean
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
-
-
-def mean(rows):
-    return sum(rows) / len(rows)
 
 
 def gradient_steps(c, k, theta, s, steps, add=lambda theta: 0.0):
