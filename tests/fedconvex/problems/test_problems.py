@@ -1,5 +1,6 @@
 """The four problem classes against their formulas, written anew in mpmath and differentiated numerically there."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
