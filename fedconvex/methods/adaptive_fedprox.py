@@ -7,9 +7,8 @@ from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import NotConverged
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, SolvesExactly, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import integer_at_least, non_negative, positive
@@ -17,7 +16,7 @@ from fedconvex.validation import integer_at_least, non_negative, positive
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveFedProx(Method):
+class AdaptiveFedProx(SolvesExactly):
     """FedProx that adds `step` to μ when the loss rises and subtracts it after `falls` falls in a row.
 
     Use it when no good μ is known in advance. It evaluates the objective in every round, which a real federation would
@@ -49,10 +48,6 @@ class AdaptiveFedProx(Method):
         non_negative(self.mu, "mu")
         positive(self.step, "step")
         object.__setattr__(self, "falls", integer_at_least(self.falls, 1, "falls"))
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:

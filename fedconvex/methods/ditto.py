@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.unequal_steps import gradient_steps
+from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, State
+from fedconvex.methods.base import Cohort, LocalSteps, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
-from fedconvex.stepsizes import stepsize
 from fedconvex.validation import non_negative
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Ditto(Averaging):
+class Ditto(LocalSteps, Averaging):
     """Ditto: w ← Σ_k weights_k θ_k as FedGD; v_k ≈ argmin_v f_k(v) + (λ/2)‖v − w‖², started at the client's last v_k.
 
     Use it where every client may have a model of its own, between its local minimiser (λ = 0) and the common model
@@ -41,21 +38,14 @@ class Ditto(Averaging):
         InvalidInput: values out of range.
     """
 
-    stepsize: Scalar = number()
-    local_steps: NumberOfSteps = 1
     regularization: Scalar = number()
 
     no_prox: ClassVar[str] = "its personal models would not know of ψ"
     personal: ClassVar[str | None] = "personal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        super().__post_init__()
         non_negative(self.regularization, "regularization")
-        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return gradient_steps(self.local_steps, self.stepsize)
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, memory={"personal": repeat(server)})

@@ -3,18 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.unequal_steps import gradient_steps
 from fedconvex.methods.averaging import Averaging
-from fedconvex.parameters import number
-from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
-from fedconvex.stepsizes import stepsize
+from fedconvex.methods.base import LocalSteps
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedGD(Averaging):
+class FedGD(LocalSteps, Averaging):
     """FedGD: w ← Σ_k weights_k G_k^e(w), e local gradient steps G_k(x) = x − s∇f_k(x), then averaging.
 
     The deterministic FedAvg: use it to study what several local steps do without the noise of SGD. One local step is
@@ -33,15 +28,4 @@ class FedGD(Averaging):
         InvalidInput: values out of range.
     """
 
-    stepsize: Scalar = number()
-    local_steps: NumberOfSteps = 1
-
     no_prox: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
-        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return gradient_steps(self.local_steps, self.stepsize)

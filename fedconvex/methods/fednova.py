@@ -3,19 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.unequal_steps import gradient_steps
+from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, State
-from fedconvex.parameters import number
-from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
-from fedconvex.stepsizes import stepsize
+from fedconvex.methods.base import Cohort, LocalSteps, State
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedNova(Averaging):
+class FedNova(LocalSteps, Averaging):
     """FedNova: FedAvg with progress divided by the local work: w ← w + ℓ Σ_k weights_k (θ_k − w)/ℓ_k.
 
     ℓ_k = s·τ_k is the sum of client k's local stepsizes and ℓ = Σ_k weights_k ℓ_k. Use it if clients do different
@@ -35,18 +30,7 @@ class FedNova(Averaging):
         InvalidInput: values out of range.
     """
 
-    stepsize: Scalar = number()
-    local_steps: NumberOfSteps = 1
-
     no_prox: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
-        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return gradient_steps(self.local_steps, self.stepsize)
 
     @property
     def needs_path_lengths(self) -> bool:

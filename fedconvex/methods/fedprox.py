@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Scalar
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.averaging import Averaging
+from fedconvex.methods.base import SolvesExactly
 from fedconvex.parameters import number
 from fedconvex.validation import non_negative
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedProx(Averaging):
+class FedProx(SolvesExactly, Averaging):
     """FedProx: w ← average of argmin_θ f_k(θ) + (μ/2)‖θ − w‖².
 
     Use it for heterogeneous clients with unequal or unreliable work: its theory allows inexact answers, and a large μ
@@ -39,10 +38,6 @@ class FedProx(Averaging):
 
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:

@@ -6,9 +6,8 @@ from typing import ClassVar, Literal, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, SolvesExactly, State
 from fedconvex.names import suggestion
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
@@ -17,7 +16,7 @@ from fedconvex.validation import is_choice, positive
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedSplit(Method):
+class FedSplit(SolvesExactly):
     """FedSplit: z_k ← z_k + 2(prox_{sF_k}(2x − z_k) − x), x ← mean z_k, with prox_{sF}(v) = argmin F + ‖· − v‖²/(2s).
 
     Use it for (strongly) convex clients that all take part and solve their proximal steps accurately: it has no bias,
@@ -66,10 +65,6 @@ class FedSplit(Method):
                 *first, last = map(repr, choices)
                 cure = f"{suggestion(given, choices)}give {', '.join(first)} or {last}"
                 raise InvalidInput(name, given, "is unknown", cure)
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:

@@ -8,9 +8,8 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, SolvesExactly, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.step_numbers import RandomNumberOfSteps, numbers_of_steps
@@ -20,7 +19,7 @@ from fedconvex.validation import positive
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PFedMe(Method):
+class PFedMe(SolvesExactly):
     """pFedMe: R steps w_k ← w_k − ηλ(w_k − v_k) from w, then w ← w + β·mean(w_k − w).
 
     In every step v_k ≈ argmin_v F_k(v) + (λ/2)‖v − w_k‖²; ηλ(w_k − v_k) is a gradient step of size η on the Moreau
@@ -62,10 +61,6 @@ class PFedMe(Method):
         if isinstance(self.local_steps, RandomNumberOfSteps):
             problem = "draws the local steps, whose number decides which local problems follow in a round"
             raise InvalidInput("local_steps", self.local_steps, problem, "give one number, or one for every client")
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:
