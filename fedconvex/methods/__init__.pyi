@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.base import Cohort as Cohort
 from fedconvex.methods.base import Method as Method
 from fedconvex.methods.base import State as State
@@ -17,11 +16,12 @@ from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
 from fedconvex.methods.fedgd import FedGD as FedGD
 from fedconvex.methods.fednova import FedNova as FedNova
 from fedconvex.methods.fedpd import FedPD as FedPD
+from fedconvex.methods.fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.fedprox import FedProx as FedProx
 from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.pfedme import PFedMe as PFedMe
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
 from fedconvex.methods.server_optimizer import FedAdagrad as FedAdagrad

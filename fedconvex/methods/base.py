@@ -273,7 +273,7 @@ class SolvesExactly(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSteps(Method):
+class TakesLocalSteps(Method):
     """The methods whose clients take `local_steps` gradient steps of length `stepsize`."""
 
     stepsize: Scalar = number()

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, LocalSteps, SolvesExactly, State
+from fedconvex.methods.base import Cohort, SolvesExactly, State, TakesLocalSteps
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import non_negative, positive
@@ -99,7 +99,7 @@ class FedDANE(GradientCorrected):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedLin(LocalSteps, GradientCorrected):
+class FedLin(TakesLocalSteps, GradientCorrected):
     """FedLin: local steps θ ← θ − s(∇F_k(θ) − ∇F_k(w) + ∇f(w)) from w, then w ← mean θ_k.
 
     Use it for heterogeneous clients with cheap local steps, where an extra round of gradients costs little: all clients

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, LocalSteps, State
+from fedconvex.methods.base import Cohort, State, TakesLocalSteps
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import non_negative
@@ -15,7 +15,7 @@ from fedconvex.validation import non_negative
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Ditto(LocalSteps, Averaging):
+class Ditto(TakesLocalSteps, Averaging):
     """Ditto: w ← Σ_k weights_k θ_k as FedGD; v_k ≈ argmin_v f_k(v) + (λ/2)‖v − w‖², started at the client's last v_k.
 
     Use it where every client may have a model of its own, between its local minimiser (λ = 0) and the common model

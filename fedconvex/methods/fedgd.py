@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import LocalSteps
+from fedconvex.methods.base import TakesLocalSteps
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedGD(LocalSteps, Averaging):
+class FedGD(TakesLocalSteps, Averaging):
     """FedGD: w ← Σ_k weights_k G_k^e(w), e local gradient steps G_k(x) = x − s∇f_k(x), then averaging.
 
     The deterministic FedAvg: use it to study what several local steps do without the noise of SGD. One local step is

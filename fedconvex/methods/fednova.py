@@ -5,12 +5,12 @@ from typing import ClassVar, final
 
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, LocalSteps, State
+from fedconvex.methods.base import Cohort, State, TakesLocalSteps
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedNova(LocalSteps, Averaging):
+class FedNova(TakesLocalSteps, Averaging):
     """FedNova: FedAvg with progress divided by the local work: w ← w + ℓ Σ_k weights_k (θ_k − w)/ℓ_k.
 
     ℓ_k = s·τ_k is the sum of client k's local stepsizes and ℓ = Σ_k weights_k ℓ_k. Use it if clients do different

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, final
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers
-from fedconvex.methods.base import Cohort, LocalSteps, State
+from fedconvex.methods.base import Cohort, State, TakesLocalSteps
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.stepsizes import stepsize
@@ -16,7 +16,7 @@ from fedconvex.validation import integer_at_least
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Scaffold(LocalSteps):
+class Scaffold(TakesLocalSteps):
     """SCAFFOLD: local steps θ ← θ − s(∇F_k(θ) − c_k + c) from w to y_k, then w ← w + η·mean(y_k − w).
 
     c_k estimates ∇F_k at the solution and c, the mean of all m clients' c_k, the objective's gradient: the correction

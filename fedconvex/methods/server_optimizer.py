@@ -13,13 +13,13 @@ from typing import ClassVar, final
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
-from fedconvex.methods.base import Cohort, LocalSteps, State
+from fedconvex.methods.base import Cohort, State, TakesLocalSteps
 from fedconvex.parameters import number
 from fedconvex.stepsizes import stepsize
 from fedconvex.validation import fraction_of_one, non_negative, positive
 
 
-class ServerOptimizer(LocalSteps, Averaging):
+class ServerOptimizer(TakesLocalSteps, Averaging):
     """Clients take `local_steps` gradient steps from w; the server moves w by its optimiser's rule for Δ."""
 
     server_stepsize: Scalar

@@ -20,9 +20,7 @@ from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
-from fedconvex.statements.assumptions.bounded_gradients import gradient_bound
-from fedconvex.statements.assumptions.objective_gap import objective_gap
-from fedconvex.statements.assumptions.similarity import similarity
+from fedconvex.statements.assumptions.heterogeneity import gradient_bound, objective_gap, similarity
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
 from fedconvex.step_numbers import common_steps

@@ -29,12 +29,10 @@ _HOMES = {
     "parameters": ("constants", "satisfying", "unsatisfiable"),
     "least_squares": ("least_squares_problems",),
     "logistic": ("logistic_problems", "multinomial_problems"),
-    "federated_methods": ("methods",),
-    "participation": ("participation_schemes",),
     "sample_partitions": ("partitions",),
     "quadratic": ("quadratic_problems",),
     "stepsizes": ("Admissible", "admissible", "stepsizes_for"),
-    "simulated_runs": ("trajectories",),
+    "simulated_runs": ("methods", "participation_schemes", "trajectories"),
     "client_weights": ("weights",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

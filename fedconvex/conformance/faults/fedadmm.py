@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import UpdateRule, of_method, server_to, with_cohort
-from fedconvex.conformance.faults.properties import SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.fedadmm import FedADMM

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import MEMORY_RULE, SERVER_MEMORY, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import (
     UpdateRule,
     of_method,
@@ -14,7 +14,6 @@ from fedconvex.conformance.faults.building_blocks import (
     with_memory,
     with_total,
 )
-from fedconvex.conformance.faults.properties import MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization

@@ -1,9 +1,8 @@
 """Faults that only FedNova or FedPD can have."""
 
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import NORMALISED, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import both, of_method, server_to, takes_steps
 from fedconvex.conformance.faults.faulty_solvers import on_steps
-from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD

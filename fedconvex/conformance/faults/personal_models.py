@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import PARAMETERS, PERSONAL, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import UpdateRule, of_method, other_than, server_to, with_parameters
-from fedconvex.conformance.faults.properties import PARAMETERS, PERSONAL, SERVER_STEP
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
