@@ -71,17 +71,10 @@ class Squares(QuadraticProblem):
         return arithmetic.scalar(self.factor(k)) * (residual * residual).sum(-1)
 
     @property
-    def _spectra(self) -> list[np.ndarray]:
+    def _spectra(self) -> list[tuple[float, float]]:
         numbers = arithmetics.get("float")
-        return [np.linalg.eigvalsh(self.client_terms(k, numbers)[0]) for k in range(self.num_clients)]
-
-    @property
-    def L(self) -> np.ndarray:
-        return np.array([eigenvalues[-1] for eigenvalues in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([eigenvalues[0] for eigenvalues in self._spectra])
+        values = [np.linalg.eigvalsh(self.client_terms(k, numbers)[0]) for k in range(self.num_clients)]
+        return [(own[0], own[-1]) for own in values]
 
     @property
     def is_convex(self) -> bool:

@@ -173,14 +173,6 @@ class LeastSquares(QuadraticProblem):
         return [(flint.arb(0), largest_eigenvalue_bound(partial(smaller_gram, A), L)) for A, L in pairs]
 
     @property
-    def L(self) -> np.ndarray:
-        return np.array([largest for _, largest in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([smallest for smallest, _ in self._spectra])
-
-    @property
     def is_convex(self) -> bool:
         return True
 
@@ -265,14 +257,6 @@ class Quadratic(QuadraticProblem):
                 eigenvalues[np.argsort(abs(eigenvalues))[:nullity]] = 0.0  # as many as the exact rank leaves
             spectra.append((float(min(eigenvalues)), float(max(eigenvalues))))
         return spectra
-
-    @property
-    def L(self) -> np.ndarray:
-        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([smallest for smallest, _ in self._spectra])
 
     @cached_property
     def is_convex(self) -> bool:

@@ -6,6 +6,8 @@ only the types are imported here; the strategies load when a test uses one.
 
 from typing import Any
 
+from fedconvex.problems.constructor_calls import ARGUMENTS, constructor_call
+
 
 def register() -> None:
     """Registers strategies for problems, methods, participation schemes and trajectories."""
@@ -16,7 +18,6 @@ def register() -> None:
     from fedconvex.methods import METHODS, Method
     from fedconvex.problems.base import Problem
     from fedconvex.runs.simulation import Trajectory
-    from fedconvex.strategies.printed_examples import register_printers
 
     named: tuple[tuple[type, str], ...] = (
         (problems.LeastSquares, "least_squares_problems"),
@@ -65,3 +66,14 @@ def _of_kind(name: str) -> Any:
         return getattr(strategies, name)(kinds=kind)
 
     return resolve
+
+
+def register_printers(pretty: Any) -> None:
+    """Registers a printer for failing examples: a constructor call with the data, to paste into a test."""
+
+    def show(problem: Any, printer: Any, cycle: bool) -> None:
+        printer.text(constructor_call(problem))
+
+    for name in ARGUMENTS:
+        module = "logistic" if "Logistic" in name else "quadratics"
+        pretty.for_type_by_name(f"fedconvex.problems.{module}", name, show)
