@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.statements.statement import Statement

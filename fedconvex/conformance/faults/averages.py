@@ -20,11 +20,10 @@ from fedconvex.conformance.faults.faulty_solvers import Chained
 from fedconvex.conformance.history import ALL_ANSWERS, SAMPLES, WEIGHT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
-from fedconvex.methods.averaging import Averaging
+from fedconvex.methods.averaging import Averaging, FedNova
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
-from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.methods.server_optimizer import ServerOptimizer
 from fedconvex.participation import Draw

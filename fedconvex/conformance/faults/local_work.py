@@ -23,8 +23,8 @@ from fedconvex.conformance.history import LAST_ANSWER
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.averaging import FedNova
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.methods.server_optimizer import ServerOptimizer
