@@ -74,7 +74,7 @@ class GroundTruth(ShownResult):
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the minimiser's coefficients; returns Matplotlib's axes."""
-        from fedconvex.coefficients import draw_coefficients
+        from fedconvex.drawing import draw_coefficients
 
         return draw_coefficients({"x*": self.point}, f"minimiser of {short_text(self.problem)}", "value", axes)
 

@@ -35,7 +35,6 @@ class ServerOptimizer(TakesLocalSteps, Averaging):
         return cohort.average(answers.points - cohort.points)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AdaptiveServerOptimizer(ServerOptimizer):
     """m ← β₁m + (1 − β₁)Δ; v ← `second_moment`; w ← w + η m/(√v + τ), all entry by entry.
 
@@ -43,8 +42,7 @@ class AdaptiveServerOptimizer(ServerOptimizer):
     v = τ², the least that the paper allows (v₋₁ ≥ τ²).
     """
 
-    server_stepsize: Scalar = number(default=Fraction(1, 10))
-    beta1: Scalar = number(default=Fraction(9, 10))
+    beta1: Scalar
     tau: Scalar
     initial: Scalar
 
@@ -138,6 +136,7 @@ class FedAdagrad(AdaptiveServerOptimizer):
             use balls, which enclose them, or floats.
     """
 
+    server_stepsize: Scalar = number(default=Fraction(1, 10))
     beta1: Scalar = number(default=Fraction(0))
     tau: Scalar = number(default=Fraction(1, 1000))
     initial: Scalar = number(default=None)
@@ -150,6 +149,8 @@ class FedAdagrad(AdaptiveServerOptimizer):
 class MovingSecondMoment(AdaptiveServerOptimizer):
     """An adaptive server whose v forgets old squares at the rate β₂."""
 
+    server_stepsize: Scalar = number(default=Fraction(1, 10))
+    beta1: Scalar = number(default=Fraction(9, 10))
     beta2: Scalar = number(default=Fraction(99, 100))
     tau: Scalar = number(default=Fraction(1, 1000))
     initial: Scalar = number(default=None)
