@@ -14,7 +14,7 @@ from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.problems.designs import design_and_targets
-from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.problems.quadratics import KnownSpectra, LeastSquares
 from fedconvex.validation import normalised_weights
 
 # name of the loss -> (factor of Σ r², whether it is divided by the number of samples)
@@ -30,7 +30,7 @@ CLASSES = 3
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Squares(QuadraticProblem):
+class Squares(KnownSpectra):
     """f_k(x) = factor_k ‖A_k x − b_k‖², factor_k being 1, 1/n_k, ½ or 1/(2 n_k): see `LOSSES`.
 
     "mean" is what torch.nn.MSELoss computes; "half_sum" is `fedconvex.LeastSquares`.

@@ -119,19 +119,6 @@ class QuadraticProblem(Problem):
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
         """f_k(x) in that arithmetic; in floating point also for (T, d) points, which gives (T,) values."""
 
-    @property
-    @abstractmethod
-    def _spectra(self) -> list[tuple[float, float]]:
-        """The smallest and largest eigenvalue of every H_k."""
-
-    @property
-    def L(self) -> np.ndarray:
-        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([smallest for smallest, _ in self._spectra])
-
     def samples_of(self, numbers: np.ndarray, scale: Array, arithmetic: Arithmetic) -> Samples | None:
         """The samples of the clients with these numbers, whose functions are scale_k · f_k; None without samples."""
         return None
@@ -220,3 +207,20 @@ class QuadraticProblem(Problem):
         with arithmetic.context():
             weights = arithmetic.array(self.exact_weights_array)
             return arithmetic.average(weights, self.quadratic_clients(arithmetic).c)
+
+
+class KnownSpectra(QuadraticProblem):
+    """Quadratics that know the eigenvalues of their H_k in floats: L_k is the largest in size, and mu_k the least."""
+
+    @property
+    @abstractmethod
+    def _spectra(self) -> list[tuple[float, float]]:
+        """The smallest and largest eigenvalue of every H_k."""
+
+    @property
+    def L(self) -> np.ndarray:
+        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
+
+    @property
+    def mu(self) -> np.ndarray:
+        return np.array([smallest for smallest, _ in self._spectra])

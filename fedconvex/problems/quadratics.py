@@ -18,6 +18,7 @@ from fedconvex.problems.base import FORMED_ENTRIES as FORMED_ENTRIES
 from fedconvex.problems.base import Clients
 from fedconvex.problems.designs import design_and_targets, require_same_number, smaller_gram
 from fedconvex.problems.losses import HalfSquare
+from fedconvex.problems.quadratic_clients import KnownSpectra as KnownSpectra
 from fedconvex.problems.quadratic_clients import QuadraticClients as QuadraticClients
 from fedconvex.problems.quadratic_clients import QuadraticProblem as QuadraticProblem
 from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
@@ -31,7 +32,7 @@ FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few sam
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class LeastSquares(QuadraticProblem):
+class LeastSquares(KnownSpectra):
     """Linear regression: f_k(x) = ½‖A_k x − b_k‖², a sum over the client's samples (not a mean).
 
     Use it for regression data, and where exact answers matter: for rational data, minimisers and fixed points are
@@ -179,7 +180,7 @@ class LeastSquares(QuadraticProblem):
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Quadratic(QuadraticProblem):
+class Quadratic(KnownSpectra):
     """Quadratic clients given by their matrices: f_k(x) = ½ xᵀH_k x − c_kᵀx with symmetric, possibly indefinite H_k.
 
     Use it for examples with prescribed curvature, for counterexamples and for nonconvex clients; for data use

@@ -102,8 +102,8 @@ def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) ->
     """
     if not isinstance(method, type) and common_steps(getattr(method, "local_steps", 1)) is None:
         if method.needs_path_lengths:
-            problem = "is outside the range for which FedNova's convergence is proved"
-            raise InvalidInput("local_steps", method.local_steps, problem, "give one number for all clients")
+            outside = "is outside the range for which FedNova's convergence is proved"
+            raise InvalidInput("local_steps", method.local_steps, outside, "give one number for all clients")
         if mu == 0 and problem.kernel:  # type: ignore[attr-defined]  # quadratics, as `admissible` ensures
             cure = "give quadratics with one minimiser, or one number of local steps for all clients"
             raise _outside(problem, " with unequal local steps", cure)
