@@ -96,9 +96,37 @@ class Full(Participation):
         return {num_clients: Fraction(1)}
 
 
+@dataclass(frozen=True)
+class _Draws:
+    """What schemes share that draw K clients."""
+
+    K: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
+
+
+class _Subset(_Draws):
+    """What schemes share that draw K different clients, every set of K equally likely."""
+
+    def members(self, problem: Problem, seed: int, round: int, purpose: Purpose) -> np.ndarray:
+        """The participants of the round, ascending."""
+        return _subset(stream(seed, purpose, round), problem.num_clients, self.K)
+
+    def require(self, problem: Problem, rounds: int) -> None:
+        if (m := problem.num_clients) < self.K:
+            raise InvalidInput("K", self.K, f"the problem has {m} clients", f"give K <= {m}")
+
+    def takes_everyone(self, problem: Problem) -> bool:
+        return problem.num_clients == self.K
+
+    def sizes(self, num_clients: int) -> dict[int, Fraction]:
+        return {self.K: Fraction(1)}
+
+
 @final
 @dataclass(frozen=True)
-class Uniform(Participation):
+class Uniform(_Subset, Participation):
     """K different clients, every set of K equally likely; the server's average over them is plain.
 
     Use it for equally weighted clients, or for methods whose paper minimises a plain mean (FedDyn, SCAFFOLD). With
@@ -114,29 +142,15 @@ class Uniform(Participation):
         InvalidInput: K is not a positive integer.
     """
 
-    K: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
-
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
-        members = _without_replacement(problem, self.K, seed, round, purpose)
+        members = self.members(problem, seed, round, purpose)
         # equal shares override the weights with which FedAvg and FedProx would average
         return Draw(members, np.ones(self.K, dtype=np.int64), round=round, seed=seed)
-
-    def require(self, problem: Problem, rounds: int) -> None:
-        _at_most_all(self.K, problem)
-
-    def takes_everyone(self, problem: Problem) -> bool:
-        return problem.num_clients == self.K
-
-    def sizes(self, num_clients: int) -> dict[int, Fraction]:
-        return {self.K: Fraction(1)}
 
 
 @final
 @dataclass(frozen=True)
-class UniformThenWeighted(Participation):
+class UniformThenWeighted(_Subset, Participation):
     """K different clients, every set of K equally likely, averaged with the problem's weights, renormalised.
 
     Use it to reproduce the FedProx paper's experiments (weights proportional to n_k). Its average is a ratio of random
@@ -149,28 +163,14 @@ class UniformThenWeighted(Participation):
         InvalidInput: K is not a positive integer.
     """
 
-    K: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
-
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         # without shares the server averages with the problem's weights
-        return Draw(_without_replacement(problem, self.K, seed, round, purpose), round=round, seed=seed)
-
-    def require(self, problem: Problem, rounds: int) -> None:
-        _at_most_all(self.K, problem)
-
-    def takes_everyone(self, problem: Problem) -> bool:
-        return problem.num_clients == self.K
-
-    def sizes(self, num_clients: int) -> dict[int, Fraction]:
-        return {self.K: Fraction(1)}
+        return Draw(self.members(problem, seed, round, purpose), round=round, seed=seed)
 
 
 @final
 @dataclass(frozen=True)
-class Weighted(Participation):
+class Weighted(_Draws, Participation):
     """K independent draws, client k with probability weights[k]; the average over the K draws is plain.
 
     Use it for weighted problems with FedAvg or FedProx, and where the theory of FedProx is to apply: the expectation of
@@ -183,11 +183,6 @@ class Weighted(Participation):
     Raises:
         InvalidInput: K is not a positive integer.
     """
-
-    K: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         drawn = stream(seed, purpose, round).choice(problem.num_clients, size=self.K, p=problem.weights)
@@ -342,16 +337,7 @@ def _is_list(values: Any) -> bool:
     return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
-def _without_replacement(problem: Problem, K: int, seed: int, round: int, purpose: Purpose) -> np.ndarray:
-    return _subset(stream(seed, purpose, round), problem.num_clients, K)
-
-
 def _subset(generator: np.random.Generator, population: int, size: int) -> np.ndarray:
     """A uniformly drawn subset of 0, …, population − 1 with `size` elements, ascending."""
     # no shuffle: sorting makes the order irrelevant, and for small subsets this costs O(size)
     return np.sort(generator.choice(population, size=size, replace=False, shuffle=False))
-
-
-def _at_most_all(K: int, problem: Problem) -> None:
-    if problem.num_clients < K:
-        raise InvalidInput("K", K, f"the problem has {problem.num_clients} clients", f"give K <= {problem.num_clients}")

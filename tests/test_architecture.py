@@ -109,9 +109,9 @@ def test_imports_point_one_way() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "reported"),
     [
-        ("fedconvex.methods.fedgd", "import fedconvex.theory.fedavg", "fedconvex.theory.fedavg"),
-        ("fedconvex.methods.fedgd", "from fedconvex import deep", "fedconvex.deep"),
-        ("fedconvex.methods.fedgd", "from ..theory import fedavg", "fedconvex.theory"),
+        ("fedconvex.methods.fedpd", "import fedconvex.theory.fedavg", "fedconvex.theory.fedavg"),
+        ("fedconvex.methods.fedpd", "from fedconvex import deep", "fedconvex.deep"),
+        ("fedconvex.methods.fedpd", "from ..theory import fedavg", "fedconvex.theory"),
         ("fedconvex.errors", "from .proofs_checks import verify", "fedconvex.proofs_checks"),
         ("fedconvex.errors", "def late():\n    from fedconvex.theory import x", "fedconvex.theory"),
         ("fedconvex.errors", "import_module('fedconvex.theory')", "fedconvex.theory"),
@@ -139,7 +139,7 @@ def test_a_package_resolves_relative_imports_from_itself() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("fedconvex.methods.fedgd", "from fedconvex.errors import InvalidInput\nimport torch, theory_of_everything"),
+        ("fedconvex.methods.fedpd", "from fedconvex.errors import InvalidInput\nimport torch, theory_of_everything"),
         ("fedconvex.theory.fedprox", "from fedconvex.theory import fedavg\nfrom fedconvex import certainty"),
         ("fedconvex.proofs_checks.fedprox", "from fedconvex.theory.fedprox import rho"),
         ("fedconvex.deep.runner", "from fedconvex.theory import fedprox\nfrom . import models"),

@@ -7,10 +7,9 @@ from typing import Any
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance import adapters
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.averaging import FedGD, FedNova
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.quadratics import LeastSquares

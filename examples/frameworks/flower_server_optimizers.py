@@ -10,8 +10,7 @@ from typing import Any
 import flower_adapter as adapter
 
 from fedconvex.conformance.adapters import LinearModule, Steps, point, samples
-from fedconvex.methods.fedavgm import FedAvgM
-from fedconvex.methods.server_optimizer import ServerOptimizer
+from fedconvex.methods.server_optimizer import FedAvgM, ServerOptimizer
 
 LATE = 10**6  # from this round on the correction of FedAdam's first rounds is 1
 

@@ -7,8 +7,8 @@ from typing import Any
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance import adapters
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.quadratics import LeastSquares

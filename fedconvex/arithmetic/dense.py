@@ -9,11 +9,21 @@ from typing import Any, ParamSpec, TypeVar, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.arithmetic.batches import one_by_one
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.optional import is_installed
+
+LONG = 10**9  # m · d³ from which a call on a batch is split: about a tenth of a second
+
+
+def one_by_one(compute: Callable[[np.ndarray], Any], batch: np.ndarray) -> Any:
+    """compute(batch) for a NumPy function of (m, d, d) matrices, called for each of them where that takes long."""
+    if len(batch) < 2 or batch.size * batch.shape[-1] < LONG:
+        return compute(batch)
+    parts = [compute(matrix) for matrix in batch]
+    return tuple(map(np.stack, zip(*parts, strict=True))) if isinstance(parts[0], tuple) else np.stack(parts)
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

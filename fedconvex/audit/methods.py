@@ -15,8 +15,8 @@ from fedconvex.ground_truths import GroundTruth
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods import METHODS
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.names import suggestion
 from fedconvex.parameters import is_scheduled
 from fedconvex.problems.base import Problem

@@ -146,19 +146,6 @@ def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> No
     fields.setdefault("method_parameters", {})["mu"] = 1 / parameter(assumption.stepsize)
 
 
-def _inexact(assumption: Any, fields: Fields) -> None:
-    fields |= {"answers": "inexact", "inexactness": parameter(assumption.gamma)}
-
-
-def _inexact_each(assumption: Any, fields: Fields) -> None:
-    """Clients' own inexactness, of which claims know the largest, γ."""
-    fields |= {"answers": "inexact", "inexactness": parameter("gamma")}
-
-
-def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
-    fields |= {"answers": "error", "inexactness": parameter(assumption.b)}
-
-
 def _gradient_steps(assumption: known.GradientStepsFromCenter, fields: Fields) -> None:
     """The subproblem F_k + ‖· − v‖²/(2s) is 1/s times the one that the paper's α is for."""
     mu, L, s = parameter("mu"), parameter("kappa") * parameter("mu"), fields["method_parameters"]["stepsize"]
@@ -172,6 +159,10 @@ def _steps_of_size(assumption: known.GradientSteps, fields: Fields) -> None:
 
 def _set(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
     return lambda assumption, fields: fields.__setitem__(name, value(assumption))
+
+
+def _answers(kind: str, size: Callable[[Any], str]) -> Callable[[Any, Fields], None]:
+    return lambda assumption, fields: fields.update(answers=kind, inexactness=parameter(size(assumption)))
 
 
 def _add(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
@@ -206,9 +197,9 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.SmoothObjective: lambda a, fields: _of_objective(fields, -parameter(a.L), parameter(a.L)),
     known.StronglyConvexObjective: lambda a, fields: _of_objective(fields, parameter(a.mu), None),
     known.ExactSolutions: _nothing,
-    known.Inexactness: _inexact,
-    known.InexactnessOfEach: _inexact_each,
-    known.ProxError: _prox_error,
+    known.Inexactness: _answers("inexact", lambda a: a.gamma),
+    known.InexactnessOfEach: _answers("inexact", lambda a: "gamma"),  # claims know the largest of the clients' own
+    known.ProxError: _answers("error", lambda a: a.b),
     known.GradientStepsFromCenter: _gradient_steps,
     known.GradientSteps: _steps_of_size,
     known.Everyone: _nothing,

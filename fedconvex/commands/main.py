@@ -1,17 +1,58 @@
 """The table of contents of the command line: every command of `fedconvex`, in the order of its help."""
 
+import atexit
+import gc
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fedconvex.commands import errors
-from fedconvex.commands.collection import collect_little
-from fedconvex.commands.fast_help import CommandLine
 from fedconvex.commands.terminal import say
+
+HELP_WORDS = ("-h", "--help")
+
+
+class CommandLine(TyperGroup):
+    """The group of all commands, which answers `COMMAND --help` from the command's description alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print the help where the words are a command's name and `--help`; parse all others."""
+        if args and args[-1] in HELP_WORDS and (chosen := _context_of(ctx, args[:-1])) is not None:
+            say(chosen.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
+def _context_of(context: Any, names: list[str]) -> Any:
+    """The context of the command with these names, group by group; None where there is no such command."""
+    for name in names:
+        command = context.command.get_command(context, name) if isinstance(context.command, TyperGroup) else None
+        if command is None:
+            return None
+        context = command.context_class(command, info_name=name, parent=context, **command.context_settings)
+    return context
+
+
+# Of these commands the imports and results stay, and no cycle holds much memory; in others, a cycle may hold a network.
+RARELY = ("audit", "recommend", "diagnose", "verify")
+
+
+def collect_little(command: str | None) -> None:
+    """Spares a command the collections that free nothing, a fifth of a short command's time.
+
+    The interpreter looks for cycles among all objects twice more before it ends, although the system takes back the
+    process's memory; frozen objects are not looked at. While one of the commands `RARELY` runs, it looks rarely.
+    """
+    atexit.register(gc.freeze)
+    if command in RARELY:
+        gc.set_threshold(100_000, 50, 50)
+
 
 HELP = """What federated-optimization papers promise, computed and checked on your data.
 
@@ -46,22 +87,16 @@ def options(
     """Options of every command. `errors.run` removes --traceback before typer sees it; here it is only documented."""
 
 
-def _audit(app: typer.Typer) -> None:
-    from fedconvex.commands.audit import AUDIT_HELP, audit
+def _command(name: str, panel: str, function: str = "") -> Callable[[typer.Typer], None]:
+    """Adds the command of that name: a function with a help text, in a module that loads only then."""
+    own = name.replace("-", "_")
 
-    app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
+    def add(app: typer.Typer) -> None:
+        home = import_module(f"fedconvex.commands.{own}")
+        help_text = getattr(home, f"{own.upper()}_HELP")
+        app.command(name, help=help_text, rich_help_panel=panel)(getattr(home, function or own))
 
-
-def _recommend(app: typer.Typer) -> None:
-    from fedconvex.commands.recommend import RECOMMEND_HELP, command
-
-    app.command("recommend", help=RECOMMEND_HELP, rich_help_panel=DATA_PANEL)(command)
-
-
-def _diagnose(app: typer.Typer) -> None:
-    from fedconvex.commands.diagnose import DIAGNOSE_HELP, command
-
-    app.command("diagnose", help=DIAGNOSE_HELP, rich_help_panel=DATA_PANEL)(command)
+    return add
 
 
 def _bounds(app: typer.Typer) -> None:
@@ -72,48 +107,6 @@ def _bounds(app: typer.Typer) -> None:
     decorate(bounds)
 
 
-def _verify(app: typer.Typer) -> None:
-    from fedconvex.commands.verify import VERIFY_HELP, verify
-
-    app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
-
-
-def _landscape(app: typer.Typer) -> None:
-    from fedconvex.commands.landscape import LANDSCAPE_HELP, landscape
-
-    app.command(help=LANDSCAPE_HELP, rich_help_panel=PAPERS_PANEL)(landscape)
-
-
-def _worst_case(app: typer.Typer) -> None:
-    from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
-
-    app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
-
-
-def _design(app: typer.Typer) -> None:
-    from fedconvex.commands.design import DESIGN_HELP, design
-
-    app.command(help=DESIGN_HELP, rich_help_panel=PAPERS_PANEL)(design)
-
-
-def _conform(app: typer.Typer) -> None:
-    from fedconvex.commands.conform import CONFORM_HELP, conform
-
-    app.command(help=CONFORM_HELP, rich_help_panel=DATA_PANEL)(conform)
-
-
-def _reproduce(app: typer.Typer) -> None:
-    from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
-
-    app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
-
-
-def _report(app: typer.Typer) -> None:
-    from fedconvex.commands.report import REPORT_HELP, report
-
-    app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
-
-
 def _deep(app: typer.Typer) -> None:
     from fedconvex.commands import deep
 
@@ -121,17 +114,17 @@ def _deep(app: typer.Typer) -> None:
 
 
 COMMANDS: dict[str, Callable[[typer.Typer], None]] = {
-    "audit": _audit,
-    "recommend": _recommend,
-    "diagnose": _diagnose,
-    "conform": _conform,
+    "audit": _command("audit", DATA_PANEL),
+    "recommend": _command("recommend", DATA_PANEL, function="command"),
+    "diagnose": _command("diagnose", DATA_PANEL, function="command"),
+    "conform": _command("conform", DATA_PANEL),
     "bounds": _bounds,
-    "verify": _verify,
-    "landscape": _landscape,
-    "worst-case": _worst_case,
-    "design": _design,
-    "reproduce": _reproduce,
-    "report": _report,
+    "verify": _command("verify", PAPERS_PANEL),
+    "landscape": _command("landscape", PAPERS_PANEL),
+    "worst-case": _command("worst-case", PAPERS_PANEL),
+    "design": _command("design", PAPERS_PANEL),
+    "reproduce": _command("reproduce", PAPERS_PANEL),
+    "report": _command("report", PAPERS_PANEL),
     "deep": _deep,
 }
 

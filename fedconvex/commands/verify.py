@@ -15,7 +15,6 @@ from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
-    from fedconvex.proofs_checks.reporting.results import Origin
     from fedconvex.statements.statement import Statement
 
 VERIFY_HELP = """Do the papers' statements hold? Proofs that a small kernel replays, line by line.
@@ -110,7 +109,7 @@ def verify(
         return
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.falsification import TRIES
-    from fedconvex.proofs_checks.reporting import results
+    from fedconvex.proofs_checks.reporting import recorded, results
     from fedconvex.validation import integer_at_least, positive
 
     if seconds is not None:
@@ -175,9 +174,13 @@ def verify(
     records = table.show(run_proofs(), len(chosen), quiet)
     saved = _write(records, chosen, json_file, latex, certificates)
     if html is not None:
-        _write_page(html, list(zip(chosen, records, origins, strict=True)), use_cache)
+        from fedconvex.atomic_files import write_atomically
+        from fedconvex.report import page_of
+
+        page, _ = page_of(list(zip(chosen, records, origins, strict=True)), use_cache=use_cache)
+        write_atomically(html, page.encode())
         saved.append(html)
-    changed = _record(records, whole=not names) if record else _changed(records)
+    changed = recorded.record_verdicts(records, replace_all=not names) if record else recorded.differences(records)
     if not quiet:
         table.print_findings(records, changed, "recorded" if record else "changed")
         for path in saved:
@@ -214,31 +217,12 @@ def _require_proofs(names: list[str]) -> None:
         raise InvalidInput("statement", given, "is unknown", f"did you mean {', '.join(near)}?")
 
 
-def _changed(records: "list[Record]") -> list[str]:
-    from fedconvex.proofs_checks.reporting.recorded import differences
-
-    return differences(records)
-
-
 def _require_recordable(names: list[str]) -> None:
     from fedconvex.proofs_checks.reporting.recorded import require_recordable
     from fedconvex.theory.others import is_from_elsewhere
 
     if not names or not all(is_from_elsewhere(name.strip().lower().partition(".")[0]) for name in names):
         require_recordable()
-
-
-def _record(records: "list[Record]", whole: bool) -> list[str]:
-    from fedconvex.proofs_checks.reporting.recorded import record_verdicts
-
-    return record_verdicts(records, replace_all=whole)
-
-
-def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", use_cache: bool) -> None:
-    from fedconvex.atomic_files import write_atomically
-    from fedconvex.report import page_of
-
-    write_atomically(path, page_of(verdicts, use_cache=use_cache)[0].encode())
 
 
 def _write(

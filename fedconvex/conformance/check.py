@@ -9,7 +9,6 @@ import numpy as np
 
 from fedconvex.conformance import findings
 from fedconvex.conformance.buffers import notes_on as notes_on_buffers
-from fedconvex.conformance.deviations import first_deviation, first_deviations, grossest_first
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
@@ -17,7 +16,7 @@ from fedconvex.conformance.guard import Guard, seconds_of
 from fedconvex.conformance.implementation import BITS, COARSE, Implementation, ObservedRun, observe
 from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
-from fedconvex.conformance.report import Report
+from fedconvex.conformance.report import Report, first_deviation, first_deviations, grossest_first
 from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
 from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
 from fedconvex.conformance.shapes import CodeShape, implementation_of, knows_batches, shape_of, varies_work

@@ -14,7 +14,7 @@ from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.problems.designs import design_and_targets
-from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
+from fedconvex.problems.quadratics import KnownSpectra, LeastSquares
 from fedconvex.validation import normalised_weights
 
 # name of the loss -> (factor of Σ r², whether it is divided by the number of samples)
@@ -30,7 +30,7 @@ CLASSES = 3
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Squares(QuadraticProblem):
+class Squares(KnownSpectra):
     """f_k(x) = factor_k ‖A_k x − b_k‖², factor_k being 1, 1/n_k, ½ or 1/(2 n_k): see `LOSSES`.
 
     "mean" is what torch.nn.MSELoss computes; "half_sum" is `fedconvex.LeastSquares`.
@@ -71,17 +71,10 @@ class Squares(QuadraticProblem):
         return arithmetic.scalar(self.factor(k)) * (residual * residual).sum(-1)
 
     @property
-    def _spectra(self) -> list[np.ndarray]:
+    def _spectra(self) -> list[tuple[float, float]]:
         numbers = arithmetics.get("float")
-        return [np.linalg.eigvalsh(self.client_terms(k, numbers)[0]) for k in range(self.num_clients)]
-
-    @property
-    def L(self) -> np.ndarray:
-        return np.array([eigenvalues[-1] for eigenvalues in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([eigenvalues[0] for eigenvalues in self._spectra])
+        values = [np.linalg.eigvalsh(self.client_terms(k, numbers)[0]) for k in range(self.num_clients)]
+        return [(own[0], own[-1]) for own in values]
 
     @property
     def is_convex(self) -> bool:

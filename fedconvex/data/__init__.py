@@ -8,11 +8,10 @@ from typing import Any
 
 from fedconvex.data import builtin
 from fedconvex.data.client_sizes import lognormal_sizes, power_law_sizes
-from fedconvex.data.feddyn_generator import feddyn_synthetic
 from fedconvex.data.federated import FederatedData
-from fedconvex.data.fedprox_generator import synthetic, synthetic_iid
 from fedconvex.data.fedsplit_families import conditioned_least_squares, fedsplit_least_squares, fedsplit_logistic
 from fedconvex.data.frames import from_frame
+from fedconvex.data.gaussian_clients import feddyn_synthetic, synthetic, synthetic_iid
 from fedconvex.data.load import load
 from fedconvex.data.partition import partition
 from fedconvex.data.train_test_splits import train_test_split

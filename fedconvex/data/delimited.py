@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from fedconvex.data import table as tables
-from fedconvex.data.columns import BOOLEANS, MISSING, Column, of_texts
+from fedconvex.data.columns import (
+    BOOLEANS,
+    DATE_NAME,
+    IDENTIFIER_NAME,
+    IDENTIFIER_WORDS,
+    MISSING,
+    Column,
+    of_numbers,
+    of_texts,
+)
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.findings import Finding
 from fedconvex.data.headers import (
@@ -33,8 +42,8 @@ from fedconvex.data.preparation import Preparation, prepare
 from fedconvex.data.table import TARGET_COLUMNS, ColumnRoles, Table, bad_file, check_size, listed, roles
 from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, written_too_long
-from fedconvex.data.tidy_tables import completed
 from fedconvex.memory import NUMBER
+from fedconvex.sparse import is_sparse
 
 CHECKED = 2**18  # bytes of features; asking the system what memory is left takes as long as reading dozens of rows
 SEPARATORS = ",;\t|"
@@ -283,3 +292,37 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
+
+
+LOOKED_AT = 1000  # columns; wider tables come from programs
+
+
+def completed(table: Table, source: TableSource, options: Preparation, notes: tuple[str, ...] = ()) -> Table:
+    """The table as it is, or prepared where its columns or the options call for that. Raises UntidyTable."""
+    if not needs_preparation(table, options):
+        return table._replace(notes=table.notes + notes)
+    columns = [of_numbers(name, table.features[:, j]) for j, name in enumerate(table.feature_names)]
+    columns.append(_of_values(table.target_name, table.targets))
+    if table.clients is not None:
+        columns.append(of_texts(table.client_name, list(table.clients)))
+    client = None if table.clients is None else table.client_name
+    prepared = prepare(columns, source, table.target_name, client, options)
+    return prepared._replace(notes=notes + prepared.notes)
+
+
+def needs_preparation(table: Table, options: Preparation) -> bool:
+    """Whether the options ask for it, or a table of numbers has something to say or to refuse."""
+    if options.given or (table.clients is None and not options.has_clients):
+        return True
+    if is_sparse(table.features) or len(table.feature_names) > LOOKED_AT:
+        return False
+    for j, name in enumerate(table.feature_names):
+        if name == "" or any(pattern.search(name) for pattern in (IDENTIFIER_NAME, IDENTIFIER_WORDS, DATE_NAME)):
+            column = of_numbers(name, table.features[:, j])
+            if name == "" or column.is_identifier or column.content == "dates":
+                return True
+    return False
+
+
+def _of_values(name: str, values: np.ndarray) -> Column:
+    return of_texts(name, values.tolist()) if values.dtype.kind == "U" else of_numbers(name, values)

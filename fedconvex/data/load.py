@@ -1,7 +1,7 @@
 """`load`: a built-in data set, a file or a frame, with its rows assigned to clients."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,12 +15,12 @@ from fedconvex.data.column_roles import DEFAULT_CLIENTS
 from fedconvex.data.federated import FederatedData, divide_among_clients, federate
 from fedconvex.data.files import read_table
 from fedconvex.data.frame_tables import COLLECT, as_pandas, is_frame, is_lazy, source_of, table_of
-from fedconvex.data.peculiarities import peculiarities
 from fedconvex.data.preparation import Impute, Preparation
 from fedconvex.data.table import FEWER, Table, bad_file, standardized
 from fedconvex.data.targets import TASKS, Task
 from fedconvex.errors import InvalidInput
 from fedconvex.names import checked_keywords, suggestion
+from fedconvex.sparse import is_sparse
 from fedconvex.validation import instance_of, integer_at_least, is_choice, truth_value
 
 
@@ -167,3 +167,53 @@ def _in_natural_order(name: str) -> tuple[bool, int, str]:
     """A sort key: whole numbers by size (2 before 10), then text."""
     number = name.isascii() and name.isdecimal()
     return (not number, int(name) if number else 0, name)
+
+
+SHOWN = 5  # names in a sentence
+
+
+def peculiarities(data: FederatedData) -> tuple[str, ...]:
+    """Sentences on constant columns, more unknowns than samples, and clients with one class or one sample."""
+    return tuple(_sentences(data))
+
+
+def _sentences(data: FederatedData) -> Iterator[str]:
+    if constant := _constant(data):
+        shown = ", ".join(repr(name) for name in constant[:SHOWN])
+        more = f" and {len(constant) - SHOWN} more" if len(constant) > SHOWN else ""
+        it = "it" if len(constant) == 1 else "them"
+        subject = f"the feature {shown} is" if len(constant) == 1 else f"the features {shown}{more} are"
+        yield f"{subject} the same in every row, as the intercept is: leaving {it} out changes no prediction"
+    first = data.targets[0][0]
+    if data.num_samples > 1 and all((targets == first).all() for targets in data.targets):
+        value = data.targets[0].tolist()[0]
+        same = f"the target {data.target_name!r} is {value!r} in every row"
+        yield f"{same}: there is nothing to predict; name another column"
+    if data.num_features >= data.num_samples:
+        yield (
+            f"{data.num_features:,} features, {data.num_samples:,} samples: more unknowns than samples, so that only a "
+            "ridge makes the minimiser unique"
+        )
+    if data.num_clients == 1:
+        yield "there is one client only: nothing is federated"
+    single = int(np.count_nonzero(data.sizes == 1))
+    if single:
+        yield f"{single:,} of {data.num_clients:,} clients have one sample only"
+    if data.task != "regression":
+        alone = [
+            name
+            for name, targets, size in zip(data.client_names, data.targets, data.sizes, strict=True)
+            if size > 1 and (targets == targets[0]).all()
+        ]
+        if alone:
+            shown = ", ".join(repr(name) for name in alone[:SHOWN]) + ("…" if len(alone) > SHOWN else "")
+            yield f"{len(alone):,} of {data.num_clients:,} clients have samples of one class only ({shown})"
+
+
+def _constant(data: FederatedData) -> list[str]:
+    """The features that are the same everywhere; not looked for in sparse data, where many are 0."""
+    if any(map(is_sparse, data.features)):
+        return []
+    first = data.features[0][0]
+    same = np.all([(array == first).all(axis=0) for array in data.features], axis=0)
+    return [data.feature_names[j] for j in np.flatnonzero(same).tolist()] if data.num_samples > 1 else []

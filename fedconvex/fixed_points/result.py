@@ -204,7 +204,7 @@ class FixedPoint(ShownResult):
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the coefficients of the fixed point and of the minimiser; returns Matplotlib's axes."""
-        from fedconvex.coefficients import draw_coefficients
+        from fedconvex.drawing import draw_coefficients
 
         frame = self.to_frame()
         series = {"fixed point": frame["point"].to_numpy(), "minimiser": frame["minimizer"].to_numpy()}

@@ -74,7 +74,7 @@ class GroundTruth(ShownResult):
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the minimiser's coefficients; returns Matplotlib's axes."""
-        from fedconvex.coefficients import draw_coefficients
+        from fedconvex.drawing import draw_coefficients
 
         return draw_coefficients({"x*": self.point}, f"minimiser of {short_text(self.problem)}", "value", axes)
 
@@ -140,32 +140,29 @@ def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
     with balls.context():
         gradient = norm(problem.gradient(balls.array(point)))
         modulus = strong_convexity_bound(problem)
-        distance = upper_float(gradient / modulus) if modulus > 0 else float("inf")
-        gap = upper_float(gradient * gradient / (2 * modulus)) if modulus > 0 else float("inf")
-        return GroundTruth(
-            problem=problem,
-            point=read_only(point),
-            value=float(problem.value(point)),
-            gradient_bound=upper_float(gradient),
-            strong_convexity=max(0.0, lower_float(modulus)),
-            distance_bound=distance,
-            gap_bound=gap,
-            solver=solver,
-        )
+        distance, gap = (gradient / modulus, gradient * gradient / (2 * modulus)) if modulus > 0 else (None, None)
+        return truth_at(problem, point, solver, gradient, modulus, distance, gap)
 
 
 def uncertified(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
     """The point without bounds on its error, where proving them would take more memory than there is."""
-    return GroundTruth(
-        problem=problem,
-        point=read_only(point),
-        value=float(problem.value(point)),
-        gradient_bound=float("inf"),
-        strong_convexity=0.0,
-        distance_bound=float("inf"),
-        gap_bound=float("inf"),
-        solver=f"{solver}, not certified",
-    )
+    return truth_at(problem, point, f"{solver}, not certified")
+
+
+def truth_at(
+    problem: Problem | CompositeProblem,
+    point: np.ndarray,
+    solver: str,
+    gradient: Any = None,
+    modulus: Any = None,
+    distance: Any = None,
+    gap: Any = None,
+) -> GroundTruth:
+    """The point with bounds from these balls; None where nothing is proved."""
+    gradient, distance, gap = (float("inf") if b is None else upper_float(b) for b in (gradient, distance, gap))
+    convexity = 0.0 if modulus is None else max(0.0, lower_float(modulus))
+    value = float(problem.value(point))
+    return GroundTruth(problem, read_only(point), value, gradient, convexity, distance, gap, solver)
 
 
 def strong_convexity_bound(problem: Problem) -> Any:

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.balls import lower_float, norm, upper_float
+from fedconvex.arithmetic.balls import norm
 from fedconvex.errors import InvalidInput, NoMinimizer
-from fedconvex.ground_truths.certificates import PRECISION, GroundTruth, strong_convexity_bound
+from fedconvex.ground_truths.certificates import PRECISION, GroundTruth, strong_convexity_bound, truth_at
 from fedconvex.ground_truths.conic import conic_candidate
 from fedconvex.ground_truths.existence import require_minimizer
 from fedconvex.problems.composite import CompositeProblem
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.regularizers import Regularizer
-from fedconvex.validation import read_only
 
 PROXIMAL_STEPS = 20_000
 BETWEEN = 50  # proximal steps, after which Newton's method is tried where ψ is smooth
@@ -60,16 +59,8 @@ def _certified(problem: CompositeProblem, point: np.ndarray, solver: str) -> Gro
         length = norm(problem.regularizer.shortest(problem.problem.gradient(x), exact, balls))
         modulus = strong_convexity_bound(problem.problem)
         bounded, rounding = modulus > 0 and problem.regularizer.contains(exact), norm(x - balls.array(point))
-        return GroundTruth(
-            problem=problem,
-            point=read_only(point),
-            value=float(problem.value(point)),
-            gradient_bound=upper_float(length),
-            strong_convexity=max(0.0, lower_float(modulus)),
-            distance_bound=upper_float(length / modulus + rounding) if bounded else float("inf"),
-            gap_bound=upper_float(length * length / (2 * modulus)) if bounded else float("inf"),
-            solver=solver,
-        )
+        distance, gap = (length / modulus + rounding, length * length / (2 * modulus)) if bounded else (None, None)
+        return truth_at(problem, point, solver, length, modulus, distance, gap)
 
 
 def _require_minimizer(problem: CompositeProblem) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.balls import norm, upper_float
+from fedconvex.arithmetic.balls import norm
 from fedconvex.arithmetic.rationals import float_array
-from fedconvex.ground_truths.certificates import GroundTruth, uncertified
+from fedconvex.ground_truths.certificates import GroundTruth, truth_at, uncertified
 from fedconvex.problems.quadratics import LeastSquares
 from fedconvex.sparse import is_sparse, occupied
-from fedconvex.validation import read_only
 
 PRECISION = 256
 BALL_ROWS = 300  # samples up to which the equations are solved in balls; beyond, that takes minutes
@@ -33,16 +32,8 @@ def low_rank_truth(problem: LeastSquares) -> GroundTruth:
         residual = balls.apply(A, balls.array(point[columns])) - b
         gradient = norm(balls.apply(balls.transpose(A), weights * residual))
         distance = norm(balls.array(point[columns]) - minimizer)
-        return GroundTruth(
-            problem=problem,
-            point=read_only(point),
-            value=float(problem.value(point)),
-            gradient_bound=upper_float(gradient),
-            strong_convexity=0.0,
-            distance_bound=upper_float(distance),
-            gap_bound=upper_float((weights * residual * residual).sum() / 2),  # the least value is 0
-            solver="least norm in balls",
-        )
+        gap = (weights * residual * residual).sum() / 2  # the least value is 0
+        return truth_at(problem, point, "least norm in balls", gradient, None, distance, gap)
 
 
 def nearest_minimizer(problem: LeastSquares, anchor: np.ndarray) -> np.ndarray:

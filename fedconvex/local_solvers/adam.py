@@ -1,28 +1,25 @@
 """Local Adam and AdamW: stochastic gradient steps scaled entry by entry."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, final
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.minibatches import minibatches_of_round, require_samples, require_work, step_factors
+from fedconvex.local_solvers.base import EVERYONE, Answers
+from fedconvex.local_solvers.minibatches import MinibatchSolver
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.base import Clients
 from fedconvex.problems.local_sgd import Descent, Moments
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.stepsizes import rule_within_round, stepsize
-from fedconvex.validation import fraction_of_one, non_negative, positive, truth_value
+from fedconvex.validation import fraction_of_one, positive, truth_value
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Adam(LocalSolver):
+class Adam(MinibatchSolver):
     """Local solver: Adam's steps on mini-batches, the same ones as those of `SGD`; AdamW with `decoupled=True`.
 
     Use it for networks that SGD hardly trains, such as transformers. Its moments are 0 at the beginning of every round,
@@ -63,8 +60,7 @@ class Adam(LocalSolver):
     within_round: Any = None
 
     def __post_init__(self) -> None:
-        require_work(self)
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        super().__post_init__()
         betas: Any = self.betas
         if not isinstance(betas, list | tuple) or len(betas) != 2:
             raise InvalidInput("betas", betas, "is not a pair of numbers", "give such as (0.9, 0.999)")
@@ -72,27 +68,16 @@ class Adam(LocalSolver):
             fraction_of_one(beta, f"betas[{i}]")
         object.__setattr__(self, "betas", tuple(betas))
         positive(self.epsilon, "epsilon")
-        non_negative(self.weight_decay, "weight_decay")
         truth_value(self.decoupled, "decoupled")
-        if self.clip is not None:
-            positive(self.clip, "clip")
-        object.__setattr__(self, "within_round", rule_within_round(self.within_round))
-
-    @property
-    def effort(self) -> int | None:
-        return self.epochs if self.steps is None else self.steps
 
     def require_arithmetic(self, arithmetic: Arithmetic) -> None:
         if arithmetic.certainty is not Certainty.NUMERIC:
             problem = f"needs square roots, which {arithmetic.name} arithmetic does not take here"
             raise InvalidInput("local_solver", self, problem, "use 'float' or 'torch', or SGD")
 
-    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        require_samples(self, problem)
-
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         samples = clients.samples()
-        batches = minibatches_of_round(samples, self.batch_size, self.epochs, self.steps, draw)
+        batches = self.minibatches(samples, draw)
         one, two = map(nearest_float, self.betas)
         descent = Descent(
             subproblem,
@@ -102,7 +87,7 @@ class Adam(LocalSolver):
             None if self.clip is None else nearest_float(self.clip),
             seed=draw.seed,
             round=draw.round,
-            factors=step_factors(self.within_round, clients.arithmetic, batches),
+            factors=self.factors(clients.arithmetic, batches),
             moments=Moments((one, two), nearest_float(self.epsilon), self.decoupled),
         )
         return Answers(samples.descend(descent))

@@ -1,5 +1,7 @@
 """Draws the mini-batches of a round of local SGD before it starts, from the seed alone and so alike for all methods."""
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.local_sgd import Minibatches
 from fedconvex.problems.samples import Samples
 from fedconvex.randomness import Purpose, stream
-from fedconvex.stepsizes import factors_within_round
-from fedconvex.validation import integer_at_least
+from fedconvex.stepsizes import factors_within_round, rule_within_round, stepsize
+from fedconvex.validation import integer_at_least, non_negative, positive
 
 MOST_BYTES = 4 * 2**30  # of a round's order of samples
 
@@ -68,48 +70,61 @@ def draw_minibatches(
     return Minibatches(np.concatenate(orders).astype(np.int64), bounds, np.array(numbers, dtype=np.int64))
 
 
-def minibatches_of_round(
-    samples: Samples, batch_size: int | None, epochs: int | None, steps: int | None, draw: Draw
-) -> Minibatches:
-    """The batches of a round's participants, of whom stragglers do only a part of the epochs, or of the steps."""
-    number = len(samples.count)
-    amounts = np.full(number, epochs if steps is None else steps) if draw.efforts is None else draw.efforts
-    return draw_minibatches(
-        samples.first,
-        samples.count,
-        batch_size,
-        epochs=amounts if steps is None else None,
-        steps=amounts if steps is not None else None,
-        members=np.arange(number) if draw.members is None else draw.members,
-        seed=draw.seed,
-        round=draw.round,
-    )
+class MinibatchSolver(LocalSolver):
+    """The base class of `SGD` and `Adam`, which step along the gradients of mini-batches."""
 
+    epochs: int | None
+    steps: int | None
+    batch_size: int | None
+    stepsize: Scalar
+    weight_decay: Scalar
+    clip: Any
+    within_round: Any
 
-def require_work(solver: Any) -> None:
-    """Checks `epochs`, `steps` and `batch_size` of a solver that uses batches; raises InvalidInput."""
-    if (solver.epochs is None) == (solver.steps is None):
-        raise InvalidInput(
-            "epochs", solver.epochs, f"and steps = {short_text(solver.steps)}: one is needed", "give epochs or steps"
+    def __post_init__(self) -> None:
+        if (self.epochs is None) == (self.steps is None):
+            problem = f"and steps = {short_text(self.steps)}: one is needed"
+            raise InvalidInput("epochs", self.epochs, problem, "give epochs or steps")
+        for name in ("epochs", "steps", "batch_size"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, integer_at_least(getattr(self, name), 1, name))
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "within_round", rule_within_round(self.within_round))
+        non_negative(self.weight_decay, "weight_decay")
+        if self.clip is not None:
+            positive(self.clip, "clip")
+
+    @property
+    def effort(self) -> int | None:
+        return self.epochs if self.steps is None else self.steps
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        """Raises InvalidInput for a problem without samples."""
+        if not problem.has_samples:
+            raise InvalidInput(
+                "local_solver", self, f"draws mini-batches, and {problem} has no samples", "use GradientDescent"
+            )
+
+    def minibatches(self, samples: Samples, draw: Draw) -> Minibatches:
+        """The batches of a round's participants, of whom stragglers do only a part of the epochs, or of the steps."""
+        number = len(samples.count)
+        amounts = np.full(number, self.effort) if draw.efforts is None else draw.efforts
+        return draw_minibatches(
+            samples.first,
+            samples.count,
+            self.batch_size,
+            epochs=amounts if self.steps is None else None,
+            steps=amounts if self.steps is not None else None,
+            members=np.arange(number) if draw.members is None else draw.members,
+            seed=draw.seed,
+            round=draw.round,
         )
-    for name in ("epochs", "steps", "batch_size"):
-        if getattr(solver, name) is not None:
-            object.__setattr__(solver, name, integer_at_least(getattr(solver, name), 1, name))
 
-
-def require_samples(solver: LocalSolver, problem: Problem) -> None:
-    """Raises InvalidInput for a problem without samples."""
-    if not problem.has_samples:
-        raise InvalidInput(
-            "local_solver", solver, f"draws mini-batches, and {problem} has no samples", "use GradientDescent"
-        )
-
-
-def step_factors(rule: Any, arithmetic: Arithmetic, batches: Minibatches) -> tuple[Scalar, ...] | None:
-    """The factors of the stepsize at the steps of a round, by a rule as in `factors_within_round`; None for none."""
-    if rule is None:
-        return None
-    return tuple(map(arithmetic.scalar, factors_within_round(rule, int(batches.steps.max(initial=0)))))
+    def factors(self, arithmetic: Arithmetic, batches: Minibatches) -> tuple[Scalar, ...] | None:
+        """The factors of the stepsize at the steps of a round; None where there are none."""
+        if self.within_round is None:
+            return None
+        return tuple(map(arithmetic.scalar, factors_within_round(self.within_round, int(batches.steps.max(initial=0)))))
 
 
 def _require_room(name: str, amounts: np.ndarray, samples: np.ndarray) -> None:

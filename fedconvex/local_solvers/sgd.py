@@ -1,8 +1,6 @@
 """Local SGD: stochastic gradient steps on mini-batches of the client's samples."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -11,22 +9,22 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.minibatches import minibatches_of_round, require_samples, require_work, step_factors
+from fedconvex.local_solvers.base import EVERYONE, Answers
+from fedconvex.local_solvers.minibatches import MinibatchSolver
 from fedconvex.optional import is_installed
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.base import Clients
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.problems.samples import LinearSamples, Samples
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.stepsizes import factors_within_round, rule_within_round, stepsize
-from fedconvex.validation import fraction_of_one, non_negative, positive
+from fedconvex.stepsizes import factors_within_round
+from fedconvex.validation import fraction_of_one, positive
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SGD(LocalSolver):
+class SGD(MinibatchSolver):
     """Local solver: stochastic gradient steps on mini-batches, as in the papers' experiments.
 
     Use it for deep networks, for large data sets, or to reproduce papers' experiments. With a constant stepsize it does
@@ -70,31 +68,19 @@ class SGD(LocalSolver):
     has_path_lengths: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_work(self)
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
-        object.__setattr__(self, "within_round", rule_within_round(self.within_round))
+        super().__post_init__()
         positive(self.decay, "decay")
-        non_negative(self.weight_decay, "weight_decay")
-        if self.clip is not None:
-            positive(self.clip, "clip")
         fraction_of_one(self.momentum, "momentum")
-
-    @property
-    def effort(self) -> int | None:
-        return self.epochs if self.steps is None else self.steps
 
     def require_arithmetic(self, arithmetic: Arithmetic) -> None:
         if self.clip is not None and arithmetic.certainty is not Certainty.NUMERIC:
             problem = f"needs square roots, which {arithmetic.name} arithmetic does not take here"
             raise InvalidInput("clip", self.clip, problem, "use 'float' or 'torch', or no clip")
 
-    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        require_samples(self, problem)
-
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         samples = clients.samples()
-        batches = minibatches_of_round(samples, self.batch_size, self.epochs, self.steps, draw)
-        factors = step_factors(self.within_round, clients.arithmetic, batches)
+        batches = self.minibatches(samples, draw)
+        factors = self.factors(clients.arithmetic, batches)
         stepsize = self.stepsize * self.decay**draw.round  # constant within a round
         clip = None if self.clip is None else nearest_float(self.clip)
         rule = (stepsize, self.weight_decay, clip, self.momentum)

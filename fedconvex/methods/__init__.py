@@ -1,4 +1,4 @@
-"""The methods, one file each: what the clients solve, what they remember, what the server does with the answers.
+"""The methods, one file each or one file a family: what clients solve and remember, what the server does with answers.
 
 A new method is a new file here. `METHODS` holds every final subclass of `Method` by name, and each one is an attribute
 of this package and of `fedconvex`.

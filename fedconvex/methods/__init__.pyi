@@ -2,32 +2,32 @@
 
 from collections.abc import Mapping
 
-from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
+from fedconvex.methods.averaging import FedAvg as FedAvg
+from fedconvex.methods.averaging import FedGD as FedGD
+from fedconvex.methods.averaging import FedNova as FedNova
+from fedconvex.methods.averaging import FedSGD as FedSGD
 from fedconvex.methods.base import Cohort as Cohort
 from fedconvex.methods.base import Method as Method
 from fedconvex.methods.base import State as State
 from fedconvex.methods.dane import DANE as DANE
-from fedconvex.methods.ditto import Ditto as Ditto
-from fedconvex.methods.fedadagrad import FedAdagrad as FedAdagrad
-from fedconvex.methods.fedadam import FedAdam as FedAdam
+from fedconvex.methods.dane import FedDANE as FedDANE
+from fedconvex.methods.dane import FedLin as FedLin
 from fedconvex.methods.fedadmm import FedADMM as FedADMM
-from fedconvex.methods.fedavg import FedAvg as FedAvg
-from fedconvex.methods.fedavgm import FedAvgM as FedAvgM
-from fedconvex.methods.feddane import FedDANE as FedDANE
 from fedconvex.methods.feddyn import FedDyn as FedDyn
 from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
-from fedconvex.methods.fedgd import FedGD as FedGD
-from fedconvex.methods.fedlin import FedLin as FedLin
-from fedconvex.methods.fednova import FedNova as FedNova
 from fedconvex.methods.fedpd import FedPD as FedPD
+from fedconvex.methods.fedprox import AdaptiveFedProx as AdaptiveFedProx
 from fedconvex.methods.fedprox import FedProx as FedProx
-from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
-from fedconvex.methods.fedyogi import FedYogi as FedYogi
-from fedconvex.methods.pfedme import PFedMe as PFedMe
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.personal_models import Ditto as Ditto
+from fedconvex.methods.personal_models import PFedMe as PFedMe
 from fedconvex.methods.scaffnew import Scaffnew as Scaffnew
 from fedconvex.methods.scaffold import Scaffold as Scaffold
+from fedconvex.methods.server_optimizer import FedAdagrad as FedAdagrad
+from fedconvex.methods.server_optimizer import FedAdam as FedAdam
+from fedconvex.methods.server_optimizer import FedAvgM as FedAvgM
+from fedconvex.methods.server_optimizer import FedYogi as FedYogi
 
 METHODS: Mapping[str, type[Method]]
 __all__ = [

@@ -18,11 +18,14 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.parameters import ReadableParameters
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.unequal_steps import gradient_steps
+from fedconvex.parameters import ReadableParameters, number
 from fedconvex.pickled import without_caches
 from fedconvex.problems.base import Problem
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.step_numbers import require_one_per_client
+from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps, require_one_per_client
+from fedconvex.stepsizes import stepsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ class Cohort:
 
 
 class Method(ReadableParameters, ABC):
-    """A federated method. Subclasses are frozen dataclasses of its parameters, one file per method.
+    """A federated method. Subclasses are frozen dataclasses of its parameters, one file per method or family.
 
     The class attributes declare properties of the method. Runs, fixed points and reports rely on them, so that a new
     method states only those that are proved.
@@ -259,3 +262,27 @@ class Method(ReadableParameters, ABC):
         if self.plain:
             return (Fraction(1, problem.num_clients),) * problem.num_clients
         return problem.exact_weights
+
+
+class SolvesExactly(Method):
+    """The methods whose papers have the clients solve their subproblems exactly."""
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return Exact()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakesLocalSteps(Method):
+    """The methods whose clients take `local_steps` gradient steps of length `stepsize`."""
+
+    stepsize: Scalar = number()
+    local_steps: NumberOfSteps = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return gradient_steps(self.local_steps, self.stepsize)

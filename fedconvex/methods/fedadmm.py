@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, SolvesExactly, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import positive
@@ -15,7 +14,7 @@ from fedconvex.validation import positive
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedADMM(Method):
+class FedADMM(SolvesExactly):
     """FedADMM: θ_k ≈ argmin_θ F_k(θ) + ⟨y_k, θ⟩ + (ρ/2)‖θ − w‖², started at w; y_k⁺ = y_k + ρ(θ_k − w).
 
     With u_k = θ_k + y_k/ρ the server does w ← w + (η/|S|) Σ_{k∈S} (u_k⁺ − u_k); absent clients keep θ_k and y_k. At the
@@ -52,10 +51,6 @@ class FedADMM(Method):
         positive(self.rho, "rho")
         if self.server_stepsize is not None:
             positive(self.server_stepsize, "server_stepsize")
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:

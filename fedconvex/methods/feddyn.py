@@ -7,14 +7,14 @@ from typing import ClassVar, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.base import Cohort, Method, SolvesExactly, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import positive
 
 
+@dataclass(frozen=True, kw_only=True)
 class DynamicRegularization(Method):
     """The updates that FedDyn and FedDynOneGD share; their local solvers differ.
 
@@ -26,11 +26,14 @@ class DynamicRegularization(Method):
     F_k = num_clients · weights[k] · f_k, and averages are plain.
     """
 
-    alpha: Scalar
+    alpha: Scalar = number()
 
     plain: ClassVar[bool] = True
     control_variate: ClassVar[str | None] = "gradient"
     no_prox: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        positive(self.alpha, "alpha")
 
     @property
     def proximal_weight(self) -> Scalar:
@@ -62,7 +65,7 @@ class DynamicRegularization(Method):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedDyn(DynamicRegularization):
+class FedDyn(SolvesExactly, DynamicRegularization):
     """FedDyn: proximal subproblems whose linear term −g_k removes the clients' drift, with exact local solutions.
 
     Use it for heterogeneous clients with partial participation: its fixed points are the stationary points of the
@@ -84,15 +87,6 @@ class FedDyn(DynamicRegularization):
         InvalidInput: α <= 0 or not finite.
     """
 
-    alpha: Scalar = number()
-
-    def __post_init__(self) -> None:
-        positive(self.alpha, "alpha")
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +103,6 @@ class FedDynOneGD(DynamicRegularization):
     Raises:
         InvalidInput: α <= 0 or not finite.
     """
-
-    alpha: Scalar = number()
-
-    def __post_init__(self) -> None:
-        positive(self.alpha, "alpha")
 
     @property
     def local_solver(self) -> LocalSolver:

@@ -7,8 +7,7 @@ from typing import ClassVar, final
 from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.base import Cohort, SolvesExactly, State
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import positive
@@ -16,7 +15,7 @@ from fedconvex.validation import positive
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedPD(Method):
+class FedPD(SolvesExactly):
     """FedPD: primal-dual consensus, with rounds whose communication is skipped at random.
 
     θ_k ≈ argmin_θ F_k(θ) + ⟨λ_k, θ⟩ + ‖θ − a_k‖²/(2η), started at the client's last answer; λ_k ← λ_k + (θ_k − a_k)/η;
@@ -54,10 +53,6 @@ class FedPD(Method):
     @property
     def needs_everyone(self) -> bool:
         return bool(self.skip != 0)
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return Exact()
 
     @property
     def proximal_weight(self) -> Scalar:

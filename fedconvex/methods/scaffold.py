@@ -6,19 +6,17 @@ from typing import ClassVar, Literal, final
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.unequal_steps import gradient_steps
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, State, TakesLocalSteps
 from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.step_numbers import NumberOfSteps, numbers_of_steps
 from fedconvex.stepsizes import stepsize
 from fedconvex.validation import integer_at_least
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Scaffold(Method):
+class Scaffold(TakesLocalSteps):
     """SCAFFOLD: local steps θ ← θ − s(∇F_k(θ) − c_k + c) from w to y_k, then w ← w + η·mean(y_k − w).
 
     c_k estimates ∇F_k at the solution and c, the mean of all m clients' c_k, the objective's gradient: the correction
@@ -45,8 +43,6 @@ class Scaffold(Method):
         InvalidInput: values out of range.
     """
 
-    stepsize: Scalar = number()
-    local_steps: NumberOfSteps = 1
     server_stepsize: Scalar = number(default=1)
     option: Literal[1, 2] = 2
 
@@ -57,9 +53,8 @@ class Scaffold(Method):
     control_variate: ClassVar[str | None] = "c"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stepsize", stepsize(self.stepsize))
+        super().__post_init__()
         object.__setattr__(self, "server_stepsize", stepsize(self.server_stepsize, "server_stepsize"))
-        object.__setattr__(self, "local_steps", numbers_of_steps(self.local_steps, "local_steps"))
         try:
             option = integer_at_least(self.option, 1, "option")
         except InvalidInput:
@@ -69,10 +64,6 @@ class Scaffold(Method):
                 "option", self.option, "is neither 1 nor 2", "give 1 (gradient at w) or 2 (from the path)"
             )
         object.__setattr__(self, "option", option)
-
-    @property
-    def local_solver(self) -> LocalSolver:
-        return gradient_steps(self.local_steps, self.stepsize)
 
     @property
     def needs_path_lengths(self) -> bool:

@@ -207,3 +207,20 @@ class QuadraticProblem(Problem):
         with arithmetic.context():
             weights = arithmetic.array(self.exact_weights_array)
             return arithmetic.average(weights, self.quadratic_clients(arithmetic).c)
+
+
+class KnownSpectra(QuadraticProblem):
+    """Quadratics that know the eigenvalues of their H_k in floats: L_k is the largest in size, and mu_k the least."""
+
+    @property
+    @abstractmethod
+    def _spectra(self) -> list[tuple[float, float]]:
+        """The smallest and largest eigenvalue of every H_k."""
+
+    @property
+    def L(self) -> np.ndarray:
+        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
+
+    @property
+    def mu(self) -> np.ndarray:
+        return np.array([smallest for smallest, _ in self._spectra])

@@ -18,6 +18,7 @@ from fedconvex.problems.base import FORMED_ENTRIES as FORMED_ENTRIES
 from fedconvex.problems.base import Clients
 from fedconvex.problems.designs import design_and_targets, require_same_number, smaller_gram
 from fedconvex.problems.losses import HalfSquare
+from fedconvex.problems.quadratic_clients import KnownSpectra as KnownSpectra
 from fedconvex.problems.quadratic_clients import QuadraticClients as QuadraticClients
 from fedconvex.problems.quadratic_clients import QuadraticProblem as QuadraticProblem
 from fedconvex.problems.samples import LinearSamples, Samples, concatenated, sum_factor
@@ -31,7 +32,7 @@ FORMED_DIMENSION = 300  # beyond, (d, d) matrices in balls take minutes: few sam
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class LeastSquares(QuadraticProblem):
+class LeastSquares(KnownSpectra):
     """Linear regression: f_k(x) = ½‖A_k x − b_k‖², a sum over the client's samples (not a mean).
 
     Use it for regression data, and where exact answers matter: for rational data, minimisers and fixed points are
@@ -173,21 +174,13 @@ class LeastSquares(QuadraticProblem):
         return [(flint.arb(0), largest_eigenvalue_bound(partial(smaller_gram, A), L)) for A, L in pairs]
 
     @property
-    def L(self) -> np.ndarray:
-        return np.array([largest for _, largest in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([smallest for smallest, _ in self._spectra])
-
-    @property
     def is_convex(self) -> bool:
         return True
 
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Quadratic(QuadraticProblem):
+class Quadratic(KnownSpectra):
     """Quadratic clients given by their matrices: f_k(x) = ½ xᵀH_k x − c_kᵀx with symmetric, possibly indefinite H_k.
 
     Use it for examples with prescribed curvature, for counterexamples and for nonconvex clients; for data use
@@ -265,14 +258,6 @@ class Quadratic(QuadraticProblem):
                 eigenvalues[np.argsort(abs(eigenvalues))[:nullity]] = 0.0  # as many as the exact rank leaves
             spectra.append((float(min(eigenvalues)), float(max(eigenvalues))))
         return spectra
-
-    @property
-    def L(self) -> np.ndarray:
-        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
-
-    @property
-    def mu(self) -> np.ndarray:
-        return np.array([smallest for smallest, _ in self._spectra])
 
     @cached_property
     def is_convex(self) -> bool:

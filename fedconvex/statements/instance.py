@@ -4,8 +4,9 @@ Each constant is a ball that is proved to contain the true constant, or to bound
 from above, mu from below).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, final
 
 import numpy as np
@@ -20,9 +21,7 @@ from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.statements import local_accuracy
-from fedconvex.statements.assumptions.bounded_gradients import gradient_bound
-from fedconvex.statements.assumptions.objective_gap import objective_gap
-from fedconvex.statements.assumptions.similarity import similarity
+from fedconvex.statements.assumptions.heterogeneity import gradient_bound, objective_gap, similarity
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
 from fedconvex.statements.setting import Unmeasured as Unmeasured
 from fedconvex.step_numbers import common_steps
@@ -30,6 +29,35 @@ from fedconvex.stepsizes import StepsizeSchedule
 from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
+
+
+def in_balls(compute: "Callable[[Instance], Any]") -> "cached_property[Any]":
+    """A constant of an instance that is computed at the balls' precision, once."""
+
+    @wraps(compute)
+    def computed(self: "Instance") -> Any:
+        with self.context():
+            return compute(self)
+
+    return cached_property(computed)
+
+
+def of_method(name: str, meaning: str) -> "cached_property[Any]":
+    """The method's parameter of that name, as a constant of an instance."""
+
+    def read(self: "Instance") -> Any:
+        return _of_method(self, name)
+
+    read.__doc__ = meaning
+    return cached_property(read)
+
+
+def _of_method(instance: "Instance", name: str) -> Any:
+    if not hasattr(instance.method, name):
+        raise Unmeasured(f"{type(instance.method).__name__} has no {name}")
+    if isinstance(value := getattr(instance.method, name), StepsizeSchedule):
+        raise Unmeasured(f"{name} changes from round to round")
+    return value
 
 
 @final
@@ -129,11 +157,10 @@ class Instance:
             raise Unmeasured("the objective is not proved strongly convex")
         return self.objective_curvatures.strong_convexity
 
-    @cached_property
+    @in_balls
     def objective_condition(self) -> Any:
         """An upper bound of the objective's condition number."""
-        with self._balls.context():
-            return (self.objective_smoothness / self.objective_convexity).max(1).upper()  # κ >= 1 by definition
+        return (self.objective_smoothness / self.objective_convexity).max(1).upper()  # κ >= 1 by definition
 
     def possible(self, quantity: str) -> Any:
         """A ball that contains the true constant; `measure` gives only one bound of it."""
@@ -176,37 +203,32 @@ class Instance:
 
     # ---- the point ----
 
-    @cached_property
+    @in_balls
     def gradients(self) -> Any:
         """The clients' gradients ∇F_k(w), an (m, d) array of balls."""
-        with self._balls.context():
-            return self._functions.gradients(self._ball_point)
+        return self._functions.gradients(self._ball_point)
 
-    @cached_property
+    @in_balls
     def client_gradient(self) -> Any:
         """The largest ‖∇F_k(w)‖."""
-        with self._balls.context():
-            squares = [square_root_upper((row * row).sum()) for row in self.gradients]
-            return max(squares, key=lambda ball: ball.upper())  # the true maximum is at most this ball's upper bound
+        squares = [square_root_upper((row * row).sum()) for row in self.gradients]
+        return max(squares, key=lambda ball: ball.upper())  # the true maximum is at most this ball's upper bound
 
-    @cached_property
+    @in_balls
     def square(self) -> Any:
         """‖∇f(w)‖²."""
-        with self._balls.context():
-            mean = self._balls.average(self._weights, self.gradients)
-            return (mean * mean).sum()
+        mean = self._balls.average(self._weights, self.gradients)
+        return (mean * mean).sum()
 
-    @cached_property
+    @in_balls
     def gradient(self) -> Any:
         """‖∇f(w)‖."""
-        with self._balls.context():
-            return square_root_upper(self.square)
+        return square_root_upper(self.square)
 
-    @cached_property
+    @in_balls
     def mean_square(self) -> Any:
         """E_k‖∇F_k(w)‖²."""
-        with self._balls.context():
-            return self._balls.average(self._weights, (self.gradients * self.gradients).sum(-1))
+        return self._balls.average(self._weights, (self.gradients * self.gradients).sum(-1))
 
     @cached_property
     def dissimilarity(self) -> Any:
@@ -216,18 +238,16 @@ class Instance:
         with self._balls.context():
             return (self.mean_square / self.square).sqrt()
 
-    @cached_property
+    @in_balls
     def gradient_variance(self) -> Any:
         """E_k‖∇F_k(w) − ∇f(w)‖²."""
-        with self._balls.context():
-            deviations = self.gradients - self._balls.average(self._weights, self.gradients)
-            return self._balls.average(self._weights, (deviations * deviations).sum(-1))
+        deviations = self.gradients - self._balls.average(self._weights, self.gradients)
+        return self._balls.average(self._weights, (deviations * deviations).sum(-1))
 
-    @cached_property
+    @in_balls
     def value(self) -> Any:
         """f(w)."""
-        with self._balls.context():
-            return self._balls.average(self._weights, self._functions.values(self._ball_point))
+        return self._balls.average(self._weights, self._functions.values(self._ball_point))
 
     # ---- the minimiser ----
 
@@ -245,68 +265,59 @@ class Instance:
             # |point_i − x*_i| <= ‖point − x*‖ in every coordinate
             return np.array([flint.arb(float(x), truth.distance_bound) for x in truth.point], dtype=object)
 
-    @cached_property
+    @in_balls
     def squared_distance(self) -> Any:
         """‖w − x*‖²."""
-        with self._balls.context():
-            difference = self._ball_point - self.minimizer
-            # a square enclosed near 0 may reach below 0, where it cannot be
-            return (difference * difference).sum().nonnegative_part()
+        difference = self._ball_point - self.minimizer
+        # a square enclosed near 0 may reach below 0, where it cannot be
+        return (difference * difference).sum().nonnegative_part()
 
-    @cached_property
+    @in_balls
     def distance(self) -> Any:
         """‖w − x*‖."""
-        with self._balls.context():
-            return square_root_upper(self.squared_distance)
+        return square_root_upper(self.squared_distance)
 
-    @cached_property
+    @in_balls
     def stacked_distance(self) -> Any:
         """‖z⁽¹⁾ − z*‖ of FedSplit, started at w: z_k* = x* − s∇F_k(x*) for F_k scaled to a sum."""
-        with self._balls.context():
-            at_minimizer = self._functions.gradients(self.minimizer)
-            z = self.minimizer - self.number(self.stepsize) * at_minimizer
-            difference = self._ball_point - z
-            return square_root_upper((difference * difference).sum())
+        at_minimizer = self._functions.gradients(self.minimizer)
+        z = self.minimizer - self.number(self.stepsize) * at_minimizer
+        difference = self._ball_point - z
+        return square_root_upper((difference * difference).sum())
 
-    @cached_property
+    @in_balls
     def sigma_star2(self) -> Any:
         """σ*² = mean_k‖∇F_k(x*)‖², with the weights of the server's average: the heterogeneity at the minimiser."""
-        with self._balls.context():
-            at_minimizer = self._functions.gradients(self.minimizer)
-            return self._balls.average(self._weights, (at_minimizer * at_minimizer).sum(-1)).nonnegative_part()
+        at_minimizer = self._functions.gradients(self.minimizer)
+        return self._balls.average(self._weights, (at_minimizer * at_minimizer).sum(-1)).nonnegative_part()
 
-    @cached_property
+    @in_balls
     def sigma_star(self) -> Any:
         """The root of σ*²."""
-        with self._balls.context():
-            return square_root_upper(self.sigma_star2)
+        return square_root_upper(self.sigma_star2)
 
-    @cached_property
+    @in_balls
     def objective_gap(self) -> Any:
         """Γ = f(x*) − Σ_k p_k min F_k, with the weights of the server's average."""
-        with self._balls.context():
-            scale = self.method.scale(self.problem)
-            return objective_gap(self.problem, scale, self.mu, self._weights, self.minimizer, self._balls)
+        scale = self.method.scale(self.problem)
+        return objective_gap(self.problem, scale, self.mu, self._weights, self.minimizer, self._balls)
 
-    @cached_property
+    @in_balls
     def gradient_bound(self) -> Any:
         """An upper bound of ‖∇F_k‖ for all clients at all points."""
-        with self._balls.context():
-            return gradient_bound(self.problem, self.curvatures.scale, self._balls)
+        return gradient_bound(self.problem, self.curvatures.scale, self._balls)
 
-    @cached_property
+    @in_balls
     def similarity(self) -> Any:
         """An upper bound δ of ‖∇²F_k − ∇²f‖ for all clients at all points."""
-        with self._balls.context():
-            scale = self.method.scale(self.problem)
-            return similarity(self.problem, scale, self.curvatures, self.objective_curvatures)
+        scale = self.method.scale(self.problem)
+        return similarity(self.problem, scale, self.curvatures, self.objective_curvatures)
 
-    @cached_property
+    @in_balls
     def initial_gap(self) -> Any:
         """f(w) − f(x*)."""
-        with self._balls.context():
-            differences = self._functions.differences(self._ball_point, self.minimizer)
-            return self._balls.average(self._weights, differences).nonnegative_part()
+        differences = self._functions.differences(self._ball_point, self.minimizer)
+        return self._balls.average(self._weights, differences).nonnegative_part()
 
     @cached_property
     def spread(self) -> Any:
@@ -320,47 +331,21 @@ class Instance:
 
     # ---- the method and the participation scheme ----
 
-    @cached_property
-    def stepsize(self) -> Any:
-        """The method's stepsize s."""
-        return self._of_method("stepsize")
-
-    @cached_property
-    def probability(self) -> Any:
-        """The method's probability p of a communication."""
-        return self._of_method("probability")
-
-    @cached_property
-    def server_stepsize(self) -> Any:
-        """The method's `server_stepsize`."""
-        return self._of_method("server_stepsize")
+    stepsize = of_method("stepsize", "The method's stepsize s.")
+    probability = of_method("probability", "The method's probability p of a communication.")
+    server_stepsize = of_method("server_stepsize", "The method's `server_stepsize`.")
 
     @cached_property
     def local_steps(self) -> Any:
         """The number of the method's local steps, the same for all clients."""
-        if (common := common_steps(self._of_method("local_steps"))) is None:
+        if (common := common_steps(_of_method(self, "local_steps"))) is None:
             raise Unmeasured("the clients take different numbers of local steps")
         return common
 
-    @cached_property
-    def alpha(self) -> Any:
-        """The method's α."""
-        return self._of_method("alpha")
-
-    @cached_property
-    def regularization(self) -> Any:
-        """The regularisation λ of RegularizedFedSplit."""
-        return self._of_method("regularization")
-
-    @cached_property
-    def proximal_weight(self) -> Any:
-        """The weight μ of FedProx's proximal term."""
-        return self._of_method("mu")
-
-    @cached_property
-    def gradient_weight(self) -> Any:
-        """The weight η of the gradient term in DANE."""
-        return self._of_method("eta")
+    alpha = of_method("alpha", "The method's α.")
+    regularization = of_method("regularization", "The regularisation λ of RegularizedFedSplit.")
+    proximal_weight = of_method("mu", "The weight μ of FedProx's proximal term.")
+    gradient_weight = of_method("eta", "The weight η of the gradient term in DANE.")
 
     @cached_property
     def inexactness(self) -> Any:
@@ -411,13 +396,6 @@ class Instance:
         return self.rounds
 
     # ---- helpers ----
-
-    def _of_method(self, name: str) -> Any:
-        if not hasattr(self.method, name):
-            raise Unmeasured(f"{type(self.method).__name__} has no {name}")
-        if isinstance(value := getattr(self.method, name), StepsizeSchedule):
-            raise Unmeasured(f"{name} changes from round to round")
-        return value
 
     @cached_property
     def _balls(self) -> Any:

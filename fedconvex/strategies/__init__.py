@@ -27,14 +27,11 @@ except ModuleNotFoundError:
 
 _HOMES = {
     "parameters": ("constants", "satisfying", "unsatisfiable"),
-    "least_squares": ("least_squares_problems",),
     "logistic": ("logistic_problems", "multinomial_problems"),
-    "federated_methods": ("methods",),
-    "participation": ("participation_schemes",),
     "sample_partitions": ("partitions",),
-    "quadratic": ("quadratic_problems",),
+    "quadratic": ("least_squares_problems", "quadratic_problems"),
     "stepsizes": ("Admissible", "admissible", "stepsizes_for"),
-    "simulated_runs": ("trajectories",),
+    "simulated_runs": ("methods", "participation_schemes", "trajectories"),
     "client_weights": ("weights",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -54,7 +51,7 @@ def __dir__() -> list[str]:
 
 def _load_what_examples_use() -> None:
     """Loads slow modules now: inside a test's first example they would exceed Hypothesis's time limit."""
-    from fedconvex.strategies.printed_examples import register_printers
+    from fedconvex.strategies.types import register_printers
 
     register_printers(pretty)
     for module in ("flint", "fedconvex.fixed_points", "fedconvex.runs.simulation"):

@@ -90,6 +90,10 @@ def admissible(method: "type[Method] | Method", problem: Problem) -> Admissible:
     return RULES[kind.__name__](problem, L, mu, method)
 
 
+def _outside(problem: Problem, how: str, cure: str) -> InvalidInput:
+    return InvalidInput("problem", problem, f"is outside the class for which convergence{how} is proved", cure)
+
+
 def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     """Every local step is an averaged operator, and so are compositions and means of them.
 
@@ -98,21 +102,11 @@ def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) ->
     """
     if not isinstance(method, type) and common_steps(getattr(method, "local_steps", 1)) is None:
         if method.needs_path_lengths:
-            cure = "give one number for all clients"
-            raise InvalidInput(
-                "local_steps",
-                method.local_steps,
-                "is outside the range for which FedNova's convergence is proved",
-                cure,
-            )
+            outside = "is outside the range for which FedNova's convergence is proved"
+            raise InvalidInput("local_steps", method.local_steps, outside, "give one number for all clients")
         if mu == 0 and problem.kernel:  # type: ignore[attr-defined]  # quadratics, as `admissible` ensures
             cure = "give quadratics with one minimiser, or one number of local steps for all clients"
-            raise InvalidInput(
-                "problem",
-                problem,
-                "is outside the class for which convergence with unequal local steps is proved",
-                cure,
-            )
+            raise _outside(problem, " with unequal local steps", cure)
     below = 2 / L if L > 0 else None  # L = 0: the clients are affine
     return Admissible(
         "stepsize", Fraction(0), below, "stepsize < 2/L: Baillon and Haddad (1977); Krasnoselskii and Mann"
@@ -125,9 +119,7 @@ def _every_positive(parameter: str, source: str, unique: bool = False) -> Rule:
     def rule(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
         if unique and not (mu > 0 or (isinstance(problem, QuadraticProblem) and not problem.kernel)):
             cure = "give strongly convex clients, or quadratic ones with one minimiser"
-            raise InvalidInput(
-                "problem", problem, f"is outside the class for which convergence with {parameter} > 0 is proved", cure
-            )
+            raise _outside(problem, f" with {parameter} > 0", cure)
         return Admissible(parameter, Fraction(0), None, source)
 
     return rule
@@ -136,12 +128,7 @@ def _every_positive(parameter: str, source: str, unique: bool = False) -> Rule:
 def _dane(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     """With P = mean (H_k + μI)⁻¹ ≼ I/(μ + mu) and H ≼ LI, the eigenvalues of I − PH lie in (−1, 1) if L < 2(μ + mu)."""
     if not isinstance(problem, QuadraticProblem) or problem.kernel:
-        raise InvalidInput(
-            "problem",
-            problem,
-            "is outside the class for which convergence is proved",
-            "give quadratics with one minimiser",
-        )
+        raise _outside(problem, "", "give quadratics with one minimiser")
     eta = getattr(method, "eta", 1) if not isinstance(method, type) else 1
     above = max(Fraction(0), Fraction(eta) * L / 2 - mu)
     return Admissible("mu", above, None, "mu > eta L/2 − least curvature: spectrum of one round on quadratics")
@@ -149,12 +136,7 @@ def _dane(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissibl
 
 def _feddyn_one_gradient(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     if not isinstance(problem, QuadraticProblem) or problem.kernel:
-        raise InvalidInput(
-            "problem",
-            problem,
-            "is outside the class for which convergence is proved",
-            "give quadratics with one minimiser",
-        )
+        raise _outside(problem, "", "give quadratics with one minimiser")
     return Admissible("alpha", 50 * L, None, "alpha > 50 L: FedDyn, equation (20): mean squared gradients go to 0")
 
 
@@ -162,15 +144,11 @@ def _scaffold(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admis
     if not mu > 0:
         raise InvalidInput("problem", problem, "is not proved strongly convex", "give strongly convex clients")
     steps, eta = (1, 1) if isinstance(method, type) else (method.local_steps, Fraction(method.server_stepsize))
+    outside = "is outside the range for which convergence is proved"
     if (steps := common_steps(steps)) is None:
-        cure = "give one number for all clients"
-        raise InvalidInput(
-            "local_steps", method.local_steps, "is outside the range for which convergence is proved", cure
-        )
+        raise InvalidInput("local_steps", method.local_steps, outside, "give one number for all clients")
     if eta < 1:
-        raise InvalidInput(
-            "server_stepsize", eta, "is outside the range for which convergence is proved", "give server_stepsize >= 1"
-        )
+        raise InvalidInput("server_stepsize", eta, outside, "give server_stepsize >= 1")
     source = "stepsize < 1/(81 K eta L): Karimireddy et al. (2020), SCAFFOLD on strongly convex clients"
     return Admissible("stepsize", Fraction(0), 1 / (81 * steps * eta * L), source)
 

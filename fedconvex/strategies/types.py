@@ -6,6 +6,8 @@ only the types are imported here; the strategies load when a test uses one.
 
 from typing import Any
 
+from fedconvex.problems.constructor_calls import ARGUMENTS, constructor_call
+
 
 def register() -> None:
     """Registers strategies for problems, methods, participation schemes and trajectories."""
@@ -16,7 +18,6 @@ def register() -> None:
     from fedconvex.methods import METHODS, Method
     from fedconvex.problems.base import Problem
     from fedconvex.runs.simulation import Trajectory
-    from fedconvex.strategies.printed_examples import register_printers
 
     named: tuple[tuple[type, str], ...] = (
         (problems.LeastSquares, "least_squares_problems"),
@@ -27,41 +28,36 @@ def register() -> None:
     )
     # functions instead of strategies: Hypothesis calls them when a test first asks for the type
     for kind, name in named:
-        st.register_type_strategy(kind, _strategy(name))
-    st.register_type_strategy(Problem, _any_problem)
+        st.register_type_strategy(kind, _late(name))
+    st.register_type_strategy(Problem, _late(*(name for _, name in named if name.endswith("problems"))))
     abstract: list[Any] = [Method]
     for method in (*abstract, *METHODS.values()):
-        st.register_type_strategy(method, _of_kind("methods"))
+        st.register_type_strategy(method, _late("methods", argument="kinds"))
     schemes: list[type] = [participation.Participation, *participation.Participation.__subclasses__()]
     for scheme in schemes:
-        st.register_type_strategy(scheme, _of_kind("participation_schemes"))
+        st.register_type_strategy(scheme, _late("participation_schemes", argument="kinds"))
     register_printers(pretty)
 
 
-def _strategy(name: str) -> Any:
+def _late(*names: str, argument: str = "") -> Any:
+    """What Hypothesis calls with a type: one of the named strategies; `argument`, if any, takes that type."""
+
     def resolve(kind: type) -> Any:
+        from hypothesis import strategies as st
+
         from fedconvex import strategies
 
-        return getattr(strategies, name)()
+        return st.one_of([getattr(strategies, name)(**({argument: kind} if argument else {})) for name in names])
 
     return resolve
 
 
-def _any_problem(kind: type) -> Any:
-    from fedconvex import strategies
+def register_printers(pretty: Any) -> None:
+    """Registers a printer for failing examples: a constructor call with the data, to paste into a test."""
 
-    return (
-        strategies.least_squares_problems()
-        | strategies.quadratic_problems()
-        | strategies.logistic_problems()
-        | strategies.multinomial_problems()
-    )
+    def show(problem: Any, printer: Any, cycle: bool) -> None:
+        printer.text(constructor_call(problem))
 
-
-def _of_kind(name: str) -> Any:
-    def resolve(kind: type) -> Any:
-        from fedconvex import strategies
-
-        return getattr(strategies, name)(kinds=kind)
-
-    return resolve
+    for name in ARGUMENTS:
+        module = "logistic" if "Logistic" in name else "quadratics"
+        pretty.for_type_by_name(f"fedconvex.problems.{module}", name, show)

@@ -9,9 +9,8 @@ from fractions import Fraction
 
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.averaging import FedGD
+from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit

@@ -25,9 +25,9 @@ from fedconvex.claims.terms import (
     square,
 )
 from fedconvex.errors import InvalidInput
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.base import State
 from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.participation import Schedule

@@ -10,9 +10,8 @@ from fedconvex.claims.claim import ClaimSetting, at_most, equal
 from fedconvex.claims.terms import Number, family, free, gradient, inner, mean, number, parameter, square
 from fedconvex.fixed_points.computation import fixed_point
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.averaging import FedGD, FedSGD
 from fedconvex.methods.fedprox import FedProx
-from fedconvex.methods.fedsgd import FedSGD
 from fedconvex.participation import Schedule
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.kernel.proofs import Lower, Nonnegative

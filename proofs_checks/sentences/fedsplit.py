@@ -8,7 +8,7 @@ from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import family, gradient, inner, mean, memory, number, parameter, server
 from fedconvex.fixed_points.computation import fixed_point
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.quadratics import LeastSquares, Quadratic

@@ -22,9 +22,9 @@ from fedconvex.audit.designs.round_maps import FORMED, RoundMap
 from fedconvex.audit.designs.search import CandidateFamily, DesignedMethod, designed, search
 from fedconvex.audit.designs.trials import LEAST_FLOOR, NO_LIMITS, Candidate, FederationLimits, Trials, with_number
 from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
-from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.scaffold import Scaffold

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.batches import one_by_one
+from fedconvex.arithmetic.dense import one_by_one
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.audit.designs.spectral_clients import SpectralClients, spectral
 from fedconvex.ground_truths import GroundTruth

@@ -1,8 +1,8 @@
 """The catalogue of known faults, one module for each subject.
 
 `catalogue` and `families` search this folder, so the `FAULTS` and `FAMILIES` of a new module join them. `base` defines
-faults, families of faults with an unknown number, and the rules that both violate; `building_blocks` and
-`faulty_solvers` hold the parts from which faults are built, `properties` names what they violate.
+faults, families of faults with an unknown number, and the rules that both violate, with their names; `building_blocks`
+and `faulty_solvers` hold the parts from which faults are built.
 """
 
 from importlib import import_module

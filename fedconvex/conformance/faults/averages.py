@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import AVERAGE, PARTICIPANTS, Rule
 from fedconvex.conformance.faults.building_blocks import (
     always,
     in_first_round,
@@ -17,17 +17,14 @@ from fedconvex.conformance.faults.building_blocks import (
     with_server,
 )
 from fedconvex.conformance.faults.faulty_solvers import Chained
-from fedconvex.conformance.faults.properties import AVERAGE, PARTICIPANTS
 from fedconvex.conformance.history import ALL_ANSWERS, SAMPLES, WEIGHT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
-from fedconvex.methods.averaging import Averaging
+from fedconvex.methods.averaging import Averaging, FedNova
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
-from fedconvex.methods.fednova import FedNova
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.methods.server_optimizer import ServerOptimizer
 from fedconvex.participation import Draw
 

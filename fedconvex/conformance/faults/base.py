@@ -7,7 +7,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.properties import MEMORY
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
@@ -15,6 +14,25 @@ from fedconvex.problems.base import Subproblem
 
 if TYPE_CHECKING:
     from fedconvex.conformance.setup import Setup
+
+# The methods' defining properties, as the report names them: each fault violates one.
+FIRST_POINT = "the run starts at x0"
+START = "clients start at the server's current model"
+LOCAL_WORK = "clients take the prescribed number of local steps, of the prescribed size"
+LOCAL_FUNCTION = "clients minimise their own function, at its full size"
+PULL = "the proximal term pulls to the server's model, with the prescribed weight"
+AVERAGE = "the average is over those who take part, with the right weights"
+PARTICIPANTS = "only those who take part count"
+PARAMETERS = "parameters mean what they mean in the paper"
+LATE = "the partial work of stragglers is used"
+SERVER_STEP = "the server goes to what the method's rule gives, once"
+CORRECTION = "the local gradient is corrected, with the right sign"
+MEMORY = "clients keep their memory, also through rounds that they skip"
+MEMORY_RULE = "clients update their memory by the method's rule, after its use"
+SERVER_MEMORY = "the server's memory is kept, as a mean over all m clients"
+REFLECTION = "clients work around 2x − z_k, their reflected state"
+NORMALISED = "progress is counted per unit of local work"
+PERSONAL = "personal models are trained by the method's rule, and kept by their clients"
 
 
 Applies = Callable[["Setup"], bool]
@@ -41,7 +59,7 @@ class Fault:
 
     name: str  # a sentence: what the implementation does
     cure: str
-    breaks: str  # the property that it violates, from `properties`
+    breaks: str  # the property that it violates
     applies: Applies
     subproblem: Callable[[Method, State, Cohort], Subproblem] = _correct_subproblem
     update: Callable[[Method, State, Cohort, Answers], State] = _correct_update

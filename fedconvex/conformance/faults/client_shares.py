@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import PARAMETERS, PULL, Rule
 from fedconvex.conformance.faults.building_blocks import (
     SubproblemRule,
     UpdateRule,
@@ -18,7 +18,6 @@ from fedconvex.conformance.faults.building_blocks import (
     with_shared,
     with_term,
 )
-from fedconvex.conformance.faults.properties import PARAMETERS, PULL
 from fedconvex.conformance.history import SAMPLES
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State

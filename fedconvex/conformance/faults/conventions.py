@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Scalar, nearest_float, to_fmpq
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import LOCAL_FUNCTION, PARAMETERS, Rule
 from fedconvex.conformance.faults.building_blocks import always, scaled, with_parameters, with_solver
-from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
 
 SUBSTITUTES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import MEMORY, MEMORY_RULE, REFLECTION, SERVER_MEMORY, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import (
     SubproblemRule,
     UpdateRule,
@@ -16,11 +16,9 @@ from fedconvex.conformance.faults.building_blocks import (
     with_server,
     with_term,
 )
-from fedconvex.conformance.faults.properties import MEMORY, MEMORY_RULE, REFLECTION, SERVER_MEMORY, SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, State
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.problems.base import Subproblem
 
 is_fedsplit = of_method(FedSplit, RegularizedFedSplit)

@@ -4,13 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import CORRECTION, Rule
 from fedconvex.conformance.faults.building_blocks import negated_linear_term, of_method, other_than, with_subproblem
-from fedconvex.conformance.faults.properties import CORRECTION
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.dane import DANE, GradientCorrected
-from fedconvex.methods.feddane import FedDANE
-from fedconvex.methods.fedlin import FedLin
+from fedconvex.methods.dane import DANE, FedDANE, FedLin, GradientCorrected
 from fedconvex.problems.base import Subproblem
 
 CORRECTED = Rule(CORRECTION, of_method(GradientCorrected), "minimise f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (mu/2)‖θ − w‖²")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import LATE, LOCAL_FUNCTION, LOCAL_WORK, START, Rule
 from fedconvex.conformance.faults.building_blocks import (
     always,
     both,
@@ -19,13 +19,12 @@ from fedconvex.conformance.faults.building_blocks import (
     with_subproblem,
 )
 from fedconvex.conformance.faults.faulty_solvers import Chained, OneClientsData, on_steps
-from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
 from fedconvex.conformance.history import LAST_ANSWER
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.averaging import FedNova
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.methods.server_optimizer import ServerOptimizer

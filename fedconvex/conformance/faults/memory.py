@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import CORRECTION, MEMORY, MEMORY_RULE, SERVER_MEMORY, Rule
 from fedconvex.conformance.faults.building_blocks import (
     after_update,
     by_last_round,
@@ -22,7 +22,6 @@ from fedconvex.conformance.faults.building_blocks import (
     with_total,
 )
 from fedconvex.conformance.faults.faulty_solvers import SharedMemory
-from fedconvex.conformance.faults.properties import CORRECTION, MEMORY, MEMORY_RULE, SERVER_MEMORY
 from fedconvex.conformance.history import LAST_MEMORY, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedconvex.conformance.batches import Batches, Work, drawn
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import LOCAL_WORK, Rule
 from fedconvex.conformance.faults.building_blocks import takes_steps
 from fedconvex.conformance.faults.faulty_solvers import FaultySteps, with_steps
-from fedconvex.conformance.faults.properties import LOCAL_WORK
 from fedconvex.conformance.findings import FIRST_BATCH, LAST_BATCH
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import LocalSolver

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import PULL, Rule
 from fedconvex.conformance.faults.building_blocks import (
     SubproblemRule,
     in_first_round,
@@ -14,13 +14,11 @@ from fedconvex.conformance.faults.building_blocks import (
     with_term,
 )
 from fedconvex.conformance.faults.faulty_solvers import on_steps
-from fedconvex.conformance.faults.properties import PULL
 from fedconvex.conformance.history import LAST_ANSWER, PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup
 from fedconvex.methods.base import State
 from fedconvex.methods.fedpd import FedPD
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.problems.base import Subproblem
 
 

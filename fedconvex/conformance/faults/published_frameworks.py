@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import AVERAGE, CORRECTION, MEMORY, PULL, SERVER_STEP, START, Rule
 from fedconvex.conformance.faults.building_blocks import (
     after_update,
     always,
@@ -22,7 +22,6 @@ from fedconvex.conformance.faults.building_blocks import (
     with_shared,
     with_subproblem,
 )
-from fedconvex.conformance.faults.properties import AVERAGE, CORRECTION, MEMORY, PULL, SERVER_STEP, START
 from fedconvex.conformance.history import LAST_MEAN
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import CORRECTION, MEMORY_RULE, SERVER_MEMORY, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import (
     UpdateRule,
     after_update,
@@ -18,7 +18,6 @@ from fedconvex.conformance.faults.building_blocks import (
     with_shared,
     with_subproblem,
 )
-from fedconvex.conformance.faults.properties import CORRECTION, MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, State

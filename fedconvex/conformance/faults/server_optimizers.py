@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import SERVER_MEMORY, SERVER_STEP, Rule
 from fedconvex.conformance.faults.building_blocks import (
     UpdateRule,
     client_number,
@@ -16,14 +16,10 @@ from fedconvex.conformance.faults.building_blocks import (
     with_server,
     with_shared,
 )
-from fedconvex.conformance.faults.properties import SERVER_MEMORY, SERVER_STEP
 from fedconvex.conformance.history import ROUND
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fedadam import FedAdam
-from fedconvex.methods.fedavgm import FedAvgM
-from fedconvex.methods.fedyogi import FedYogi
-from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer, ServerOptimizer
+from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer, FedAdam, FedAvgM, FedYogi, ServerOptimizer
 
 Shared = Mapping[str, Array]  # what the server keeps
 Step = Callable[[Any, Shared, Shared, Cohort], Array]  # given the method, what the server kept before and keeps now

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array, Scalar
-from fedconvex.conformance.faults.base import Rule
+from fedconvex.conformance.faults.base import FIRST_POINT, SERVER_STEP, START, Rule
 from fedconvex.conformance.faults.building_blocks import (
     always,
     in_first_round,
@@ -14,14 +14,12 @@ from fedconvex.conformance.faults.building_blocks import (
     other_than,
     server_to,
 )
-from fedconvex.conformance.faults.properties import FIRST_POINT, SERVER_STEP, START
 from fedconvex.conformance.history import PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
+from fedconvex.methods.fedsplit import FedSplit, RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.base import Subproblem
 

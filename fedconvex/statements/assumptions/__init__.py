@@ -7,7 +7,6 @@ from fedconvex.statements.assumptions.base import Implication as Implication
 from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
 from fedconvex.statements.assumptions.base import StepsizeIs as StepsizeIs
-from fedconvex.statements.assumptions.bounded_gradients import BoundedGradients as BoundedGradients
 from fedconvex.statements.assumptions.functions import BoundedNegativeCurvature as BoundedNegativeCurvature
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere
@@ -20,7 +19,9 @@ from fedconvex.statements.assumptions.functions import Smooth as Smooth
 from fedconvex.statements.assumptions.functions import SmoothObjective as SmoothObjective
 from fedconvex.statements.assumptions.functions import StronglyConvex as StronglyConvex
 from fedconvex.statements.assumptions.functions import StronglyConvexObjective as StronglyConvexObjective
-from fedconvex.statements.assumptions.objective_gap import ObjectiveGap as ObjectiveGap
+from fedconvex.statements.assumptions.heterogeneity import BoundedGradients as BoundedGradients
+from fedconvex.statements.assumptions.heterogeneity import ObjectiveGap as ObjectiveGap
+from fedconvex.statements.assumptions.heterogeneity import SimilarHessians as SimilarHessians
 from fedconvex.statements.assumptions.runs import AtFixedPoint as AtFixedPoint
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
@@ -37,4 +38,3 @@ from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUni
 from fedconvex.statements.assumptions.runs import SingleClient as SingleClient
 from fedconvex.statements.assumptions.runs import StartsAtLocalMinima as StartsAtLocalMinima
 from fedconvex.statements.assumptions.runs import StepOf as StepOf
-from fedconvex.statements.assumptions.similarity import SimilarHessians as SimilarHessians

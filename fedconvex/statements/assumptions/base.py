@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from string import Formatter
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from fedconvex.statements.conditions import Condition
 from fedconvex.verdicts import Verdict
@@ -22,6 +23,23 @@ class AssumptionFinding:
 
 
 PROVED = AssumptionFinding(Verdict.PROVED, "")
+
+
+def unknown(reason: str) -> AssumptionFinding:
+    """Neither proved nor refuted."""
+    return AssumptionFinding(Verdict.UNKNOWN, reason)
+
+
+def refuted(reason: str) -> AssumptionFinding:
+    """Proved not to hold."""
+    return AssumptionFinding(Verdict.REFUTED, reason)
+
+
+def decided(holds: Any, fails: Any, reason: str) -> AssumptionFinding:
+    """PROVED or REFUTED according to two certified comparisons, UNKNOWN where neither succeeds."""
+    if holds:
+        return PROVED
+    return refuted(reason) if fails else unknown(reason)
 
 
 Written = Callable[[str], str]  # from a parameter's name to how it is displayed: the name, or the paper's symbol
@@ -46,6 +64,9 @@ class Assumption(ABC):
     To write a new one: say it in words, and decide it on a setting. `check` answers PROVED or REFUTED only with a
     proof, UNKNOWN otherwise. A statement's author lists assumptions in `assumes=(Smooth("L"), …)`.
     """
+
+    # The assumption in words; {L} stands for the parameter that the field L names, else for the parameter L.
+    words: ClassVar[str]
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -75,9 +96,10 @@ class Assumption(ABC):
     def _in_names(self) -> str:
         return self.in_words(str)  # SymPy takes milliseconds to write a formula
 
-    @abstractmethod
     def in_words(self, written: Written) -> str:
         """The assumption in words, with parameters as `written` displays them."""
+        names = {name for _, name, _, _ in Formatter().parse(self.words) if name}
+        return self.words.format_map({name: written(getattr(self, name, name)) for name in names})
 
     @abstractmethod
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
@@ -158,13 +180,18 @@ class StepsizeIs(OnParameters):
         return Condition("stepsize", "=", self.formula)
 
 
+def is_at_most(found: Any, assumed: Any, setting: "MeasuredSetting") -> bool:
+    """Whether the measured constant is proved to be; it is where the caller assumes that ball itself."""
+    return assumed is found or found <= setting.number(assumed)
+
+
 def check_condition(condition: Condition, values: dict[str, Any]) -> AssumptionFinding:
     """Whether the parameters' values satisfy the condition."""
     offence = condition.check(condition.argument, values)
     if offence is None:
         return PROVED
-    verdict = Verdict.UNKNOWN if offence.undecided else Verdict.REFUTED
-    return AssumptionFinding(verdict, f"{condition.argument} = {short(offence.value)} against {short(offence.bound)}")
+    reason = f"{condition.argument} = {short(offence.value)} against {short(offence.bound)}"
+    return unknown(reason) if offence.undecided else refuted(reason)
 
 
 def short(value: Any) -> str:

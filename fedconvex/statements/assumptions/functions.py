@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
+from fedconvex.statements.assumptions.base import (
+    PROVED,
+    Assumption,
+    AssumptionFinding,
+    decided,
+    is_at_most,
+    refuted,
+    short,
+    unknown,
+)
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.statements.setting import MeasuredSetting
-
-
-def _compare(holds: Any, fails: Any, reason: str) -> AssumptionFinding:
-    """PROVED or REFUTED according to two certified comparisons, UNKNOWN where neither succeeds."""
-    if holds:
-        return PROVED
-    return AssumptionFinding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
 
 
 def _bounded_below(setting: "MeasuredSetting", low: Any) -> AssumptionFinding:
@@ -24,9 +26,9 @@ def _bounded_below(setting: "MeasuredSetting", low: Any) -> AssumptionFinding:
         return PROVED
     reason = f"a client's curvature goes down to about {short(known.strong_convexity)}"
     if known.attained_convexity < assumed:
-        return AssumptionFinding(Verdict.REFUTED, reason)
-    decided = known.lie_between(low, None)
-    return _compare(decided, decided is False, reason)
+        return refuted(reason)
+    inside = known.lie_between(low, None)
+    return decided(inside, inside is False, reason)
 
 
 def _differ_linearly(problem: Any, constants_too: bool = False) -> bool:
@@ -55,17 +57,15 @@ class Smooth(Assumption):
     """Every F_k is L-smooth: ‖∇F_k(x) − ∇F_k(y)‖ <= L‖x − y‖."""
 
     L: str = "L"
-
-    def in_words(self, written: Written) -> str:
-        return f"every client's function is {written(self.L)}-smooth"
+    words = "every client's function is {L}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         assumed, known = setting.number(values[self.L]), setting.curvatures
         reason = f"a client's gradient changes {short(known.attained_smoothness)} times as fast as its argument"
         if known.smoothness <= assumed or known.attained_smoothness > assumed:  # else the enclosures do not decide
-            return _compare(known.smoothness <= assumed, True, reason)
-        decided = known.lie_between(-values[self.L], values[self.L])
-        return _compare(decided, decided is False, reason)
+            return decided(known.smoothness <= assumed, True, reason)
+        inside = known.lie_between(-values[self.L], values[self.L])
+        return decided(inside, inside is False, reason)
 
 
 @final
@@ -74,9 +74,7 @@ class BoundedNegativeCurvature(Assumption):
     """∇²F_k ≽ −L_minus·I for every k."""
 
     L_minus: str = "L_minus"
-
-    def in_words(self, written: Written) -> str:
-        return f"no client's Hessian has an eigenvalue below -{written(self.L_minus)}"
+    words = "no client's Hessian has an eigenvalue below -{L_minus}"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return _bounded_below(setting, -values[self.L_minus])
@@ -87,14 +85,13 @@ class BoundedNegativeCurvature(Assumption):
 class Convex(Assumption):
     """Every F_k is convex."""
 
-    def in_words(self, written: Written) -> str:
-        return "every client's function is convex"
+    words = "every client's function is convex"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         proved = setting.curvatures.strong_convexity >= 0 or setting.problem.is_convex
         # some papers scale f_k by its weight: then a non-convex f_k of weight 0 does no harm
         undecided = any(weight == 0 for weight in setting.problem.exact_weights)
-        return _compare(proved, not undecided, "a client's function is not convex")
+        return decided(proved, not undecided, "a client's function is not convex")
 
 
 @final
@@ -103,13 +100,11 @@ class StronglyConvex(Assumption):
     """Every F_k is mu-strongly convex: F_k − (mu/2)‖·‖² is convex, mu > 0."""
 
     mu: str = "mu"
-
-    def in_words(self, written: Written) -> str:
-        return f"every client's function is {written(self.mu)}-strongly convex, {written(self.mu)} > 0"
+    words = "every client's function is {mu}-strongly convex, {mu} > 0"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if setting.number(values[self.mu]) <= 0:
-            return AssumptionFinding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
+            return unknown("no positive lower bound of the clients' curvatures was found")
         return _bounded_below(setting, values[self.mu])
 
 
@@ -118,11 +113,10 @@ class StronglyConvex(Assumption):
 class NotStationary(Assumption):
     """∇f(w) is not 0 at the point."""
 
-    def in_words(self, written: Written) -> str:
-        return "the point is not stationary"
+    words = "the point is not stationary"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        return _compare(setting.square > 0, setting.square == 0, "the objective's gradient at the point is 0")
+        return decided(setting.square > 0, setting.square == 0, "the objective's gradient at the point is 0")
 
 
 @final
@@ -131,14 +125,12 @@ class Dissimilarity(Assumption):
     """B(w) <= B at the point (FedProx paper, Definition 3)."""
 
     B: str = "B"
-
-    def in_words(self, written: Written) -> str:
-        return f"the clients' functions are {written(self.B)}-dissimilar at the point"
+    words = "the clients' functions are {B}-dissimilar at the point"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        here, assumed = setting.dissimilarity, setting.number(values[self.B])
-        measured = values[self.B] is here  # the caller assumes the measured ball itself, which is not <= itself
-        return _compare(here <= assumed or measured, here > assumed, f"B(w) = {short(here)} at the point")
+        here, assumed = setting.dissimilarity, values[self.B]
+        fails = here > setting.number(assumed)
+        return decided(is_at_most(here, assumed, setting), fails, f"B(w) = {short(here)} at the point")
 
 
 @final
@@ -150,17 +142,15 @@ class DissimilarityAlongTheRun(Assumption):
     """
 
     B: str = "B"
-
-    def in_words(self, written: Written) -> str:
-        return f"the clients' functions are {written(self.B)}-dissimilar at every w^t that the run reaches"
+    words = "the clients' functions are {B}-dissimilar at every w^t that the run reaches"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         assumed = values[self.B]
         if not _differ_linearly(setting.problem, constants_too=True):
-            return AssumptionFinding(Verdict.UNKNOWN, "B(w) is not bounded over all points of the run")
+            return unknown("B(w) is not bounded over all points of the run")
         if setting.number(assumed) >= 1 or assumed is setting.dissimilarity:
             return PROVED  # B(w) = 1
-        return AssumptionFinding(Verdict.UNKNOWN, "B is not proved to be at least 1")
+        return unknown("B is not proved to be at least 1")
 
 
 @final
@@ -169,16 +159,12 @@ class BoundedVariance(Assumption):
     """E_k‖∇F_k(w) − ∇f(w)‖² <= sigma2 at the point."""
 
     sigma2: str = "sigma2"
-
-    def in_words(self, written: Written) -> str:
-        return f"the variance of the clients' gradients at the point is at most {written(self.sigma2)}"
+    words = "the variance of the clients' gradients at the point is at most {sigma2}"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        here = setting.gradient_variance
-        if values[self.sigma2] is here:  # the measured ball itself, which is not <= itself
-            return PROVED
-        assumed = setting.number(values[self.sigma2])
-        return _compare(here <= assumed, here > assumed, f"the variance at the point is {short(here)}")
+        here, assumed = setting.gradient_variance, values[self.sigma2]
+        fails = here > setting.number(assumed)
+        return decided(is_at_most(here, assumed, setting), fails, f"the variance at the point is {short(here)}")
 
 
 @final
@@ -187,15 +173,13 @@ class BoundedVarianceEverywhere(Assumption):
     """E_k‖∇F_k(w) − ∇f(w)‖² <= sigma2 at all points w."""
 
     sigma2: str = "sigma2"
-
-    def in_words(self, written: Written) -> str:
-        return f"the variance of the clients' gradients is at most {written(self.sigma2)} at all points"
+    words = "the variance of the clients' gradients is at most {sigma2} at all points"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here = BoundedVariance(self.sigma2).check(setting, values)
         if here.verdict is Verdict.REFUTED or _differ_linearly(setting.problem):  # the variance is then constant
             return here
-        return AssumptionFinding(Verdict.UNKNOWN, "the variance is not bounded over all points")
+        return unknown("the variance is not bounded over all points")
 
 
 @final
@@ -204,14 +188,12 @@ class LargeGradient(Assumption):
     """‖∇f(w)‖² >= epsilon at the point."""
 
     epsilon: str = "epsilon"
-
-    def in_words(self, written: Written) -> str:
-        return f"the squared norm of the objective's gradient at the point is at least {written(self.epsilon)}"
+    words = "the squared norm of the objective's gradient at the point is at least {epsilon}"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         assumed = setting.number(values[self.epsilon])
         reason = f"it is {short(setting.square)}"
-        return _compare(setting.square >= assumed, setting.square < assumed, reason)
+        return decided(setting.square >= assumed, setting.square < assumed, reason)
 
 
 @final
@@ -220,14 +202,12 @@ class SmoothObjective(Assumption):
     """The objective is L-smooth."""
 
     L: str = "L"
-
-    def in_words(self, written: Written) -> str:
-        return f"the objective is {written(self.L)}-smooth"
+    words = "the objective is {L}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         assumed, known = setting.number(values[self.L]), setting.objective_curvatures
         reason = f"{short(known.smoothness)}-smoothness is proved"
-        return _compare(known.smoothness <= assumed, known.attained_smoothness > assumed, reason)
+        return decided(known.smoothness <= assumed, known.attained_smoothness > assumed, reason)
 
 
 @final
@@ -236,11 +216,9 @@ class StronglyConvexObjective(Assumption):
     """The objective is mu-strongly convex."""
 
     mu: str = "mu"
-
-    def in_words(self, written: Written) -> str:
-        return f"the objective is {written(self.mu)}-strongly convex"
+    words = "the objective is {mu}-strongly convex"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         assumed, known = setting.number(values[self.mu]), setting.objective_curvatures
         reason = f"{short(known.strong_convexity)}-strong convexity is proved"
-        return _compare(known.strong_convexity >= assumed, known.attained_convexity < assumed, reason)
+        return decided(known.strong_convexity >= assumed, known.attained_convexity < assumed, reason)

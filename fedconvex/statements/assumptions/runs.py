@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.names import one_of
-from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
+from fedconvex.statements.assumptions.base import (
+    PROVED,
+    Assumption,
+    AssumptionFinding,
+    Written,
+    is_at_most,
+    refuted,
+    short,
+    unknown,
+)
 from fedconvex.step_numbers import common_steps
 from fedconvex.validation import members_of
-from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.statements.setting import MeasuredSetting
 
 
 PAIRS = "give pairs, such as (('server_stepsize', 1),)"
-
-
-def _refuted(reason: str) -> AssumptionFinding:
-    return AssumptionFinding(Verdict.REFUTED, reason)
 
 
 @final
@@ -74,19 +78,19 @@ class Runs(Assumption):
 
         name = type(setting.method).__name__
         if name != self.method:
-            return _refuted(f"the method is {name}")
+            return refuted(f"the method is {name}")
         own = setting.method.local_solver
         if setting.local_solver != own and not isinstance(own, Exact):  # the method is about that local work
-            return _refuted(f"the local solver is not {name}'s own")
+            return refuted(f"the local solver is not {name}'s own")
         if (steps := getattr(setting.method, "local_steps", None)) is not None:
             if (common := common_steps(steps)) is None:
-                return _refuted(f"the clients take different numbers of local steps, {steps}")
+                return refuted(f"the clients take different numbers of local steps, {steps}")
             if self.local_steps not in (None, common):
-                return _refuted(f"the clients take {common} local steps")
+                return refuted(f"the clients take {common} local steps")
         self._require_parameters()
         for parameter, value in self.fixed:
             if (found := getattr(setting.method, parameter)) != value:
-                return _refuted(f"the method has {parameter}={found}, not {value}")
+                return refuted(f"the method has {parameter}={found}, not {value}")
         return PROVED
 
 
@@ -110,10 +114,10 @@ class StepOf(Assumption):
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         name = type(setting.method).__name__
         if name != self.method:
-            return _refuted(f"the method is {name}")
+            return refuted(f"the method is {name}")
         if setting.local_solver != setting.method.local_solver:
-            return _refuted(f"the local solver is not {name}'s own")
-        return PROVED if setting.everyone else _refuted("only some clients take part")
+            return refuted(f"the local solver is not {name}'s own")
+        return PROVED if setting.everyone else refuted("only some clients take part")
 
 
 @final
@@ -121,12 +125,11 @@ class StepOf(Assumption):
 class SingleClient(Assumption):
     """There is one client, whose function is the objective: the statement is about an iteration on one function."""
 
-    def in_words(self, written: Written) -> str:
-        return "there is a single client"
+    words = "there is a single client"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         clients = setting.problem.num_clients
-        return PROVED if clients == 1 else _refuted(f"there are {clients} clients")
+        return PROVED if clients == 1 else refuted(f"there are {clients} clients")
 
 
 @final
@@ -134,11 +137,10 @@ class SingleClient(Assumption):
 class AtFixedPoint(Assumption):
     """The method's state is a fixed point: a round leaves it as it is."""
 
-    def in_words(self, written: Written) -> str:
-        return "a round leaves the state as it is"
+    words = "a round leaves the state as it is"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        return AssumptionFinding(Verdict.UNKNOWN, "a run need not have reached a fixed point")
+        return unknown("a run need not have reached a fixed point")
 
 
 @final
@@ -146,12 +148,11 @@ class AtFixedPoint(Assumption):
 class ExactSolutions(Assumption):
     """Clients solve their subproblems exactly."""
 
-    def in_words(self, written: Written) -> str:
-        return "clients solve their subproblems exactly"
+    words = "clients solve their subproblems exactly"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         solver = type(setting.local_solver).__name__
-        return PROVED if solver == "Exact" else _refuted(f"the local solver is {solver}")
+        return PROVED if solver == "Exact" else refuted(f"the local solver is {solver}")
 
 
 @final
@@ -160,17 +161,13 @@ class Inexactness(Assumption):
     """Every local solution is gamma-inexact (FedProx paper, Definition 1)."""
 
     gamma: str = "gamma"
-
-    def in_words(self, written: Written) -> str:
-        return f"every client's solution is {written(self.gamma)}-inexact"
+    words = "every client's solution is {gamma}-inexact"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if values[self.gamma] is setting.inexactness:  # the measured ball itself, which is not <= itself
+        # the first: the measured ball itself, which is not <= itself
+        if values[self.gamma] is setting.inexactness or _reaches(setting, values[self.gamma]):
             return PROVED
-        if _reaches(setting, values[self.gamma]):
-            return PROVED
-        reached = setting.number(setting.inexactness)
-        return AssumptionFinding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
+        return unknown(f"only {short(setting.number(setting.inexactness))}-inexactness is proved of the local solver")
 
 
 @final
@@ -179,14 +176,12 @@ class InexactnessOfEach(Assumption):
     """Every local solution is γ-inexact for γ the largest of several gammas (FedProx paper, Definition 2)."""
 
     gammas: str = "gammas"
-
-    def in_words(self, written: Written) -> str:
-        return f"every drawn client's solution is as inexact as {written(self.gammas)} say, or less"
+    words = "every drawn client's solution is as inexact as {gammas} say, or less"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if _reaches(setting, max(values[self.gammas])):
             return PROVED
-        return AssumptionFinding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
+        return unknown("the local solver is not proved to reach them")
 
 
 def _reaches(setting: "MeasuredSetting", assumed: Any) -> bool:
@@ -207,22 +202,16 @@ class MatchedStepsize(Assumption):
     Every stepsize has this form, for a smaller mu or a larger L. The least κ = L/mu is then max(1/(s mu), s L)².
     """
 
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        return ("kappa",)
-
-    def in_words(self, written: Written) -> str:
-        s, mu, L = written("stepsize"), written("mu"), written("L")
-        return f"{s} = 1/√({mu} {L}), every client's function being {mu}-strongly convex and {L}-smooth"
+    kappa: str = "kappa"
+    words = "{stepsize} = 1/√({mu} {L}), every client's function being {mu}-strongly convex and {L}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        assumed, needed = setting.number(values["kappa"]), setting.condition_number
-        # the first: the measured ball itself, which is not <= itself
-        if values["kappa"] is needed or needed <= assumed:
+        assumed, needed = values[self.kappa], setting.condition_number
+        if is_at_most(needed, assumed, setting):
             return PROVED
-        if setting.least_condition_number > assumed:
-            return _refuted(f"with this stepsize kappa is {short(needed)}")
-        return AssumptionFinding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
+        if setting.least_condition_number > setting.number(assumed):
+            return refuted(f"with this stepsize kappa is {short(needed)}")
+        return unknown(f"with this stepsize kappa is proved to be at most {short(needed)}")
 
 
 @final
@@ -231,17 +220,15 @@ class ProximalStepsize(Assumption):
     """The weight of the proximal term is 1/stepsize."""
 
     stepsize: str = "stepsize"
-
-    def in_words(self, written: Written) -> str:
-        return f"the weight of the proximal term is 1/{written(self.stepsize)}"
+    words = "the weight of the proximal term is 1/{stepsize}"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         product = setting.number(setting.method.proximal_weight) * setting.number(values[self.stepsize])
         if product == 1:
             return PROVED
         if product < 1 or product > 1:
-            return _refuted(f"the product of the weight and {self.stepsize} is {short(product)}")
-        return AssumptionFinding(Verdict.UNKNOWN, "a rounded stepsize is not exactly the inverse of the weight")
+            return refuted(f"the product of the weight and {self.stepsize} is {short(product)}")
+        return unknown("a rounded stepsize is not exactly the inverse of the weight")
 
 
 @final
@@ -250,14 +237,12 @@ class ProxError(Assumption):
     """Every computed proximal point is at most b from the true one (FedSplit paper, (15))."""
 
     b: str = "b"
-
-    def in_words(self, written: Written) -> str:
-        return f"every computed proximal point is at most {written(self.b)} from the true one"
+    words = "every computed proximal point is at most {b} from the true one"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if setting.number(setting.prox_error) <= setting.number(values[self.b]):
             return PROVED
-        return AssumptionFinding(Verdict.UNKNOWN, f"an error of at most {short(setting.prox_error)} is proved")
+        return unknown(f"an error of at most {short(setting.prox_error)} is proved")
 
 
 @final
@@ -270,31 +255,28 @@ class GradientStepsFromCenter(Assumption):
     """
 
     contraction: Callable[[Any], Any]  # from kappa to the contraction factor of one step
+    words = (
+        "the local solver takes {local_steps} gradient steps from the centre, with α = 1/(1 + {stepsize}({mu} + {L})/2)"
+    )
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         return ("kappa", "local_steps")
 
-    def in_words(self, written: Written) -> str:
-        s, mu, L, e = (written(name) for name in ("stepsize", "mu", "L", "local_steps"))
-        return f"the local solver takes {e} gradient steps from the centre, with α = 1/(1 + {s}({mu} + {L})/2)"
-
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         solver: Any = setting.local_solver
         if type(solver).__name__ != "GradientDescent":
-            return _refuted(f"the local solver is {type(solver).__name__}")
+            return refuted(f"the local solver is {type(solver).__name__}")
         if setting.method.start != "center":  # type: ignore[attr-defined]
-            return _refuted(f"the local steps start at {setting.method.start!r}")  # type: ignore[attr-defined]
+            return refuted(f"the local steps start at {setting.method.start!r}")  # type: ignore[attr-defined]
         if setting.number(values["local_steps"]) > solver.steps:
-            return _refuted(f"the local solver takes {solver.steps} steps")
+            return refuted(f"the local solver takes {solver.steps} steps")
         with setting.context():
             allowed = self.contraction(setting.number(values["kappa"]))
             if setting.step_contraction <= allowed:
                 return PROVED
             reason = f"local steps of size {short(solver.stepsize)} are proved to shrink distances by"
-            return AssumptionFinding(
-                Verdict.UNKNOWN, f"{reason} {short(setting.step_contraction)}, not {short(allowed)}"
-            )
+            return unknown(f"{reason} {short(setting.step_contraction)}, not {short(allowed)}")
 
 
 @final
@@ -308,25 +290,22 @@ class GradientSteps(Assumption):
     local_steps: str = "local_steps"
     local_stepsize: str = "local_stepsize"
     stepsize: str = "stepsize"
-
-    def in_words(self, written: Written) -> str:
-        e, alpha, s = (written(name) for name in (self.local_steps, self.local_stepsize, self.stepsize))
-        return f"clients descend by {e} steps of size {alpha} on {s} times their subproblems"
+    words = "clients descend by {local_steps} steps of size {local_stepsize} on {stepsize} times their subproblems"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         solver: Any = setting.local_solver
         if type(solver).__name__ != "GradientDescent":
-            return _refuted(f"the local solver is {type(solver).__name__}")
+            return refuted(f"the local solver is {type(solver).__name__}")
         steps, size, s = (setting.number(values[n]) for n in (self.local_steps, self.local_stepsize, self.stepsize))
         if steps != solver.steps:
-            return _refuted(f"the local solver takes {solver.steps} steps")
+            return refuted(f"the local solver takes {solver.steps} steps")
         with setting.context():
             wanted, taken = size * s, setting.number(solver.stepsize)
             if taken == wanted:
                 return PROVED
             if taken < wanted or taken > wanted:
-                return _refuted(f"the local steps have the size {short(solver.stepsize)}")
-        return AssumptionFinding(Verdict.UNKNOWN, "a rounded stepsize is not exactly the product of the two")
+                return refuted(f"the local steps have the size {short(solver.stepsize)}")
+        return unknown("a rounded stepsize is not exactly the product of the two")
 
 
 @final
@@ -335,18 +314,16 @@ class SampledIID(Assumption):
     """K devices are drawn independently, device k with probability p_k; the server takes their unweighted mean."""
 
     K: str = "K"
-
-    def in_words(self, written: Written) -> str:
-        return f"{written(self.K)} devices are drawn independently with probabilities p_k, and averaged plainly"
+    words = "{K} devices are drawn independently with probabilities p_k, and averaged plainly"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         scheme = type(setting.participation).__name__
         if scheme != "Weighted":
-            return _refuted(f"the participation scheme is {scheme}, not Weighted")
+            return refuted(f"the participation scheme is {scheme}, not Weighted")
         if setting.method.plain and not setting.problem.is_equally_weighted:
-            return _refuted("the clients' functions have their weights as factors, and are drawn by these, too")
+            return refuted("the clients' functions have their weights as factors, and are drawn by these, too")
         drawn = setting.participation.K  # type: ignore[attr-defined]
-        return PROVED if setting.number(values[self.K]) <= drawn else _refuted(f"{drawn} devices are drawn")
+        return PROVED if setting.number(values[self.K]) <= drawn else refuted(f"{drawn} devices are drawn")
 
 
 @final
@@ -354,15 +331,13 @@ class SampledIID(Assumption):
 class SampledUniformly(Assumption):
     """num_active of the num_clients devices take part, every subset of this size being equally likely."""
 
-    def in_words(self, written: Written) -> str:
-        active, all_of_them = written("num_active"), written("num_clients")
-        return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
+    words = "{num_active} of {num_clients} devices take part in a round, every set equally likely"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         scheme = type(setting.participation).__name__
         if scheme == "Uniform" and not (setting.method.plain or setting.problem.is_equally_weighted):
-            return _refuted("the server's average over the drawn clients is plain, and their weights differ")
-        return PROVED if setting.everyone or scheme == "Uniform" else _refuted(f"the participation scheme is {scheme}")
+            return refuted("the server's average over the drawn clients is plain, and their weights differ")
+        return PROVED if setting.everyone or scheme == "Uniform" else refuted(f"the participation scheme is {scheme}")
 
 
 @final
@@ -370,16 +345,15 @@ class SampledUniformly(Assumption):
 class Everyone(Assumption):
     """All clients take part in every round, and the server averages with their weights if the method uses weights."""
 
-    def in_words(self, written: Written) -> str:
-        return "everyone takes part in every round"
+    words = "everyone takes part in every round"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if not setting.everyone:
-            return _refuted("only some clients take part")
+            return refuted("only some clients take part")
         # Uniform(m) draws everyone, but averages without weights
         if type(setting.participation).__name__ == "Uniform" and not setting.method.plain:
             equal = setting.problem.is_equally_weighted
-            return PROVED if equal else _refuted("the server's average over the drawn clients is plain")
+            return PROVED if equal else refuted("the server's average over the drawn clients is plain")
         return PROVED
 
 
@@ -388,16 +362,9 @@ class Everyone(Assumption):
 class StartsAtLocalMinima(Assumption):
     """The devices' first models are stationary points of their own functions: ∇L_k(θ_k⁰) = 0."""
 
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        return ("spread",)
-
-    def in_words(self, written: Written) -> str:
-        return "every device's first model is a stationary point of its own function"
+    spread: str = "spread"
+    words = "every device's first model is a stationary point of its own function"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if values["spread"] is setting.spread:
-            return PROVED
-        return AssumptionFinding(
-            Verdict.UNKNOWN, "how far the devices' first models are spread was given, not measured"
-        )
+        given = values[self.spread] is not setting.spread
+        return unknown("how far the devices' first models are spread was given, not measured") if given else PROVED

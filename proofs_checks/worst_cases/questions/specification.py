@@ -12,9 +12,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.method_analysis import require_linear
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.local_solvers.random_steps import RandomSteps
 from fedconvex.local_solvers.sgd import SGD
-from fedconvex.local_solvers.unequal_steps import UnequalSteps
+from fedconvex.local_solvers.unequal_steps import RandomSteps, UnequalSteps
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.names import one_of

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
-from fedconvex.arithmetic import batches, definiteness
-from fedconvex.arithmetic.batches import one_by_one
+from fedconvex.arithmetic import definiteness, dense
+from fedconvex.arithmetic.dense import one_by_one
 
 
 def test_pieces_equal_the_whole(monkeypatch) -> None:
@@ -18,7 +18,7 @@ def test_pieces_equal_the_whole(monkeypatch) -> None:
         return np.linalg.inv(matrix)
 
     whole, spectra = one_by_one(inverse, M), one_by_one(np.linalg.eigh, symmetric)
-    monkeypatch.setattr(batches, "LONG", 1)
+    monkeypatch.setattr(dense, "LONG", 1)
     assert (one_by_one(inverse, M) == whole).all()
     assert calls == [3, 2, 2, 2]
     for part, expected in zip(one_by_one(np.linalg.eigh, symmetric), spectra, strict=True):
@@ -26,7 +26,7 @@ def test_pieces_equal_the_whole(monkeypatch) -> None:
 
 
 def test_singular_matrices_are_refused_in_pieces_too(monkeypatch) -> None:
-    monkeypatch.setattr(batches, "LONG", 1)
+    monkeypatch.setattr(dense, "LONG", 1)
     floats = fc.LeastSquares(A=[[[1.0]]], b=[[1.0]]).clients("float").arithmetic
     with pytest.raises(ZeroDivisionError):
         floats.inverses(np.array([np.eye(2), np.ones((2, 2))]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fedconvex.commands import collection
+from fedconvex.commands import main
 from fedconvex.commands.main import COMMANDS
 
 PROGRAM = """
@@ -55,10 +55,10 @@ def test_another_process_is_left_alone() -> None:
 def test_networks_are_collected_as_often_as_ever(
     threshold: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collection.atexit, "register", lambda function: None)
-    for name in {*COMMANDS, None} - {*collection.RARELY}:
-        collection.collect_little(name)
+    monkeypatch.setattr(main.atexit, "register", lambda function: None)
+    for name in {*COMMANDS, None} - {*main.RARELY}:
+        main.collect_little(name)
         assert gc.get_threshold() == threshold
-    assert set(COMMANDS) >= {*collection.RARELY}
-    collection.collect_little("audit")
+    assert set(COMMANDS) >= {*main.RARELY}
+    main.collect_little("audit")
     assert gc.get_threshold() > threshold

@@ -4,8 +4,7 @@ import pytest
 from loaded_modules import loaded_by
 from typer.testing import CliRunner
 
-from fedconvex.commands.fast_help import HELP_WORDS
-from fedconvex.commands.main import COMMANDS, app, command_line
+from fedconvex.commands.main import COMMANDS, HELP_WORDS, app, command_line
 
 GROUPS = {"deep": ("example", "run", "download")}
 PATHS = [[], *([name] for name in COMMANDS), *([group, name] for group, names in GROUPS.items() for name in names)]

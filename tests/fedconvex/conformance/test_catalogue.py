@@ -10,7 +10,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.conformance.comparison import moments
 from fedconvex.conformance.diagnosis import Suspects
-from fedconvex.conformance.faults import catalogue, properties
+from fedconvex.conformance.faults import base, catalogue
 from fedconvex.conformance.reference import Reference
 from fedconvex.conformance.scenarios import scenarios
 from fedconvex.conformance.setup import setup_of
@@ -76,7 +76,7 @@ def test_a_proximal_term_that_is_gone_can_be_halved_and_centred_elsewhere() -> N
 
 
 def test_every_fault_belongs_to_a_method_and_breaks_a_property() -> None:
-    known = {value for name, value in vars(properties).items() if name.isupper()}
+    known = {value for name, value in vars(base).items() if name.isupper()}
     for fault in catalogue():
         assert TABLE["methods_with"](fault) or "regularization" in fault.name, fault.name
         assert fault.breaks in known

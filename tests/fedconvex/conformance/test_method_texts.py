@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import fedconvex as fc
-from fedconvex.conformance.method_texts import LONGEST_TEXT, method_from_text, solver_from_text
+from fedconvex.conformance.implementation_files import LONGEST_TEXT, method_from_text, solver_from_text
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS

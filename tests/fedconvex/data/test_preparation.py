@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fedconvex as fc
-from fedconvex.data.peculiarities import peculiarities
+from fedconvex.data.load import peculiarities
 from fedconvex.errors import UntidyTable
 
 

@@ -11,8 +11,7 @@ import pytest
 from fedconvex.data import fedsplit_least_squares
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
-from fedconvex.reproduce.partitions import classes_for
-from fedconvex.reproduce.pipeline import run_experiment
+from fedconvex.reproduce.pipeline import classes_for, run_experiment
 from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, check, markdown, summarise
 
 CURVES = {

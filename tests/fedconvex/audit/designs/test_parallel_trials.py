@@ -8,12 +8,11 @@ import pytest
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
-from fedconvex.audit.designs.parallel_trials import ParallelTrials
 from fedconvex.audit.designs.parameters import MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import RoundMap
 from fedconvex.audit.designs.spectral_clients import SpectralClients
-from fedconvex.audit.designs.trials import FederationLimits, Trials
+from fedconvex.audit.designs.trials import FederationLimits, ParallelTrials, Trials
 
 RNG = np.random.default_rng(7)
 PROBLEM = fc.LeastSquares(
