@@ -46,7 +46,9 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
 
     Without the lengths, ["ab", "c"] and ["a", "bc"] would be encoded alike.
     """
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    home = type(value).__module__
+    # Not the module of a class of the package, which may move: its classes' names have one meaning each.
+    kind = f"{'fedconvex' if home.startswith('fedconvex.') else home}.{type(value).__qualname__}"
     if isinstance(value, Enum):
         yield _text(kind, value.name)
     elif isinstance(value, np.generic):

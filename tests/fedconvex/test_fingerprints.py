@@ -177,3 +177,12 @@ def test_what_has_no_known_content_is_refused(value: Any, place: str) -> None:
 def test_errors_use_the_given_name() -> None:
     with pytest.raises(InvalidInput, match=r"^methods\['a'\]\[0\] = .* is of type .*; give numbers"):
         fingerprint([print], "methods['a']")
+
+
+def test_a_class_of_the_package_may_move_to_another_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = fc.FedProx(mu=1)
+    before = fingerprint(method)
+    monkeypatch.setattr(fc.FedProx, "__module__", "fedconvex.elsewhere")
+    assert fingerprint(method) == before
+    monkeypatch.setattr(fc.FedProx, "__module__", "elsewhere")
+    assert fingerprint(method) != before
