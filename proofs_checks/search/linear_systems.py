@@ -1,9 +1,10 @@
-"""Linear equations over the field of the parameters."""
+"""Linear equations over the field of the parameters, one after the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from fedconvex.arithmetic.linear_systems import extended, reduced
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.search.scalars import quotient
 
@@ -21,12 +22,7 @@ class System:
 
     def reduced(self, row: Sequence[Scalar]) -> Row:
         """The equation without the pivots' unknowns."""
-        made = list(row)
-        for known, pivot in zip(self.rows, self.pivots, strict=True):
-            if made[pivot]:
-                factor = made[pivot]
-                made = [x - factor * y if y else x for x, y in zip(made, known, strict=True)]
-        return tuple(made)
+        return tuple(reduced(row, self.rows, self.pivots))
 
     def with_row(self, row: Sequence[Scalar]) -> "System | None":
         """The system with one more equation; None where they contradict each other."""
@@ -34,12 +30,8 @@ class System:
         pivot = next((j for j in reversed(range(self.unknowns)) if made[j]), None)
         if pivot is None:
             return None if made[-1] else self
-        new = tuple(quotient(x, made[pivot]) if x else x for x in made)
-        rows = []
-        for known in self.rows:
-            factor = known[pivot]
-            rows.append(tuple(x - factor * y if y else x for x, y in zip(known, new, strict=True)) if factor else known)
-        return System(self.unknowns, (*rows, new), (*self.pivots, pivot))
+        rows, pivots = extended(self.rows, self.pivots, made, pivot, quotient)
+        return System(self.unknowns, tuple(map(tuple, rows)), tuple(pivots))
 
     @property
     def is_solved(self) -> bool:

@@ -24,10 +24,10 @@ from typing import Any, final
 
 from flint import fmpq
 
+from fedconvex.arithmetic.linear_systems import Rows, echelon, kernel, product, solution
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, product, solution
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     EVERYONE,
     Groups,

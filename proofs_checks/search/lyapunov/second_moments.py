@@ -12,11 +12,11 @@ from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
+from fedconvex.arithmetic.linear_systems import Rows, echelon
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.subproblem import Subproblem
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_of_memory, state_of, vectors_of
 from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.scalars import common_factor, quotient
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric
 
@@ -100,15 +101,8 @@ def _left(block: Rows, root: Any) -> Rows:
 
 def _primitive(parameters: Parameters, vector: Sequence[Any]) -> list[Parametric]:
     """The multiple with polynomials as entries that have no common factor, the first one positive at the sample."""
-    field, ring = parameters.field.field, parameters.field.field.ring
     values = [parameters.number(x).value for x in vector]
-    below = ring.one
-    for x in values:
-        below = below.lcm(x.denom)
-    above = [(x * below).numer for x in values]
-    common = ring.zero
-    for x in above:
-        common = common.gcd(x)
-    found = [Parametric(field.new(x.exquo(common), ring.one), parameters) for x in above]
+    factor = common_factor(values)
+    found = [Parametric(quotient(x, factor), parameters) for x in values]
     first = next(x for x in found if x)
     return found if first.sampled > 0 else [-x for x in found]

@@ -36,7 +36,7 @@ from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered, RootOfQuadratic
 from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at, factored
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions, Parameters, at
 from fedconvex.verdicts import Verdict
 
 BATCH = 10  # points after which the fit is tried again
@@ -99,7 +99,7 @@ class SubstitutedRoot:
         domain, r = parameters.domain(given), self.of.symbol
 
         def is_positive(x: Any) -> bool:
-            return bool(domain.is_positive(parameters.function(parameters.number(sympy.cancel(x))).of(domain)))
+            return parameters.shows(domain, x, strictly=True)
 
         def sign_of(factor: Any) -> int:
             if sympy.degree(factor, r) > 1:
@@ -165,14 +165,14 @@ def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> Substit
     pattern = Counter(one for _, one, _, _ in seen).most_common(1)[0][0]
     alike = [(point, t, d) for point, one, t, d in seen if one == pattern]
     symbols = tuple(alike[0][0])
-    functions = sympy.QQ.frac_field(*symbols).field
+    functions = Functions(symbols)
     numbers = [[to_fmpq(x) for x in point.values()] for point, _, _ in alike]
-    fits = [fitted(functions, numbers, [one[k] for one in alike]) for k in (1, 2)]
+    fits = [fitted(functions.field, numbers, [one[k] for one in alike]) for k in (1, 2)]
     if any(f is None for f in fits):
         return None
     agreeing = [point for (point, *values), at_point in zip(alike, numbers, strict=True)
                 if all(at(f, at_point) == x for f, x in zip(fits, values, strict=True))]  # fmt: skip
-    t, d = map(factored, fits)
+    t, d = map(functions.factored, fits)
     names = {*map(str, symbols)}
     r = sympy.Symbol(
         next(name for name in ("r", *(f"r{i}" for i in range(len(names)))) if name not in names), positive=True

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, final
 
+from fedconvex.arithmetic.linear_systems import kernel
 from fedconvex.claims.claim import at_most
 from fedconvex.claims.terms import (
     Number,
@@ -24,7 +25,6 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed

@@ -13,8 +13,6 @@ from math import prod
 from operator import mul
 from typing import Any, final
 
-import sympy
-
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.progress import track
 from fedconvex.proofs_checks.library.lemmas import Lemma
@@ -40,7 +38,7 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import Specific
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import needed_relations
 from fedconvex.proofs_checks.worst_cases.theorems.points import Point, named
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at, factored
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions, Parameters, at
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `lyapunov`
 BATCH = 10  # points after which the fit is tried again
@@ -124,8 +122,7 @@ class RateSearch:
         example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
         domain = Domain(self.parameters.conditions(self.found.where), example)
         signs = self.parameters.domain(self.found.where)
-        positive = self.parameters.functions(map(self.parameters.number, best.positive))
-        if not all(signs.is_positive(x.of(signs)) for x in positive):
+        if not all(self.parameters.shows(signs, x, strictly=True) for x in best.positive):
             raise NotFound("V may be 0 elsewhere than where the method rests")
         terms = RateTerms(self._specification, self.round)
         self.found.proof = terms.lemma(self.rate, best, domain)
@@ -166,16 +163,14 @@ class RateSearch:
             self.__dict__.pop(name, None)
 
     def _shown(self, x: Any) -> Any:
-        return factored(self.parameters.number(x).value)
+        return self.parameters.number(x).expression
 
     def _needed(self, of: Completed) -> tuple[Any, ...]:
         """The relations that a proof needs besides those of the domain."""
         parameters = self.parameters
         # The sample decides which signs are needed: a point where this proof holds.
         parameters.sample = next(p for p, _ in self.seen if of.proves_at(_numbers(p)))
-        signed, defined = ([parameters.number(x) for x in these] for these in (of.signed, of.defined))
-        functions = map(parameters.functions, ([*parameters.compared, *signed], defined))
-        return needed_relations(parameters, self.relations, *functions)
+        return needed_relations(parameters, self.relations, [*parameters.compared, *of.signed], of.defined)
 
     # ---- the rate
 
@@ -208,11 +203,11 @@ class RateSearch:
 
     def _fitted(self) -> list[Any] | None:
         """Rational functions through the factors; points elsewhere, where others are the slowest, are left out."""
-        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
+        functions = Functions(self.seen[0][0])
         points = [_numbers(p) for p, _ in self.seen]
         found = []
         for factors in zip(*(one.factors for _, one in self.seen), strict=True):
-            function = fitted(functions, points, factors)
+            function = fitted(functions.field, points, factors)
             if function is None:
                 return None
             found.append(function)
@@ -220,7 +215,7 @@ class RateSearch:
                   for p, (_, one) in zip(points, self.seen, strict=True)]  # fmt: skip
         self.seen = [one for one, same in zip(self.seen, agrees, strict=True) if same]
         self.found.agreeing = len(self.seen)
-        return [factored(function) for function in found]
+        return [functions.factored(function) for function in found]
 
     # ---- the round with functions of parameters as numbers
 
@@ -243,7 +238,7 @@ class RateSearch:
     def rate(self) -> Any:
         """By what V contracts."""
         rate = self.parameters.number(self.roots[0] ** 2)
-        self.found.rate = factored(rate.value)
+        self.found.rate = rate.expression
         return rate
 
     @property

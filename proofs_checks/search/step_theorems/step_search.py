@@ -217,7 +217,7 @@ class StepSearch:
         self._show(made, len(proved))
         # Comparisons in the arguments' code were decided at the example: where they turn out so, the theorem holds.
         shown = symbols.parameters.domain(self.relations)
-        compared = [r for r in parameters.comparisons if not _is_shown(symbols.parameters, r, shown)]
+        compared = [r for r in parameters.comparisons if not symbols.parameters.follows(r, shown)]
         given = (*self.relations, *compared)
         domain = symbols.parameters.conditions(given)
         rooms = made.rooms(made.contracting(domain, values), values)
@@ -232,7 +232,7 @@ class StepSearch:
             where += [sympy.Ge(symbols.shown_in_powers(room.condition), 0) for room in needed]
         all_of_it = made.contracting(domain, values)
         if len(all_of_it) > len(domain):
-            where.append(sympy.Gt(symbols.q.value.as_expr(), 0))
+            where.append(sympy.Gt(symbols.base, 0))
         proof = made.lemma(all_of_it, values, rooms)
         proof.theorem()
         self.found.where, self.found.proof = tuple(where), proof
@@ -282,10 +282,3 @@ def _of_steps(spec: Specification) -> list[Any]:
     own = [getattr(method, f.name) for f in fields(method) if f.name != "local_steps"]  # type: ignore[arg-type]
     size = solver.stepsize if isinstance(solver, GradientDescent) else None
     return [type(method), *own, spec.clients.lowest, spec.clients.highest, size]
-
-
-def _is_shown(parameters: Parameters, relation: Any, field: Any) -> bool:
-    """Whether the relation is known to hold where those of the field do."""
-    (difference,) = parameters.functions([parameters.number(relation.gts - relation.lts)])
-    strict = isinstance(relation, sympy.Gt | sympy.Lt)
-    return bool((field.is_positive if strict else field.is_nonnegative)(difference.of(field)))

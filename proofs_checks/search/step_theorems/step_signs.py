@@ -19,9 +19,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Product,
     facts,
 )
+from fedconvex.proofs_checks.search.scalars import factors
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import BEFORE, PART, WHOLE, Symbols
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
 
 
 @final
@@ -82,10 +83,9 @@ class StepSigns:
     def decisive(self, board: SettingParameters, x: Any) -> Any:
         """The product of the factors whose sign is open, which has the sign of x."""
         s, found = self.symbols, self.symbols.function(1)
-        factors = s.parameters.function(s.function(x)).factors
         rest = s.function(x)
-        for factor, power in factors:
-            base = s.function(s.parameters.expression([factor]))
+        for factor, power in factors(rest.value):
+            base = Parametric(factor, s.parameters)
             rest = rest / base**power
             for sign in (1, -1):
                 if self.is_shown(board, base * sign, strictly=True):

@@ -20,6 +20,7 @@ from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.search.supports import minimal
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_least
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import extreme_federations, target
@@ -34,7 +35,7 @@ from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
 )
 from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points, shown
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import factored
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
@@ -163,7 +164,8 @@ def _proved(
     multipliers = {name: number for name, number in zip(found.names, numbers, strict=True) if number != 0}
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
     read = f"read off {len(found.seen)} of {count} worst cases, attained in {sum(sharp)} of the first {len(sharp)}"
-    bound = factored(sympy.QQ.frac_field(*first).from_sympy(-t)) if begun.metric == "descent" else t
+    functions = Functions(first)
+    bound = functions.factored(functions.of(-t)) if begun.metric == "descent" else t
     begun = replace(begun, bound=bound, multipliers=multipliers, sharp=all(sharp))
     try:
         made = theorem(arguments, first, t, multipliers)
@@ -194,10 +196,7 @@ class _Sweep:
         names = [name for name, _ in program.inequalities]
         used = dict(zip(names, proposal.multipliers, strict=True))
         # Multipliers are unique only without superfluous inequalities; the least used ones go first.
-        for name in sorted(names, key=used.__getitem__):
-            fewer = [other for other in names if other != name]
-            if _is_near(propose(program.only(fewer)), proposal.t):
-                names = fewer
+        names = minimal(names, lambda fewer: _is_near(propose(program.only(fewer)), proposal.t), used.__getitem__)
         certified = _exact(replace(question, program=program.only(names)))
         return None if certified is None else cls(arguments, question.spec.metric, names, _pattern(question, certified))
 
@@ -220,14 +219,14 @@ class _Sweep:
 
     def formulas(self) -> list[Any] | None:
         """Rational functions through the bounds and the multipliers; None where one of them has no fit."""
-        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
+        functions = Functions(self.seen[0][0])
         points = [[to_fmpq(value) for value in point.values()] for point, _ in self.seen]
         found = []
         for values in zip(*((c.t, *c.multipliers) for _, c in self.seen), strict=True):
-            function = fitted(functions, points, [to_fmpq(value) for value in values])
+            function = fitted(functions.field, points, [to_fmpq(value) for value in values])
             if function is None:
                 return None
-            found.append(factored(function))
+            found.append(functions.factored(function))
         return found
 
 

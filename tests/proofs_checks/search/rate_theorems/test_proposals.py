@@ -9,14 +9,14 @@ import sympy
 from flint import fmpq
 
 import fedconvex as fc
+from fedconvex.arithmetic.linear_systems import echelon, kernel, solution
 from fedconvex.proofs_checks import SmoothStronglyConvex
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon, kernel, solution
-from fedconvex.proofs_checks.search.rate_theorems.equations import squares, value_at
+from fedconvex.proofs_checks.search.rate_theorems.equations import value_at
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound, posed, specification
 from fedconvex.proofs_checks.search.rate_theorems.simple_formulas import between
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice
 from fedconvex.proofs_checks.search.rate_theorems.units import units_of
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, square
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Indefinite, square, squares
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 
 s, mu, L, a = (sympy.Symbol(name, positive=True) for name in ("s", "mu", "L", "a"))
@@ -127,9 +127,9 @@ def test_a_form_as_squares() -> None:
     u, v = (Family({(MEAN, name): fmpq(1)}) for name in ("u", "v"))
     form = square(u + v * 2) * 3 + square(v) * -5
     found = squares(form)
-    assert found is not None
     total: Form = sum((square(w) * c for c, w in found), start=Form())
     assert not (total - form).products
     assert min(c for c, _ in found) < 0  # signs are the caller's to judge
     mixed = square(u + v) - square(u) - square(v)
-    assert squares(mixed) is None
+    with pytest.raises(Indefinite, match="has no square"):
+        squares(mixed)
