@@ -4,8 +4,9 @@ Every pivot occurs in its own row only, with coefficient 1.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from operator import truediv
-from typing import Any
+from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
@@ -56,6 +57,47 @@ def _without(row: Sequence[Any], known: Sequence[Any], pivot: int) -> list[Any]:
     return [x - factor * y if y else x for x, y in zip(row, known, strict=True)]
 
 
+@final
+@dataclass(frozen=True)
+class System:
+    """Equations, one after the other; a row has the coefficients of the unknowns, and the right side.
+
+    Args:
+        unknowns: how many.
+        quotient: how numbers are divided.
+        rows, pivots: in reduced form; of an equation the last unknown becomes the pivot.
+    """
+
+    unknowns: int
+    quotient: Callable[[Any, Any], Any] = truediv
+    rows: tuple[tuple[Any, ...], ...] = ()
+    pivots: tuple[int, ...] = ()
+
+    def reduced(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """The equation without the pivots' unknowns."""
+        return tuple(reduced(row, self.rows, self.pivots))
+
+    def with_row(self, row: Sequence[Any]) -> "System | None":
+        """The system with one more equation; None where they contradict each other."""
+        made = self.reduced(row)
+        pivot = next((j for j in reversed(range(self.unknowns)) if made[j]), None)
+        if pivot is None:
+            return None if made[-1] else self
+        rows, pivots = extended(self.rows, self.pivots, made, pivot, self.quotient)
+        return replace(self, rows=tuple(map(tuple, rows)), pivots=tuple(pivots))
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether all unknowns are determined."""
+        return len(self.rows) == self.unknowns
+
+    @property
+    def solution(self) -> list[Any]:
+        """The unknowns, where they are determined."""
+        by_pivot = dict(zip(self.pivots, self.rows, strict=True))
+        return [by_pivot[j][-1] for j in range(self.unknowns)]
+
+
 def kernel(rows: Sequence[Sequence[Any]], width: int) -> Rows:
     """A basis of the vectors that are orthogonal to all rows."""
     made, pivots = echelon(rows, width)
@@ -78,6 +120,11 @@ def solution(rows: Sequence[Sequence[Any]], right: Sequence[Any], width: int) ->
     for row, pivot in zip(made, pivots, strict=True):
         found[pivot] = row[width]
     return found
+
+
+def applied(rows: Sequence[Sequence[Any]], vector: Sequence[Any]) -> list[Any]:
+    """The products of the rows with a vector."""
+    return [sum((c * x for c, x in zip(row, vector, strict=True)), ZERO) for row in rows]
 
 
 def product(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]], width: int) -> Rows:

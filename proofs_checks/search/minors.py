@@ -10,7 +10,7 @@ from itertools import combinations
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
 
 from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
-from fedconvex.proofs_checks.search.scalars import common_denominator
+from fedconvex.proofs_checks.search.scalars import by_powers, common_denominator
 
 LARGEST = 4  # minors
 MOST_TERMS = 4000  # of a minor that is factored
@@ -72,13 +72,13 @@ class Extended:
         for factor, _ in sorted(of.factor()[1], key=lambda pair: -int(pair[1])):
             powers = {tuple(map(int, m[self.count :])) for m in factor.to_dict()}
             if max(map(sum, powers)) == 1:
-                parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-                for m, c in factor.to_dict().items():
-                    parts.setdefault(tuple(map(int, m[self.count :])), {})[tuple(map(int, m[: self.count]))] = int(c)
-                units = [tuple(int(j == k) for j in range(self.unknowns)) for k in range(self.unknowns + 1)]
-                row = [self.field.context.from_dict(parts.get(unit, {})) for unit in units]
-                row[-1] = -row[-1]
-                yield tuple(Scalar(x, self.field.one, self.field) for x in row)
+                zero, row, rest = self.context.constant(0), list[fmpz_mpoly](), factor
+                for place in range(self.count, self.count + self.unknowns):
+                    parts = by_powers(rest, place)
+                    rest = parts.get(0, zero)
+                    row.append(parts.get(1, zero))
+                own = (x.project_to_context(self.field.context) for x in (*row, -rest))
+                yield tuple(Scalar(x, self.field.one, self.field) for x in own)
 
 
 def _is_connected(matrix: list[list[fmpz_mpoly]]) -> bool:

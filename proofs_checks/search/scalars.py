@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from flint import fmpz_mpoly
 
 from fedconvex.claims.terms import Number, number, parameter
-from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, require
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def float_at(of: Any, values: Mapping[str, float]) -> float:
 def value_at(of: Scalar, point: Sequence[T], zero: T) -> T:
     """The value at numbers of any type, whose 0 is `zero`, in the places of the field's first symbols."""
     above, below = (polynomial_at(part, point, zero) for part in (of.above, of.below))
-    return above / below  # type: ignore[operator, no-any-return]
+    return above / below  # type: ignore[no-any-return]
 
 
 def polynomial_at(of: fmpz_mpoly, point: Sequence[Any], zero: Any) -> Any:
@@ -67,6 +67,7 @@ def polynomial_at(of: fmpz_mpoly, point: Sequence[Any], zero: Any) -> Any:
 
 def moved(of: Scalar, field: Field) -> Scalar:
     """The same function in a field whose first symbols are those of its own."""
+    require([*of.field.signs] == [*field.signs][: len(of.field.signs)], "functions of other symbols")
     return field.made(*(part.project_to_context(field.context) for part in (of.above, of.below)))
 
 

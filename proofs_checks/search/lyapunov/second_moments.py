@@ -12,7 +12,7 @@ from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
-from fedconvex.arithmetic.linear_systems import Rows, echelon
+from fedconvex.arithmetic.linear_systems import Rows, applied, echelon
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -138,7 +138,7 @@ def _restricted(matrix: Rows, begun: Rows) -> tuple[Rows, list[int], Rows]:
     """The map on the smallest space that contains these vectors and their images: its basis, pivots, and the map."""
     basis, pivots = echelon(begun, len(matrix))
     while True:
-        images = [[sum((x * y for x, y in zip(row, u, strict=True)), ZERO) for row in matrix] for u in basis]
+        images = [applied(matrix, u) for u in basis]
         larger, places = echelon(basis + images, len(matrix))
         if len(larger) == len(basis):
             return basis, pivots, [[image[place] for image in images] for place in pivots]

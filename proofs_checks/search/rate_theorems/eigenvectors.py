@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fedconvex.arithmetic.linear_systems import Rows, kernel, solution
+from fedconvex.arithmetic.linear_systems import Rows, applied, kernel, product, solution
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.scalars import common_factor, quotient
@@ -75,22 +75,11 @@ def _changed(part: Part, basis: Rows | None) -> Part:
     inverse = [solution(basis, unit, n) for unit in units]  # the columns
     return replace(
         part,
-        read=_times(basis, part.read),
-        written=_times([one for one in inverse if one is not None], part.written),
-        start=_put_in(basis, part.start),
-        by_gradients=[_put_in(basis, row) for row in part.by_gradients],
+        read=product(basis, part.read, len(part.read[0])),
+        written=product([one for one in inverse if one is not None], part.written, len(part.written[0])),
+        start=applied(basis, part.start),
+        by_gradients=[applied(basis, row) for row in part.by_gradients],
     )
-
-
-def _times(left: Rows, right: Rows) -> Rows:
-    return [
-        [sum((c * row[j] for c, row in zip(one, right, strict=True)), start=ZERO) for j in range(len(right[0]))]
-        for one in left
-    ]
-
-
-def _put_in(basis: Rows, vector: Sequence[Any]) -> list[Any]:
-    return [sum((c * x for c, x in zip(row, vector, strict=True)), start=ZERO) for row in basis]
 
 
 def _left(block: Rows, root: Any) -> Rows:

@@ -23,7 +23,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     combination,
     squares,
 )
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
 Unknown = Pair | str  # an entry of V's matrices, or an inequality by name
 
@@ -143,14 +143,9 @@ class Completed:
     def proves_at(self, point: Sequence[Any]) -> bool:
         """Whether all signs are right at these parameters, exactly."""
         try:
-            return all(value_at(c, point) >= 0 for c in self.signed)
+            return all(at(c, point) >= 0 for c in self.signed)
         except ZeroDivisionError:
             return False
-
-
-def value_at(c: Any, point: Sequence[Any]) -> Any:
-    """The value of a number, or of a function of the parameters."""
-    return at(c.value, point) if isinstance(c, Parametric) else c
 
 
 def _entry(form: Form, what: Any) -> Any:

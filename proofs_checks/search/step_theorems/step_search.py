@@ -1,7 +1,7 @@
 """`discover` for every number of local steps at once: which way a proof is tried, and the theorem that comes of it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -11,11 +11,12 @@ import sympy
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.terms import number
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.functions import written
-from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.rate_theorems.discovered_rates import checked
+from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound, RateTheorem, concluded
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import specification
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
 from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
@@ -31,6 +32,7 @@ from fedconvex.proofs_checks.search.step_theorems.step_theorems import StepTheor
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.points import ATTEMPTS
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Region
 
@@ -51,23 +53,6 @@ CHECKED = (1, 2, 3, 5, 10, 30)  # local steps at which a simple condition is tri
 
 
 @final
-@dataclass
-class StepResult:
-    """What was found, as far as the search came; formulas as SymPy expressions.
-
-    At `proved` of `count` points V and the multipliers prove the rate with their numbers of steps, exactly.
-    """
-
-    where: tuple[Any, ...]
-    count: int = 0
-    proved: int = 0
-    rate: Any = None
-    function: Mapping[str, Any] = field(default_factory=dict)
-    multipliers: Mapping[str, Any] = field(default_factory=dict)
-    proof: Lemma | None = None
-
-
-@final
 class StepSearch:
     """The search; `found` is what it has found so far.
 
@@ -85,7 +70,7 @@ class StepSearch:
         self.arguments, self.steps, self.relations, self.seed = arguments, steps, relations, seed
         self.symbols = symbols
         self.others = tuple(x for x in symbols if str(x) != steps)
-        self.found = StepResult(where=relations)
+        self.found = RateTheorem(where=relations)
 
     def run(self) -> None:
         """Completes `found`. Raises NotFound, or Refused by the kernel."""
@@ -282,3 +267,25 @@ def _of_steps(spec: Specification) -> list[Any]:
     own = [getattr(method, f.name) for f in fields(method) if f.name != "local_steps"]  # type: ignore[arg-type]
     size = solver.stepsize if isinstance(solver, GradientDescent) else None
     return [type(method), *own, spec.clients.lowest, spec.clients.highest, size]
+
+
+def discovered_for_all_steps(
+    arguments: Arguments, symbols: tuple[Any, ...], local_steps: str, relations: tuple[Any, ...], seed: int
+) -> Discovered:
+    """V(next state) ≤ bound · V(state) for every number of local steps, or how far the search came; see `discover`."""
+    names = [str(x) for x in symbols]
+    if local_steps not in names:
+        raise InvalidInput("local_steps", local_steps, "is none of the parameters", f"give one of {', '.join(names)}")
+    if len(names) == 1:
+        raise InvalidInput("arguments", arguments, "has no parameter but the number of local steps",
+                           "make a stepsize or a curvature one")  # fmt: skip
+
+    def checked_arguments(**values: Any) -> Mapping[str, Any]:
+        given = arguments(**values)
+        if given.get("metric") != "lyapunov":
+            raise InvalidInput("local_steps", local_steps, "is for linear rates", 'give metric="lyapunov"')
+        return checked(given)
+
+    search = StepSearch(checked_arguments, symbols, local_steps, relations, seed)
+    done = "proved for all parameters and every number of local steps"
+    return concluded(search, search.run, symbols, done, local_steps=local_steps)

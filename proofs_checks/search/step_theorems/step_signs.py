@@ -59,7 +59,7 @@ class StepSigns:
         s, found = self.symbols, []
         for at_point in self._places:
             try:
-                found.append(at(s.function(x).value, at_point))
+                found.append(at(s.function(x), at_point))
             except ZeroDivisionError:
                 continue
         return found
@@ -76,7 +76,7 @@ class StepSigns:
         for point, e in self.points:
             known = {name: to_fmpq(x) for name, x in point.items()} | {self.symbols.count: to_fmpq(e), WHOLE: ZERO,
                      PART: ONE, BEFORE: ZERO}  # fmt: skip
-            known[WHOLE] = at(self.symbols.q.value, [known[name] for name in names]) ** e
+            known[WHOLE] = at(self.symbols.q, [known[name] for name in names]) ** e
             places.append([known[name] for name in names])
         return places
 

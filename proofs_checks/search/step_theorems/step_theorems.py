@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.kernel.proofs import (
 from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma, cited
 from fedconvex.proofs_checks.search.rate_theorems.equations import gradients_first
-from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms, of_any_round
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
 from fedconvex.proofs_checks.search.scalars import factors
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
@@ -51,7 +51,7 @@ from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
 )
 from fedconvex.proofs_checks.search.step_theorems.step_signs import Room, StepSigns
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
-from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     MEAN,
     ONE,
@@ -64,7 +64,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     squares,
 )
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner as product
-from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
 NAME = "all but the last step"
@@ -284,10 +283,9 @@ class StepTheorem:
 
     def setting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> ClaimSetting:
         """All that is assumed, with e as a parameter that counts."""
-        question = pose(replace(self.of.spec, metric="distance"))
-        known = QuestionTerms(question).setting(conditions, example)
+        known = of_any_round(self.of.spec, Domain(conditions, example))
         count = {"local_steps": parameter(self.symbols.count)}
-        return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
+        return replace(known, counts=frozenset({self.symbols.count}),
                        method_parameters={**known.method_parameters, **count})  # fmt: skip
 
     def contracting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> tuple[Any, ...]:

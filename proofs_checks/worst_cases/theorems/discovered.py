@@ -131,7 +131,7 @@ class Discovered:
             strict = isinstance(relation, sympy.Gt | sympy.Lt)
             if not below or above * below < strict:
                 return False
-        return r.D > 0 and min(others) > 0
+        return bool(r.D > 0 and min(others) > 0)
 
     @cached_property
     def _region(self) -> Region:

@@ -16,7 +16,7 @@ from typing import Any, final
 
 import sympy
 
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.kernel import Refused
@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
     theorem,
 )
 from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points, shown
-from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import formulas
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
@@ -99,7 +99,7 @@ def discover(
     integer_at_least(samples, BATCH, "samples")
     relations = checked_relations(_relations(where, symbols))
     if local_steps is not None:
-        from fedconvex.proofs_checks.search.step_theorems.discovered_steps import discovered_for_all_steps
+        from fedconvex.proofs_checks.search.step_theorems.step_search import discovered_for_all_steps
 
         return discovered_for_all_steps(arguments, tuple(symbols.values()), local_steps, relations, seed)
     drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
@@ -123,9 +123,9 @@ def discover(
             if count > ALIKE * (len(found.seen) + BATCH):
                 break
             if found.adds(point) and len(found.seen) % BATCH == 0:
-                formulas = found.formulas()
-                if formulas is not None:
-                    return _proved(begun, arguments, points[start], found, formulas, count)
+                fits = found.formulas()
+                if fits is not None:
+                    return _proved(begun, arguments, points[start], found, fits, count)
         begun = replace(begun, says=f"no rational functions fit {len(found.seen)} of {count} worst cases")
     return begun
 
@@ -157,10 +157,10 @@ def _known_first(points: list[Point], drawn: Iterator[Point]) -> Iterator[Point]
 
 
 def _proved(
-    begun: Discovered, arguments: Arguments, first: Point, found: "_Sweep", formulas: list[Any], count: int
+    begun: Discovered, arguments: Arguments, first: Point, found: "_Sweep", fits: list[Any], count: int
 ) -> Discovered:
     """The theorem with these formulas, on the part of the domain where its proof holds."""
-    t, *numbers = formulas
+    t, *numbers = fits
     multipliers = {name: number for name, number in zip(found.names, numbers, strict=True) if number != 0}
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
     read = f"read off {len(found.seen)} of {count} worst cases, attained in {sum(sharp)} of the first {len(sharp)}"
@@ -219,15 +219,8 @@ class _Sweep:
 
     def formulas(self) -> list[Any] | None:
         """Rational functions through the bounds and the multipliers; None where one of them has no fit."""
-        functions = Functions(self.seen[0][0])
-        points = [[to_fmpq(value) for value in point.values()] for point, _ in self.seen]
-        found = []
-        for values in zip(*((c.t, *c.multipliers) for _, c in self.seen), strict=True):
-            function = fitted(functions.field, points, [to_fmpq(value) for value in values])
-            if function is None:
-                return None
-            found.append(functions.factored(function))
-        return found
+        found = formulas([point for point, _ in self.seen], [(c.t, *c.multipliers) for _, c in self.seen])
+        return None if found is None else found[0]
 
 
 def _exact(question: Question) -> DualCertificate | None:

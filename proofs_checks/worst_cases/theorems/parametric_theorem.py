@@ -62,8 +62,7 @@ class Parametrised:
 
         Raises ValueError where function values do not cancel, or the rest is no sum of squares.
         """
-        example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
-        return self.combination.lemma(Domain(self.parameters.conditions(relations), example))
+        return self.combination.lemma(Domain(self.parameters.conditions(relations), self.parameters.example))
 
     def needed_signs(self, relations: tuple[Any, ...]) -> tuple[Any, ...]:
         """Relations that the proof needs besides the given ones; they hold at the sample.

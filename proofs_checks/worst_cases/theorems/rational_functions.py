@@ -19,7 +19,7 @@ from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, number
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
-from fedconvex.proofs_checks.search.scalars import factors, moved, number_of, power, value_at
+from fedconvex.proofs_checks.search.scalars import factors, moved, number_of, polynomial_at, power, value_at
 
 LARGEST = 1000  # number under a root
 NEAR = 1e-9  # a difference that floats do not decide
@@ -56,14 +56,11 @@ class Functions:
 
     def polynomial(self, of: fmpz_mpoly) -> Any:
         """A polynomial as an expression, expanded."""
-        terms = of.to_dict().items()
-        return sympy.Add(*(
-            sympy.Mul(int(c), *(x ** int(n) for x, n in zip(self.symbols, powers, strict=True))) for powers, c in terms
-        ))  # fmt: skip
+        return polynomial_at(of, self.symbols, sympy.Integer(0))
 
     def quotient(self, of: Scalar) -> Any:
         """A function as a quotient of expanded polynomials."""
-        return self.polynomial(of.above) / self.polynomial(of.below)
+        return value_at(of, self.symbols, sympy.Integer(0))
 
     def factored(self, of: Scalar) -> Any:
         """A function as a product of powers of irreducible polynomials, an expression."""
@@ -75,9 +72,10 @@ class Functions:
         return sympy.Mul(content, product, evaluate=not product.is_Add or content == 1)
 
 
-def at(of: Scalar, values: Iterable[Any]) -> Any:
-    """The value of a function at exact numbers, as one of flint's. Raises ZeroDivisionError."""
-    return value_at(of, [to_fmpq(x) for x in values], fmpq(0))
+def at(of: Any, values: Iterable[Any]) -> Any:
+    """The value of a function at exact numbers, as one of flint's; of a number itself. Raises ZeroDivisionError."""
+    function = of.value if isinstance(of, Parametric) else of
+    return value_at(function, [to_fmpq(x) for x in values], fmpq(0)) if isinstance(function, Scalar) else of
 
 
 @final
@@ -107,6 +105,11 @@ class Parameters:
     def numbers(self) -> dict[str, "Parametric"]:
         """The parameters themselves, by name."""
         return {str(symbol): self.number(symbol) for symbol in self.sample}
+
+    @property
+    def example(self) -> dict[str, Fraction]:
+        """The sample, by name."""
+        return {str(symbol): value for symbol, value in self.sample.items()}
 
     @property
     def compared(self) -> list["Parametric"]:
@@ -169,6 +172,30 @@ class Region:
             return False
 
 
+def _operator(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def applied(self: "Parametric", other: Any) -> Any:
+        converted = self.converted(other)
+        return NotImplemented if converted is None else Parametric(operation(self.value, converted), self.of)
+
+    return applied
+
+
+def _comparison(relation: Any) -> Callable[[Any, Any], bool]:
+    def applied(self: "Parametric", other: Any) -> bool:
+        converted = self.converted(other)
+        if converted is None:
+            raise TypeError(f"{self} is compared with {other!r}")
+        # Decided at the sample, and recorded as a condition under which all that follows is true.
+        difference = self.value - converted
+        holds = MEANING[relation](at(difference, self.of.values), 0)
+        seen = (relation if holds else OPPOSITE[relation])(self.of.functions.quotient(difference), 0)
+        if seen not in (True, sympy.true):
+            self.of.comparisons[seen] = None
+        return holds
+
+    return applied
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Parametric(ExactNumber):
@@ -192,25 +219,12 @@ class Parametric(ExactNumber):
         """Its value at the sample."""
         return at(self.value, self.of.values)
 
-    def __add__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: a + b)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: a - b)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b - a)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: a * b)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: a * power(b, -1))
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b * power(a, -1))
-
-    __radd__, __rmul__ = __add__, __mul__
+    __add__ = __radd__ = _operator(lambda a, b: a + b)
+    __sub__ = _operator(lambda a, b: a - b)
+    __rsub__ = _operator(lambda a, b: b - a)
+    __mul__ = __rmul__ = _operator(lambda a, b: a * b)
+    __truediv__ = _operator(lambda a, b: a * power(b, -1))
+    __rtruediv__ = _operator(lambda a, b: b * power(a, -1))
 
     def __pow__(self, exponent: int) -> "Parametric":
         return Parametric(power(self.value, exponent), self.of)
@@ -224,45 +238,19 @@ class Parametric(ExactNumber):
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same function of the parameters."""
-        converted = self._converted(other)
+        converted = self.converted(other)
         return converted is not None and self.value == converted
 
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __lt__(self, other: Any) -> bool:
-        return self._compared(other, sympy.Lt)
-
-    def __le__(self, other: Any) -> bool:
-        return self._compared(other, sympy.Le)
-
-    def __gt__(self, other: Any) -> bool:
-        return self._compared(other, sympy.Gt)
-
-    def __ge__(self, other: Any) -> bool:
-        return self._compared(other, sympy.Ge)
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge))
 
     def __repr__(self) -> str:
         return str(self.expression)
 
-    def _converted(self, other: Any) -> Scalar | None:
+    def converted(self, other: Any) -> Scalar | None:
         """The other number in the same field; None for anything else."""
         if isinstance(other, Parametric | int | Fraction | fmpq):
             return self.of.number(Fraction(other) if isinstance(other, int) else other).value
         return None
-
-    def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
-        converted = self._converted(other)
-        return NotImplemented if converted is None else Parametric(operation(self.value, converted), self.of)
-
-    def _compared(self, other: Any, relation: Any) -> bool:
-        converted = self._converted(other)
-        if converted is None:
-            raise TypeError(f"{self} is compared with {other!r}")
-        # Decided at the sample, and recorded as a condition under which all that follows is true.
-        difference = self.value - converted
-        holds = MEANING[relation](at(difference, self.of.values), 0)
-        seen = (relation if holds else OPPOSITE[relation])(self.of.functions.quotient(difference), 0)
-        if seen not in (True, sympy.true):
-            self.of.comparisons[seen] = None
-        return holds

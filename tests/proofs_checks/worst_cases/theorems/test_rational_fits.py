@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions, Parameters, at
 
@@ -67,6 +68,14 @@ def test_expressions_are_read_and_written_back_in_factors(expression: Any) -> No
 def test_what_is_no_rational_function_is_not_read(wrong: Any) -> None:
     with pytest.raises(ValueError, match="is no rational function of x, y"):
         FUNCTIONS.of(wrong)
+
+
+def test_functions_of_the_first_symbols_are_functions_of_all_of_them_and_of_no_others() -> None:
+    few, all_of_them = Parameters({x: Fraction(2)}), Parameters({x: Fraction(2), y: Fraction(3)})
+    inside, outside = few.numbers["x"] + 1, Parameters({y: Fraction(3)}).numbers["y"]
+    assert all_of_them.number(inside) == all_of_them.numbers["x"] + 1
+    with pytest.raises(Refused, match="other symbols"):
+        all_of_them.number(outside)
 
 
 def test_comparisons_are_noted() -> None:
