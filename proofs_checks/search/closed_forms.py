@@ -19,7 +19,7 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Unknowns, in_case
 from fedconvex.proofs_checks.search.minors import singular
-from fedconvex.proofs_checks.search.monomials import SPARE, factors_of, fitted
+from fedconvex.proofs_checks.search.monomials import SPARE, positive_factors, product_of_powers
 from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
@@ -137,14 +137,15 @@ class ClosedForms:
                 return
             solved = [(x, row) for x, row in zip(found, atoms, strict=True) if x is not None]
             for j in free:
-                value = fitted([float(x[j]) for x, _ in solved], [row for _, row in solved], self.factors)
+                values, known = [float(x[j]) for x, _ in solved], [row for _, row in solved]
+                value = product_of_powers(values, known, self.factors)
                 if value is not None:
                     yield (*(self.field.scalar(int(k == j)) for k in range(len(self.facts))), value)
 
     @cached_property
     def factors(self) -> list[Scalar]:
         """The factors of the coefficients."""
-        return factors_of((c for q in (self.goal, *self.facts) for c in q.terms.values()), self.field)
+        return positive_factors((c for q in (self.goal, *self.facts) for c in q.terms.values()), self.field)
 
     @cached_property
     def more(self) -> list[tuple[MultiplierProgram, dict[str, float]]]:

@@ -16,14 +16,16 @@ LARGEST_DENOMINATOR = 12
 ACCURACY = 2e-3  # of exponents, and of logarithms
 
 
-def factors_of(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
+def positive_factors(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
     """The different factors of numerators and denominators that the conditions show to be positive or nonnegative."""
     found = {str(f.above): f for c in coefficients if isinstance(c, Scalar) and c for f, _ in factors(c)}
     signed = [x if field.is_nonnegative(x) else -x for _, x in sorted(found.items(), key=itemgetter(0))]
     return [x for x in signed if field.is_nonnegative(x)]
 
 
-def fitted(values: Sequence[float], atoms: Sequence[Sequence[float]], given: Sequence[Scalar]) -> Scalar | None:
+def product_of_powers(
+    values: Sequence[float], atoms: Sequence[Sequence[float]], given: Sequence[Scalar]
+) -> Scalar | None:
     """c Π factor^n with integers n and a simple fraction c, that has these values; None without one.
 
     Exponents are determined by least squares of logarithms. `atoms` are the values of the given factors at each sample.
