@@ -6,8 +6,8 @@
 * `"torch"`: float64 torch tensors; results are NUMERIC.
 
 `base` declares what an arithmetic offers, `dense` and `flint` implement it. The other modules are numerical tools:
-conversions (`rationals`, `balls`, `decimals`), certificates (`definiteness`, `krawczyk`), `newton`, `lengths`, and the
-machine on which all this runs (`machine_code`, `processor`).
+conversions (`rationals`, `balls`, `decimals`), linear equations (`linear_systems`), certificates (`definiteness`,
+`krawczyk`), `newton`, `lengths`, and the machine on which all this runs (`machine_code`, `processor`).
 """
 
 from functools import cache

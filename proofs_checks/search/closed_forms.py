@@ -13,17 +13,18 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.linear_systems import System
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Unknowns, in_case
-from fedconvex.proofs_checks.search.linear_systems import Row, System
 from fedconvex.proofs_checks.search.minors import singular
-from fedconvex.proofs_checks.search.monomials import SPARE, factors_of, fitted
+from fedconvex.proofs_checks.search.monomials import SPARE, positive_factors, product_of_powers
 from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
 
+Row = tuple[Scalar, ...]  # the coefficients of the unknowns, and the right side
 RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
 MOST_OPEN = 2  # multipliers, with which minors are factored
 MOST_NODES = 25  # equations that are settled on
@@ -57,7 +58,7 @@ class ClosedForms:
 
     def __iter__(self) -> Iterator[list[Scalar]]:
         """Multipliers in closed form that are consistent with all samples, the simplest guesses first."""
-        system: System | None = System(len(self.facts))
+        system: System | None = System(len(self.facts), quotient)
         for end in self.ends:
             for monomial in self.shape.values:
                 system = None if system is None else system.with_row(self.row(monomial, end))
@@ -136,14 +137,15 @@ class ClosedForms:
                 return
             solved = [(x, row) for x, row in zip(found, atoms, strict=True) if x is not None]
             for j in free:
-                value = fitted([float(x[j]) for x, _ in solved], [row for _, row in solved], self.factors)
+                values, known = [float(x[j]) for x, _ in solved], [row for _, row in solved]
+                value = product_of_powers(values, known, self.factors)
                 if value is not None:
                     yield (*(self.field.scalar(int(k == j)) for k in range(len(self.facts))), value)
 
     @cached_property
     def factors(self) -> list[Scalar]:
         """The factors of the coefficients."""
-        return factors_of((c for q in (self.goal, *self.facts) for c in q.terms.values()), self.field)
+        return positive_factors((c for q in (self.goal, *self.facts) for c in q.terms.values()), self.field)
 
     @cached_property
     def more(self) -> list[tuple[MultiplierProgram, dict[str, float]]]:

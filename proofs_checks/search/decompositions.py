@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar
-from fedconvex.proofs_checks.search.scalars import is_nonzero, quotient
+from fedconvex.proofs_checks.search.scalars import common_factor, is_nonzero, quotient
 
 Matrix = Sequence[Sequence[Scalar]]
 MOST_NODES = 60  # choices of a pivot that are tried
@@ -60,12 +60,8 @@ def _pivots(matrix: list[list[Scalar]], field: Field) -> list[int]:
 
 def _common(entries: list[Scalar], field: Field) -> Scalar:
     """A factor ≥ 0 of all entries, which may vanish somewhere, so that it is no part of a pivot; else 1."""
-    above, below = entries[0].above, entries[0].below
-    for x in entries[1:]:
-        above = above.gcd(x.above)
-        below = below * (x.below / below.gcd(x.below))
     try:
-        factor = field.made(above, below)
+        factor = common_factor(entries)
         for sign in (1, -1):
             if field.is_nonnegative(factor * sign) and is_nonzero(factor.below, field):
                 return field.scalar(factor * sign)

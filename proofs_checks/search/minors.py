@@ -10,6 +10,7 @@ from itertools import combinations
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
 
 from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.search.scalars import by_powers, common_denominator
 
 LARGEST = 4  # minors
 MOST_TERMS = 4000  # of a minor that is factored
@@ -35,43 +36,32 @@ class Extended:
         self.context = fmpz_mpoly_ctx.get(("x", self.count + unknowns), "lex")
         self.factors = [*self.context.gens()[self.count :], self.context.constant(1)]
 
-    def lifted(self, of: fmpz_mpoly) -> fmpz_mpoly:
-        terms = {(*map(int, powers), *[0] * self.unknowns): int(c) for powers, c in of.to_dict().items()}
-        return self.context.from_dict(terms)
-
     def cleared(self, matrix: Sequence[Sequence[Affine]]) -> list[list[fmpz_mpoly]]:
         """The matrix as polynomials, times a common denominator."""
-        below = self.field.one
-        for row in matrix:
-            for x in (x for entry in row for x in entry):
-                below = below * (x.below / below.gcd(x.below))
+        below = common_denominator([x for row in matrix for entry in row for x in entry])
         return [[self._polynomial(entry, below) for entry in row] for row in matrix]
 
     def _polynomial(self, entry: Affine, below: fmpz_mpoly) -> fmpz_mpoly:
-        parts = [self.lifted(x.above * (below / x.below)) * f for x, f in zip(entry, self.factors, strict=True)]
+        parts = [
+            (x.above * (below / x.below)).project_to_context(self.context) * f
+            for x, f in zip(entry, self.factors, strict=True)
+        ]
         return sum(parts, self.context.constant(0))
 
     def determinant(self, matrix: list[list[fmpz_mpoly]]) -> fmpz_mpoly | None:
         """By the first row; None for a block matrix, whose blocks are minors of their own, and for a large result."""
-        size = len(matrix)
         if not _is_connected(matrix):
             return None
-        if size == 1:
-            return matrix[0][0]
-        total = self.context.constant(0)
-        for j, x in enumerate(matrix[0]):
-            if x:
-                rest = self._any_determinant([[row[k] for k in range(size) if k != j] for row in matrix[1:]])
-                total = total + (x * rest if j % 2 == 0 else -x * rest)
+        total = self._expanded(matrix)
         return total if len(total) <= MOST_TERMS else None
 
-    def _any_determinant(self, matrix: list[list[fmpz_mpoly]]) -> fmpz_mpoly:
+    def _expanded(self, matrix: list[list[fmpz_mpoly]]) -> fmpz_mpoly:
         if len(matrix) == 1:
             return matrix[0][0]
         total = self.context.constant(0)
         for j, x in enumerate(matrix[0]):
             if x:
-                rest = self._any_determinant([[row[k] for k in range(len(matrix)) if k != j] for row in matrix[1:]])
+                rest = self._expanded([[row[k] for k in range(len(matrix)) if k != j] for row in matrix[1:]])
                 total = total + (x * rest if j % 2 == 0 else -x * rest)
         return total
 
@@ -82,13 +72,13 @@ class Extended:
         for factor, _ in sorted(of.factor()[1], key=lambda pair: -int(pair[1])):
             powers = {tuple(map(int, m[self.count :])) for m in factor.to_dict()}
             if max(map(sum, powers)) == 1:
-                parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-                for m, c in factor.to_dict().items():
-                    parts.setdefault(tuple(map(int, m[self.count :])), {})[tuple(map(int, m[: self.count]))] = int(c)
-                units = [tuple(int(j == k) for j in range(self.unknowns)) for k in range(self.unknowns + 1)]
-                row = [self.field.context.from_dict(parts.get(unit, {})) for unit in units]
-                row[-1] = -row[-1]
-                yield tuple(Scalar(x, self.field.one, self.field) for x in row)
+                zero, row, rest = self.context.constant(0), list[fmpz_mpoly](), factor
+                for place in range(self.count, self.count + self.unknowns):
+                    parts = by_powers(rest, place)
+                    rest = parts.get(0, zero)
+                    row.append(parts.get(1, zero))
+                own = (x.project_to_context(self.field.context) for x in (*row, -rest))
+                yield tuple(Scalar(x, self.field.one, self.field) for x in own)
 
 
 def _is_connected(matrix: list[list[fmpz_mpoly]]) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mpoly
 
 from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.search.scalars import factors, power
 
 SPARE = 3  # samples beyond those that determine the exponents
 LARGEST_EXPONENT = 4
@@ -15,26 +16,22 @@ LARGEST_DENOMINATOR = 12
 ACCURACY = 2e-3  # of exponents, and of logarithms
 
 
-def factors_of(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
+def positive_factors(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
     """The different factors of numerators and denominators that the conditions show to be positive or nonnegative."""
-    found: dict[str, fmpz_mpoly] = {}
-    for c in coefficients:
-        if isinstance(c, Scalar):
-            for polynomial in (c.above, c.below):
-                if polynomial:
-                    found |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
-    made = [Scalar(factor, field.one, field) for _, factor in sorted(found.items())]
-    signed = [x if field.is_nonnegative(x) else -x for x in made]
+    found = {str(f.above): f for c in coefficients if isinstance(c, Scalar) and c for f, _ in factors(c)}
+    signed = [x if field.is_nonnegative(x) else -x for _, x in sorted(found.items(), key=itemgetter(0))]
     return [x for x in signed if field.is_nonnegative(x)]
 
 
-def fitted(values: Sequence[float], atoms: Sequence[Sequence[float]], factors: Sequence[Scalar]) -> Scalar | None:
+def product_of_powers(
+    values: Sequence[float], atoms: Sequence[Sequence[float]], given: Sequence[Scalar]
+) -> Scalar | None:
     """c Π factor^n with integers n and a simple fraction c, that has these values; None without one.
 
-    Exponents are determined by least squares of logarithms. `atoms` are the values of the factors at each sample.
+    Exponents are determined by least squares of logarithms. `atoms` are the values of the given factors at each sample.
     """
     usable = [(v, row) for v, row in zip(values, atoms, strict=True) if v > 1e-7 and min(row, default=1.0) > 0]
-    if len(usable) < len(factors) + 1 + SPARE:
+    if len(usable) < len(given) + 1 + SPARE:
         return None
     left = np.log(np.array([row for _, row in usable])).reshape(len(usable), -1)
     matrix = np.column_stack([left, np.ones(len(usable))])
@@ -48,11 +45,9 @@ def fitted(values: Sequence[float], atoms: Sequence[Sequence[float]], factors: S
         return None
     if np.abs(left @ exponents + np.log(float(constant)) - right).max() > ACCURACY:
         return None
-    field = factors[0].field if factors else None
-    if field is None:
+    if not given:
         return None
-    found = field.scalar(constant)
-    for factor, n in zip(factors, exponents, strict=True):
-        for _ in range(abs(int(n))):
-            found = found * factor if n > 0 else field.made(found.above * factor.below, found.below * factor.above)
+    found = given[0].field.scalar(constant)
+    for factor, n in zip(given, exponents, strict=True):
+        found = found * power(factor, int(n))
     return found

@@ -1,12 +1,14 @@
 """Exact functions of the parameters: their values, and written back as terms of the claim language."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from flint import fmpz_mpoly
 
 from fedconvex.claims.terms import Number, number, parameter
-from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar, require
+
+T = TypeVar("T")
 
 
 def quotient(a: Scalar, b: Scalar) -> Scalar:
@@ -14,37 +16,73 @@ def quotient(a: Scalar, b: Scalar) -> Scalar:
     return a.field.made(a.above * b.below, a.below * b.above)
 
 
+def power(base: Scalar, n: int) -> Scalar:
+    """baseⁿ for any integer n, of a base that is not identically 0 where n < 0. Raises ZeroDivisionError."""
+    above, below = (base.above, base.below) if n >= 0 else (base.below, base.above)
+    if not below:
+        raise ZeroDivisionError
+    return base.field.made(above ** abs(n), below ** abs(n))
+
+
+def common_denominator(of: Sequence[Scalar]) -> fmpz_mpoly:
+    """The least common multiple of the denominators."""
+    found = of[0].below
+    for x in of[1:]:
+        found = found * (x.below / found.gcd(x.below))
+    return found
+
+
+def common_factor(of: Sequence[Scalar]) -> Scalar:
+    """The largest factor: divided by it these are polynomials without a common factor."""
+    found = of[0].above
+    for x in of[1:]:
+        found = found.gcd(x.above)
+    return of[0].field.made(found, common_denominator(of))
+
+
 def float_at(of: Any, values: Mapping[str, float]) -> float:
     """The value of a rational function, or of a constant, at values of the field's symbols."""
     if not isinstance(of, Scalar):
         return float(of)
-    return _float_at(of.above, of.field, values) / _float_at(of.below, of.field, values)
+    return value_at(of, [values.get(name, 0.0) for name in of.field.signs], 0.0)
 
 
-def _float_at(of: fmpz_mpoly, field: Field, values: Mapping[str, float]) -> float:
-    points = [values.get(name, 0.0) for name in field.signs]
-    total = 0.0
+def value_at(of: Scalar, point: Sequence[T], zero: T) -> T:
+    """The value at numbers of any type, whose 0 is `zero`, in the places of the field's first symbols."""
+    above, below = (polynomial_at(part, point, zero) for part in (of.above, of.below))
+    return above / below  # type: ignore[no-any-return]
+
+
+def polynomial_at(of: fmpz_mpoly, point: Sequence[Any], zero: Any) -> Any:
+    """The same of a polynomial, which takes no division."""
+    total = zero
     for powers, c in of.to_dict().items():
-        term = float(int(c))
-        for x, n in zip(points, powers, strict=False):
+        term = zero + int(c)
+        for x, n in zip(point, powers, strict=False):
             if n:
-                term *= x ** int(n)
-        total += term
+                term = term * x ** int(n)
+        total = total + term
     return total
+
+
+def moved(of: Scalar, field: Field) -> Scalar:
+    """The same function in a field whose first symbols are those of its own."""
+    require([*of.field.signs] == [*field.signs][: len(of.field.signs)], "functions of other symbols")
+    return field.made(*(part.project_to_context(field.context) for part in (of.above, of.below)))
 
 
 def at_symbol(of: Scalar, name: str, value: int) -> Scalar:
     """The function with one symbol replaced by an integer."""
-    return of.field.made(_replaced(of.above, of.field, name, value), _replaced(of.below, of.field, name, value))
+    place = list(of.field.signs).index(name)
+    return of.field.made(of.above.subs({place: value}), of.below.subs({place: value}))
 
 
-def _replaced(of: fmpz_mpoly, field: Field, name: str, value: int) -> fmpz_mpoly:
-    place = list(field.signs).index(name)
-    terms: dict[tuple[int, ...], int] = {}
+def by_powers(of: fmpz_mpoly, place: int) -> dict[int, fmpz_mpoly]:
+    """The coefficients of the powers of a symbol that occur."""
+    found: dict[int, dict[tuple[int, ...], Any]] = {}
     for powers, c in of.to_dict().items():
-        new = tuple(0 if j == place else int(n) for j, n in enumerate(powers))
-        terms[new] = terms.get(new, 0) + int(c) * value ** int(powers[place])
-    return field.context.from_dict({m: c for m, c in terms.items() if c})
+        found.setdefault(int(powers[place]), {})[*powers[:place], 0, *powers[place + 1 :]] = c
+    return {n: of.context().from_dict(terms) for n, terms in found.items()}
 
 
 def depends_on(of: Scalar, name: str) -> bool:
@@ -65,6 +103,12 @@ def number_of(of: Any) -> Number:
     for factor, n in factors:
         found = found / _power(_expanded(factor, of.field), int(n))
     return found if int(content) == 1 else found / int(content)
+
+
+def factors(of: Scalar) -> list[tuple[Scalar, int]]:
+    """The irreducible factors with their powers, but for numbers."""
+    powers = [*of.above.factor()[1], *((f, -n) for f, n in of.below.factor()[1])]
+    return [(Scalar(factor, of.field.one, of.field), int(n)) for factor, n in powers]
 
 
 def is_nonzero(of: fmpz_mpoly, field: Field) -> bool:

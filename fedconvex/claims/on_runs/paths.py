@@ -183,15 +183,7 @@ def minimiser_of(rounds: Rounds, weight: Any = 0, center: Any = None) -> Array:
 
 def stationary_point(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> Array | None:
     """An exact solution of Hx = c; of several, one; None where there is none."""
-    import flint
+    from fedconvex.arithmetic.linear_systems import solution
 
-    d = len(right)
-    table = flint.fmpq_mat(d, d + 1, [x for row, c in zip(matrix, right, strict=True) for x in (*row, c)])
-    reduced, rank = table.rref()
-    point = np.array([flint.fmpq(0)] * d, dtype=object)
-    for i in range(rank):
-        pivot = next(j for j in range(d + 1) if reduced[i, j] != 0)
-        if pivot == d:
-            return None
-        point[pivot] = reduced[i, d]
-    return point
+    point = solution(matrix, right, len(right))
+    return None if point is None else np.array(point, dtype=object)

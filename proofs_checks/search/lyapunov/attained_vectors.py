@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import Rows, kernel, solution
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import QuadraticFederation
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained

@@ -24,10 +24,10 @@ from typing import Any, final
 
 from flint import fmpq
 
+from fedconvex.arithmetic.linear_systems import Rows, applied, echelon, kernel, product, solution
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, kernel, product, solution
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     EVERYONE,
     Groups,
@@ -227,7 +227,7 @@ def _shortened(part: str, mine: list[str], span: tuple[Rows, list[int]], A: list
     for row, found in zip(rows, read, strict=True):
         for place, c in zip(pivots, row, strict=True):
             found[place] = c
-    begun, *others = ([sum((c * x for c, x in zip(row, one, strict=True)), ZERO) for row in read] for one in starts)
+    begun, *others = (applied(read, one) for one in starts)
     return Part(part, tuple(mine), read, [basis[place] for place in kept], begun, others, basis)
 
 

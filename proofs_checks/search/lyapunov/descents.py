@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from fedconvex.arithmetic.linear_systems import solution
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, all_coordinates
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of

@@ -16,13 +16,13 @@ next point w⁺ depends on the draw, and its function values and gradients are u
 from collections.abc import Iterator
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import solution
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, Pair
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of

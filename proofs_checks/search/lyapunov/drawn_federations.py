@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from fedconvex.arithmetic.linear_systems import Rows
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, memories_at_rest
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius
 from fedconvex.proofs_checks.search.lyapunov.second_moments import second_moments

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import invariant, kernel, solution
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.unequal_steps import UnequalSteps
 from fedconvex.methods.base import Method, State
@@ -16,7 +17,6 @@ from fedconvex.proofs_checks.search.lyapunov.grouped_federations import (
     unknown,
     vector,
 )
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import invariant, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius_squared
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import Groups

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import solution
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
 from fedconvex.proofs_checks.search.lyapunov.descents import points_of_state, vectors_of_descent
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Place, PosedRound, all_inequalities, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine

@@ -14,12 +14,12 @@ from typing import Any, final
 
 from flint import fmpq_mat
 
+from fedconvex.arithmetic.linear_systems import Rows, echelon, invariant, kernel
+from fedconvex.arithmetic.linear_systems import product as product_of
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, echelon, invariant, kernel
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import product as product_of
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     BETWEEN,
     SHARES,

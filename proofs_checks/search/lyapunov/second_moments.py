@@ -12,10 +12,10 @@ from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
+from fedconvex.arithmetic.linear_systems import Rows, invariant
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, invariant
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import QuadraticAnswers
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_of_memory, state_of, vectors_of
 from fedconvex.proofs_checks.symbolic.randomness import Draws

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.linear_systems import Rows, applied, kernel, product, solution
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import Rows, kernel, solution
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.scalars import common_factor, quotient
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric
 
@@ -74,22 +75,11 @@ def _changed(part: Part, basis: Rows | None) -> Part:
     inverse = [solution(basis, unit, n) for unit in units]  # the columns
     return replace(
         part,
-        read=_times(basis, part.read),
-        written=_times([one for one in inverse if one is not None], part.written),
-        start=_put_in(basis, part.start),
-        by_gradients=[_put_in(basis, row) for row in part.by_gradients],
+        read=product(basis, part.read, len(part.read[0])),
+        written=product([one for one in inverse if one is not None], part.written, len(part.written[0])),
+        start=applied(basis, part.start),
+        by_gradients=[applied(basis, row) for row in part.by_gradients],
     )
-
-
-def _times(left: Rows, right: Rows) -> Rows:
-    return [
-        [sum((c * row[j] for c, row in zip(one, right, strict=True)), start=ZERO) for j in range(len(right[0]))]
-        for one in left
-    ]
-
-
-def _put_in(basis: Rows, vector: Sequence[Any]) -> list[Any]:
-    return [sum((c * x for c, x in zip(row, vector, strict=True)), start=ZERO) for row in basis]
 
 
 def _left(block: Rows, root: Any) -> Rows:
@@ -100,15 +90,8 @@ def _left(block: Rows, root: Any) -> Rows:
 
 def _primitive(parameters: Parameters, vector: Sequence[Any]) -> list[Parametric]:
     """The multiple with polynomials as entries that have no common factor, the first one positive at the sample."""
-    field, ring = parameters.field.field, parameters.field.field.ring
     values = [parameters.number(x).value for x in vector]
-    below = ring.one
-    for x in values:
-        below = below.lcm(x.denom)
-    above = [(x * below).numer for x in values]
-    common = ring.zero
-    for x in above:
-        common = common.gcd(x)
-    found = [Parametric(field.new(x.exquo(common), ring.one), parameters) for x in above]
+    factor = common_factor(values)
+    found = [Parametric(quotient(x, factor), parameters) for x in values]
     first = next(x for x in found if x)
     return found if first.sampled > 0 else [-x for x in found]

@@ -10,11 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
+from fedconvex.arithmetic.linear_systems import echelon
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised, without_values
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family, Form, Key, combination
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    ONE,
+    ZERO,
+    Family,
+    Form,
+    Indefinite,
+    Key,
+    combination,
+    squares,
+)
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
 Unknown = Pair | str  # an entry of V's matrices, or an inequality by name
 
@@ -76,14 +85,17 @@ class Equations:
 
     def completed(self) -> "Completed | None":
         """What all unknowns are, with the form that is left as squares; None where it takes both signs."""
-        rest = squares(self.rest({x: c for x, c in self.known.items() if c}))
+        rest = self.rest({x: c for x, c in self.known.items() if c})
         entries = {pair: self.known[pair] for pair in self.posed.pairs}
         least = without_values(self.posed, entries)
-        measured = squares(least)
-        if rest is None or measured is None or len(measured) < len({*self._coordinates, *_keys(least)}):
+        try:
+            left, measured = (squares(form, gradients_first) for form in (rest, least))
+        except Indefinite:
+            return None
+        if len(measured) < len({*self._coordinates, *_keys(least)}):
             return None
         multipliers = {name: self.known[name] for name in self.support if self.known[name]}
-        return Completed(entries, multipliers, rest, measured)
+        return Completed(entries, multipliers, left, measured)
 
     @property
     def _coordinates(self) -> list[Key]:
@@ -131,14 +143,9 @@ class Completed:
     def proves_at(self, point: Sequence[Any]) -> bool:
         """Whether all signs are right at these parameters, exactly."""
         try:
-            return all(value_at(c, point) >= 0 for c in self.signed)
+            return all(at(c, point) >= 0 for c in self.signed)
         except ZeroDivisionError:
             return False
-
-
-def value_at(c: Any, point: Sequence[Any]) -> Any:
-    """The value of a number, or of a function of the parameters."""
-    return at(c.value, point) if isinstance(c, Parametric) else c
 
 
 def _entry(form: Form, what: Any) -> Any:
@@ -155,38 +162,12 @@ def _entry(form: Form, what: Any) -> Any:
     return total
 
 
-def squares(form: Form) -> list[tuple[Any, Family]] | None:
-    """A form without values as Σ weight · ‖vector‖², by elimination; None where it takes both signs.
-
-    The vectors of last gradients go first, so that those of the state, which remain, show the condition on it.
-    """
-    keys = sorted(_keys(form), key=_turn)
-    rest = dict(form.products)
-    found: list[tuple[Any, Family]] = []
-    for key in keys:
-        row = {a if b == key else b: c / (1 if a == b else 2) for (a, b), c in rest.items() if key in (a, b) and c}
-        pivot = row.get(key, ZERO)
-        if not pivot:
-            if row:  # a zero pivot beside an entry that is not 0
-                return None
-            continue
-        u = Family({other: c / pivot for other, c in row.items()})
-        found.append((pivot, u))
-        products: dict[Any, Any] = dict(rest)
-        for a, x in u.parts.items():
-            for b, y in u.parts.items():
-                if a <= b:
-                    change = pivot * x * y * (1 if a == b else 2)
-                    products[a, b] = products.get((a, b), ZERO) - change
-        rest = {pair: c for pair, c in products.items() if c}
-    return found
-
-
 def _keys(form: Form) -> set[Key]:
     return {key for pair in form.products for key in pair}
 
 
-def _turn(key: Key) -> Any:
+def gradients_first(key: Key) -> Any:
+    """The turn of a vector in `squares`: those of the state, which remain, show the condition on it."""
     part, name = key
     is_gradient = name[:1] == "g" and name[1:].isdigit()
     return part, not is_gradient, -int(name[1:]) if is_gradient else 0, name

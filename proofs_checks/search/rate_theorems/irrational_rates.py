@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from math import floor, prod
 from random import Random
 from typing import Any, final
@@ -16,13 +17,13 @@ from typing import Any, final
 import sympy
 from flint import fmpq_mat
 
-from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.terms import parameter
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import slowest
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import of_any_round
 from fedconvex.proofs_checks.search.rate_theorems.rates import Arguments, NotFound, RateSearch
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     Extremes,
@@ -31,12 +32,16 @@ from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     specification,
 )
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
-from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
-from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered, RootOfQuadratic
-from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points
-from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at, factored
+from fedconvex.proofs_checks.worst_cases.theorems.points import (
+    Point,
+    checked_relations,
+    coordinates,
+    named,
+    random_points,
+)
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import formulas
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 from fedconvex.verdicts import Verdict
 
 BATCH = 10  # points after which the fit is tried again
@@ -99,7 +104,7 @@ class SubstitutedRoot:
         domain, r = parameters.domain(given), self.of.symbol
 
         def is_positive(x: Any) -> bool:
-            return bool(domain.is_positive(parameters.function(parameters.number(sympy.cancel(x))).of(domain)))
+            return parameters.shows(domain, x, strictly=True)
 
         def sign_of(factor: Any) -> int:
             if sympy.degree(factor, r) > 1:
@@ -125,7 +130,7 @@ class SubstitutedRoot:
     @property
     def bounds(self) -> tuple[Any, ...]:
         """That r is not smaller than at the points, up to a simple number: signs may follow from this alone."""
-        least = min(float(self.of.at(list(map(to_fmpq, p.values()))).above) for p in self.points)
+        least = min(float(self.of.at(coordinates(p)).above) for p in self.points)
         bound = sympy.Rational(floor(least * GRID), GRID)
         return (sympy.Ge(self.of.symbol, bound),) if 0 < bound < 1 else ()
 
@@ -138,8 +143,7 @@ class SubstitutedRoot:
         spec = specification(arguments(**{str(x): parameters.number(x) for x in symbols}))
         own = parameters.number(self.formula).term
         domain = Domain((*proved.setting.conditions, (parameter(str(self.replaced)), "=", own)), there)
-        setting = QuestionTerms(pose(replace(spec, metric="distance"))).setting(domain.conditions, domain.example)
-        return replace(proved, setting=replace(setting, first_round=False))
+        return replace(proved, setting=of_any_round(spec, domain))
 
 
 def _exact(x: Any) -> Fraction:
@@ -165,14 +169,11 @@ def _fitted(seen: list[tuple[Point, Extremes, Any, Any]], count: int) -> Substit
     pattern = Counter(one for _, one, _, _ in seen).most_common(1)[0][0]
     alike = [(point, t, d) for point, one, t, d in seen if one == pattern]
     symbols = tuple(alike[0][0])
-    functions = sympy.QQ.frac_field(*symbols).field
-    numbers = [[to_fmpq(x) for x in point.values()] for point, _, _ in alike]
-    fits = [fitted(functions, numbers, [one[k] for one in alike]) for k in (1, 2)]
-    if any(f is None for f in fits):
+    found = formulas([point for point, _, _ in alike], [values for _, *values in alike])
+    if found is None:
         return None
-    agreeing = [point for (point, *values), at_point in zip(alike, numbers, strict=True)
-                if all(at(f, at_point) == x for f, x in zip(fits, values, strict=True))]  # fmt: skip
-    t, d = map(factored, fits)
+    (t, d), right = found
+    agreeing = compress((point for point, _, _ in alike), right)
     names = {*map(str, symbols)}
     r = sympy.Symbol(
         next(name for name in ("r", *(f"r{i}" for i in range(len(names)))) if name not in names), positive=True

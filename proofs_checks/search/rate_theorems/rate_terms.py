@@ -1,10 +1,11 @@
 """A Lyapunov function's contraction in the claim language: its claim, its setting, and its proof."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, final
 
-from fedconvex.claims.claim import at_most
+from fedconvex.arithmetic.linear_systems import kernel
+from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -24,23 +25,22 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import kernel
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed
 from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
-from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, written
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, combined, written
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Family
 from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import own_start
 
 
-def combined(terms: Sequence[tuple[Any, Vector]]) -> Vector:
-    """Σ c·u, without those that are 0."""
-    shown = [u if c == 1 else written(c) * u for c, u in terms if c]
-    return sum(shown[1:], start=shown[0]) if shown else 0 * minimiser
+def of_any_round(spec: Specification, domain: Domain) -> ClaimSetting:
+    """All that is assumed of any round, from every state that a run reaches."""
+    terms = QuestionTerms(pose(replace(spec, metric="distance")))
+    return replace(terms.setting(domain.conditions, domain.example), first_round=False)
 
 
 @final
@@ -147,8 +147,4 @@ class RateTerms:
             after, before = (self.points[int(place)] for place in name.split(" from "))
             total += interpolation(after, before, self.low, self.high) * written(multiplier)
         total += sum((squared(self.vector(u)) * written(weight) for weight, u in of.squares), start=Parts())
-        question = pose(replace(self.spec, metric="distance"))
-        setting = QuestionTerms(question).setting(domain.conditions, domain.example)
-        # The claim is about any round, from every state that a run reaches.
-        setting = replace(setting, first_round=False)
-        return Lemma(setting, claim, Derivation((concluding(claim, total),), self.invariants))
+        return Lemma(of_any_round(self.spec, domain), claim, Derivation((concluding(claim, total),), self.invariants))

@@ -8,21 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from math import prod
 from operator import mul
 from typing import Any, final
 
-import sympy
-
-from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
+from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.eigenvectors import changed, eigenvectors, least_restrictive
-from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown, value_at
+from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     SampledRound,
@@ -37,10 +36,12 @@ from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED,
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import needed_relations
-from fedconvex.proofs_checks.worst_cases.theorems.points import Point, named
-from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at, factored
+from fedconvex.proofs_checks.worst_cases.theorems.points import Point, coordinates, named
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import formulas
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
+from fedconvex.verdicts import Verdict
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `lyapunov`
 BATCH = 10  # points after which the fit is tried again
@@ -77,6 +78,32 @@ class RateTheorem:
     function: Mapping[str, Any] = field(default_factory=dict)  # those that are not 0, by what they multiply
     multipliers: Mapping[str, Any] = field(default_factory=dict)
     proof: Lemma | None = None
+
+    @property
+    def attained(self) -> str:
+        """Where quadratics attain the rate, and V proves it."""
+        if not self.agreeing:
+            return f"quadratics attain this rate, and V proves it at {self.proved} of {self.count} points"
+        proved = f", and V proves it at {self.proved} of these" if self.proved else ""
+        return f"quadratics attain this rate at {self.agreeing} of {self.count} points{proved}"
+
+
+def concluded(search: Any, run: Callable[[], None], symbols: tuple[Any, ...], done: str, **more: Any) -> Discovered:
+    """What a search has found when it has run, as far as it came."""
+    verdict, why = Verdict.PROVED, done
+    try:
+        run()
+    except InvalidInput:
+        raise
+    except (NotFound, Refused, ValueError) as error:
+        verdict, why = Verdict.UNKNOWN, str(error) if search.found.rate is None else f"a conjecture: {error}"
+    found: RateTheorem = search.found
+    if found.rate is not None:
+        why = f"{found.attained}; {why}"
+    return Discovered(
+        symbols, "lyapunov", verdict, why, found.where, found.rate, found.multipliers, found.proof,
+        sharp=found.rate is not None, function=found.function, **more,
+    )  # fmt: skip
 
 
 @final
@@ -121,11 +148,9 @@ class RateSearch:
         }
         self.found.multipliers = {name: self._shown(c) for name, c in best.multipliers.items()}
         self.found.where = (*self.relations, *self._needed(best))
-        example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
-        domain = Domain(self.parameters.conditions(self.found.where), example)
+        domain = Domain(self.parameters.conditions(self.found.where), self.parameters.example)
         signs = self.parameters.domain(self.found.where)
-        positive = self.parameters.functions(map(self.parameters.number, best.positive))
-        if not all(signs.is_positive(x.of(signs)) for x in positive):
+        if not all(self.parameters.shows(signs, x, strictly=True) for x in best.positive):
             raise NotFound("V may be 0 elsewhere than where the method rests")
         terms = RateTerms(self._specification, self.round)
         self.found.proof = terms.lemma(self.rate, best, domain)
@@ -150,8 +175,8 @@ class RateSearch:
             return
         seen, valued = [], bool(self.round.values)
         for point, one in self.seen:
-            at = _numbers(point)
-            bases = {part: [[value_at(c, at) for c in row] for row in basis] for part, basis in found.items()}
+            here = coordinates(point)
+            bases = {part: [[at(c, here) for c in row] for row in basis] for part, basis in found.items()}
             seen.append((point, one.in_coordinates(bases)))
         self._pose(posed(self._specification, changed(self.round.coordinates, found)), seen)
         if valued:
@@ -166,16 +191,14 @@ class RateSearch:
             self.__dict__.pop(name, None)
 
     def _shown(self, x: Any) -> Any:
-        return factored(self.parameters.number(x).value)
+        return self.parameters.number(x).expression
 
     def _needed(self, of: Completed) -> tuple[Any, ...]:
         """The relations that a proof needs besides those of the domain."""
         parameters = self.parameters
         # The sample decides which signs are needed: a point where this proof holds.
-        parameters.sample = next(p for p, _ in self.seen if of.proves_at(_numbers(p)))
-        signed, defined = ([parameters.number(x) for x in these] for these in (of.signed, of.defined))
-        functions = map(parameters.functions, ([*parameters.compared, *signed], defined))
-        return needed_relations(parameters, self.relations, *functions)
+        parameters.sample = next(p for p, _ in self.seen if of.proves_at(coordinates(p)))
+        return needed_relations(parameters, self.relations, [*parameters.compared, *of.signed], of.defined)
 
     # ---- the rate
 
@@ -208,19 +231,12 @@ class RateSearch:
 
     def _fitted(self) -> list[Any] | None:
         """Rational functions through the factors; points elsewhere, where others are the slowest, are left out."""
-        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
-        points = [_numbers(p) for p, _ in self.seen]
-        found = []
-        for factors in zip(*(one.factors for _, one in self.seen), strict=True):
-            function = fitted(functions, points, factors)
-            if function is None:
-                return None
-            found.append(function)
-        agrees = [all(at(f, p) == x for f, x in zip(found, one.factors, strict=True))
-                  for p, (_, one) in zip(points, self.seen, strict=True)]  # fmt: skip
-        self.seen = [one for one, same in zip(self.seen, agrees, strict=True) if same]
+        found = formulas([point for point, _ in self.seen], [one.factors for _, one in self.seen])
+        if found is None:
+            return None
+        self.seen = list(compress(self.seen, found[1]))
         self.found.agreeing = len(self.seen)
-        return [factored(function) for function in found]
+        return found[0]
 
     # ---- the round with functions of parameters as numbers
 
@@ -243,7 +259,7 @@ class RateSearch:
     def rate(self) -> Any:
         """By what V contracts."""
         rate = self.parameters.number(self.roots[0] ** 2)
-        self.found.rate = factored(rate.value)
+        self.found.rate = rate.expression
         return rate
 
     @property
@@ -265,8 +281,8 @@ class RateSearch:
 
     def _best(self, equations: Equations) -> Completed:
         """Of some ways to settle all unknowns, one that is a proof at most points, under the fewest conditions."""
-        fresh = [_numbers(p) for p in islice(self.points, FRESH)]
-        seen = [_numbers(p) for p, _ in self.seen]
+        fresh = [coordinates(p) for p in islice(self.points, FRESH)]
+        seen = [coordinates(p) for p, _ in self.seen]
         found: list[tuple[int, Completed]] = []  # with the number of points
         conditions: dict[int, int] = {}  # of those that hold at the most points, by place; to find them takes long
         for completed in islice(self._completed(equations), COMPLETIONS):
@@ -301,7 +317,7 @@ class RateSearch:
             yield self.first_guesses[x]
         bounds = []
         for point, one in self.samples:
-            fixed = {y: float(value_at(c, _numbers(point))) for y, c in equations.known.items()}
+            fixed = {y: float(at(c, coordinates(point))) for y, c in equations.known.items()}
             low, high = (one.program.solve(equations.support, fixed, {x: sign}) for sign in (1.0, -1.0))
             if low is not None and high is not None:  # else what is settled holds elsewhere
                 bounds.append(((low.get(x, 0.0), high.get(x, 0.0)), [float(c) for c in point.values()]))
@@ -337,7 +353,3 @@ class RateSearch:
 
 def _place_of_most(counts: list[int]) -> int:
     return counts.index(max(counts))
-
-
-def _numbers(point: Point) -> list[Any]:
-    return [to_fmpq(x) for x in point.values()]

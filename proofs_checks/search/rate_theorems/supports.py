@@ -6,6 +6,7 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
 from fedconvex.proofs_checks.search.rate_theorems.equations import Unknown
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound
 from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised, of_valued_point
+from fedconvex.proofs_checks.search.supports import minimal
 
 
 def few_inequalities(rounds: Sequence[SampledRound], zero: Collection[Unknown] = ()) -> list[str]:
@@ -13,21 +14,15 @@ def few_inequalities(rounds: Sequence[SampledRound], zero: Collection[Unknown] =
 
     Those between points far apart are left out first, those with the minimiser last. `zero` are entries of V.
     """
-    kept = [name for name, _ in rounds[0].posed.inequalities]
-    for name in sorted(kept, key=_turn):
-        fewer = [other for other in kept if other != name]
-        if suffice(rounds, fewer, zero):
-            kept = fewer
-    return kept
+    names = [name for name, _ in rounds[0].posed.inequalities]
+    return minimal(names, lambda fewer: suffice(rounds, fewer, zero), _turn)
 
 
 def superfluous_entries(rounds: Sequence[SampledRound]) -> list[Pair]:
     """V's entries that may be 0, with all inequalities, of the point whose value V measures: that alone is positive."""
-    names, zero = [name for name, _ in rounds[0].posed.inequalities], list[Pair]()
-    for pair in of_valued_point(rounds[0].posed):
-        if suffice(rounds, names, [*zero, pair]):
-            zero.append(pair)
-    return zero
+    names, pairs = [name for name, _ in rounds[0].posed.inequalities], of_valued_point(rounds[0].posed)
+    kept = minimal(pairs, lambda fewer: suffice(rounds, names, [pair for pair in pairs if pair not in fewer]))
+    return [pair for pair in pairs if pair not in kept]
 
 
 def suffice(rounds: Sequence[SampledRound], names: Sequence[str], zero: Collection[Unknown] = ()) -> bool:

@@ -12,10 +12,9 @@ from typing import Any, final
 from flint import fmpq
 
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
-from fedconvex.proofs_checks.search.rate_theorems.equations import value_at
 from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, normalised
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Key
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 
 SCALE = fmpq(2)  # the size of the other unit
 MOST_PARAMETERS = 5  # of which all combinations are tried
@@ -66,7 +65,7 @@ def _is_homogeneous(form: Form, known: Mapping[Key, int], values: list[Any], sca
     """Whether the form is that many times as large in the other unit; gradients are basic vectors like coordinates."""
     try:
         return all(
-            value_at(c, scaled) == value_at(c, values) * SCALE ** (1 - known.get(a, 1) - known.get(b, 1))
+            at(c, scaled) == at(c, values) * SCALE ** (1 - known.get(a, 1) - known.get(b, 1))
             for (a, b), c in form.products.items()
         )
     except ZeroDivisionError:  # a difference of parameters, of which only one has a unit

@@ -1,6 +1,6 @@
 """Linear rates as theorems for every number e of local steps at once.
 
-    discover(lambda s, mu, e: dict(method=Scaffold(stepsize=s, local_steps=e),                     discovered_steps.py
+    discover(lambda s, mu, e: dict(method=Scaffold(stepsize=s, local_steps=e),                          step_search.py
                                    clients=SmoothStronglyConvex(mu, 1/s), metric="lyapunov"), local_steps="e")
       │
       │ step_rounds        a round as e equal steps; costs to go, from V(next state) on backwards

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, final
 
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon
+from fedconvex.arithmetic.linear_systems import echelon
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 
 Exponents = tuple[int, int, int, int]  # α, β, a, b
@@ -39,7 +39,7 @@ class SumOfPowers:
         """The value for e, i, q^e and q^i."""
         total = ZERO
         for (alpha, beta, a, b), c in self.terms.items():
-            total = total + c * _power(whole, alpha) * _power(part, beta) * _power(count, a) * _power(step, b)
+            total = total + c * whole**alpha * part**beta * count**a * step**b
         return total
 
     def with_coefficients(self, values: Mapping[Place, Any], q: Any) -> "SumOfPowers | None":
@@ -85,10 +85,4 @@ def _solved(exponents: Sequence[Exponents], values: Mapping[Place, Any], q: Any)
 
 def _value(q: Any, place: Place, exponents: Exponents) -> Any:
     (e, i), (alpha, beta, a, b) = place, exponents
-    return _power(q, alpha * e + beta * i) * _power(ONE * e, a) * _power(ONE * i, b)
-
-
-def _power(x: Any, n: int) -> Any:
-    if n == 0:
-        return ONE
-    return x**n if n > 0 else ONE / x**-n
+    return q ** (alpha * e + beta * i) * (ONE * e) ** a * (ONE * i) ** b

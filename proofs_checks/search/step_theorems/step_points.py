@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from fedconvex.claims.terms import Number, Vector, gradient, inner, local_step, mean, minimiser, number, value
+from fedconvex.claims.terms import Number, Vector, gradient, inner, local_step, minimiser, number, value
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import FIRST, PARTS, every
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
+from fedconvex.proofs_checks.worst_cases.certificates.question_terms import split
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form
 
 
@@ -33,17 +34,16 @@ class PointTerms:
 
     def vector(self, u: Family) -> Vector:
         """A vector of a step in terms."""
-        found: list[Vector] = []
+        found: list[tuple[Any, Vector]] = []
         for name in dict.fromkeys(name for _, name in u.parts):
             own = [u.parts.get((part, name), ZERO) for part in PARTS]
             known = self.vectors.get(name)
             if known is not None:
-                parts = [mean(known), known - mean(known)]
-                terms = [(own[0], known)] if own[0] == own[1] else list(zip(own, parts, strict=True))
+                found += split(known, *own)
             else:
-                terms = [(c, self.names.unknown[part, name]) for c, part in zip(own, PARTS, strict=True) if c]
-            found += [self.symbols.term(c) * v for c, v in terms if c]
-        return sum(found[1:], start=found[0]) if found else 0 * minimiser
+                found += [(c, self.names.unknown[part, name]) for c, part in zip(own, PARTS, strict=True) if c]
+        shown = [self.symbols.term(c) * v for c, v in found if c]
+        return sum(shown[1:], start=shown[0]) if shown else 0 * minimiser
 
     def number(self, form: Form) -> Number:
         """A form of a step in terms."""

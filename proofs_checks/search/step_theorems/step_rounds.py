@@ -17,7 +17,7 @@ from typing import Any, final
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, Place, PosedRound, pose_round
-from fedconvex.proofs_checks.search.rate_theorems.equations import squares
+from fedconvex.proofs_checks.search.rate_theorems.equations import gradients_first
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import CLIENTS, specification
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -27,12 +27,15 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ZERO,
     Family,
     Form,
-    Key,
+    Indefinite,
     combination,
+    eliminated,
     inner,
     square,
+    squares,
     value,
 )
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import interpolation
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 
 PARTS = (MEAN, DEVIATION)
@@ -178,12 +181,7 @@ def inequalities(step: LocalStep, low: Any, high: Any) -> dict[str, Form]:
     found = {}
     for b, a in (("here", "next"), ("next", "here"), ("rest", "here"), ("here", "rest")):
         (one, slope, of_one), (other, bent, of_other) = points[b], points[a]
-        apart = one - other
-        rest = slope - bent - apart * low
-        found[f"{b} from {a}"] = combination(
-            (ONE, of_one), (-ONE, of_other), (-ONE, inner(bent, apart)), (-1 / (2 * (high - low)), square(rest)),
-            (-low / 2, square(apart)),
-        )  # fmt: skip
+        found[f"{b} from {a}"] = interpolation(one - other, bent, slope - bent, of_one - of_other, low, high)
     return found
 
 
@@ -204,29 +202,17 @@ def renamed(form: Form, vectors: Mapping[str, Family], values: Mapping[str, str]
 
 def without(form: Form, name: str) -> Form | None:
     """The form's maximum over a basic vector; None where it is infinite."""
-    for part in PARTS:
-        taken = completed(form, (part, name))
-        if taken is None:
-            return None
-        form = taken[2]
-    return form
-
-
-def completed(form: Form, key: Key) -> tuple[Any, Family, Form] | None:
-    """form = −weight·‖u‖² + rest, the rest without the basic vector; None where there is no such weight."""
-    row = {a if b == key else b: c / (1 if a == b else 2) for (a, b), c in form.products.items() if key in (a, b) and c}
-    pivot = row.get(key, ZERO)
-    if not row:
-        return ZERO, Family(), form
-    if not pivot:
+    try:
+        return eliminated(form, [(part, name) for part in PARTS])[1]
+    except Indefinite:
         return None
-    u = Family({other: c / pivot for other, c in row.items()})
-    return -pivot, u, form - square(u) * pivot
 
 
 def is_semidefinite(form: Form) -> bool:
     """Whether the form, at numbers and without values, is >= 0."""
     if form.values:
         return False
-    found = squares(form)
-    return found is not None and all(weight >= 0 for weight, _ in found)
+    try:
+        return all(weight >= 0 for weight, _ in squares(form, gradients_first))
+    except Indefinite:
+        return False

@@ -1,7 +1,7 @@
 """`discover` for every number of local steps at once: which way a proof is tried, and the theorem that comes of it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -11,11 +11,12 @@ import sympy
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.claims.terms import number
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel import Refused
-from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.functions import written
-from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.rate_theorems.discovered_rates import checked
+from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound, RateTheorem, concluded
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import specification
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
 from fedconvex.proofs_checks.search.step_theorems.step_multipliers import (
@@ -31,6 +32,7 @@ from fedconvex.proofs_checks.search.step_theorems.step_theorems import StepTheor
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import Discovered
 from fedconvex.proofs_checks.worst_cases.theorems.points import ATTEMPTS
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Region
 
@@ -51,23 +53,6 @@ CHECKED = (1, 2, 3, 5, 10, 30)  # local steps at which a simple condition is tri
 
 
 @final
-@dataclass
-class StepResult:
-    """What was found, as far as the search came; formulas as SymPy expressions.
-
-    At `proved` of `count` points V and the multipliers prove the rate with their numbers of steps, exactly.
-    """
-
-    where: tuple[Any, ...]
-    count: int = 0
-    proved: int = 0
-    rate: Any = None
-    function: Mapping[str, Any] = field(default_factory=dict)
-    multipliers: Mapping[str, Any] = field(default_factory=dict)
-    proof: Lemma | None = None
-
-
-@final
 class StepSearch:
     """The search; `found` is what it has found so far.
 
@@ -85,7 +70,7 @@ class StepSearch:
         self.arguments, self.steps, self.relations, self.seed = arguments, steps, relations, seed
         self.symbols = symbols
         self.others = tuple(x for x in symbols if str(x) != steps)
-        self.found = StepResult(where=relations)
+        self.found = RateTheorem(where=relations)
 
     def run(self) -> None:
         """Completes `found`. Raises NotFound, or Refused by the kernel."""
@@ -217,7 +202,7 @@ class StepSearch:
         self._show(made, len(proved))
         # Comparisons in the arguments' code were decided at the example: where they turn out so, the theorem holds.
         shown = symbols.parameters.domain(self.relations)
-        compared = [r for r in parameters.comparisons if not _is_shown(symbols.parameters, r, shown)]
+        compared = [r for r in parameters.comparisons if not symbols.parameters.follows(r, shown)]
         given = (*self.relations, *compared)
         domain = symbols.parameters.conditions(given)
         rooms = made.rooms(made.contracting(domain, values), values)
@@ -232,7 +217,7 @@ class StepSearch:
             where += [sympy.Ge(symbols.shown_in_powers(room.condition), 0) for room in needed]
         all_of_it = made.contracting(domain, values)
         if len(all_of_it) > len(domain):
-            where.append(sympy.Gt(symbols.q.value.as_expr(), 0))
+            where.append(sympy.Gt(symbols.base, 0))
         proof = made.lemma(all_of_it, values, rooms)
         proof.theorem()
         self.found.where, self.found.proof = tuple(where), proof
@@ -284,8 +269,23 @@ def _of_steps(spec: Specification) -> list[Any]:
     return [type(method), *own, spec.clients.lowest, spec.clients.highest, size]
 
 
-def _is_shown(parameters: Parameters, relation: Any, field: Any) -> bool:
-    """Whether the relation is known to hold where those of the field do."""
-    (difference,) = parameters.functions([parameters.number(relation.gts - relation.lts)])
-    strict = isinstance(relation, sympy.Gt | sympy.Lt)
-    return bool((field.is_positive if strict else field.is_nonnegative)(difference.of(field)))
+def discovered_for_all_steps(
+    arguments: Arguments, symbols: tuple[Any, ...], local_steps: str, relations: tuple[Any, ...], seed: int
+) -> Discovered:
+    """V(next state) ≤ bound · V(state) for every number of local steps, or how far the search came; see `discover`."""
+    names = [str(x) for x in symbols]
+    if local_steps not in names:
+        raise InvalidInput("local_steps", local_steps, "is none of the parameters", f"give one of {', '.join(names)}")
+    if len(names) == 1:
+        raise InvalidInput("arguments", arguments, "has no parameter but the number of local steps",
+                           "make a stepsize or a curvature one")  # fmt: skip
+
+    def checked_arguments(**values: Any) -> Mapping[str, Any]:
+        given = arguments(**values)
+        if given.get("metric") != "lyapunov":
+            raise InvalidInput("local_steps", local_steps, "is for linear rates", 'give metric="lyapunov"')
+        return checked(given)
+
+    search = StepSearch(checked_arguments, symbols, local_steps, relations, seed)
+    done = "proved for all parameters and every number of local steps"
+    return concluded(search, search.run, symbols, done, local_steps=local_steps)

@@ -19,9 +19,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Product,
     facts,
 )
+from fedconvex.proofs_checks.search.scalars import factors
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import BEFORE, PART, WHOLE, Symbols
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Family
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric, at
 
 
 @final
@@ -58,7 +59,7 @@ class StepSigns:
         s, found = self.symbols, []
         for at_point in self._places:
             try:
-                found.append(at(s.function(x).value, at_point))
+                found.append(at(s.function(x), at_point))
             except ZeroDivisionError:
                 continue
         return found
@@ -75,17 +76,16 @@ class StepSigns:
         for point, e in self.points:
             known = {name: to_fmpq(x) for name, x in point.items()} | {self.symbols.count: to_fmpq(e), WHOLE: ZERO,
                      PART: ONE, BEFORE: ZERO}  # fmt: skip
-            known[WHOLE] = at(self.symbols.q.value, [known[name] for name in names]) ** e
+            known[WHOLE] = at(self.symbols.q, [known[name] for name in names]) ** e
             places.append([known[name] for name in names])
         return places
 
     def decisive(self, board: SettingParameters, x: Any) -> Any:
         """The product of the factors whose sign is open, which has the sign of x."""
         s, found = self.symbols, self.symbols.function(1)
-        factors = s.parameters.function(s.function(x)).factors
         rest = s.function(x)
-        for factor, power in factors:
-            base = s.function(s.parameters.expression([factor]))
+        for factor, power in factors(rest.value):
+            base = Parametric(factor, s.parameters)
             rest = rest / base**power
             for sign in (1, -1):
                 if self.is_shown(board, base * sign, strictly=True):

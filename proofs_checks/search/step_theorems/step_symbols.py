@@ -9,6 +9,7 @@ import sympy
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.claims.terms import Number, parameter
 from fedconvex.proofs_checks.kernel.proofs import STEP
+from fedconvex.proofs_checks.search.scalars import by_powers
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, Parametric
 
 WHOLE, PART, BEFORE = "power_of_all_steps", "power_of_steps_before", "steps_before"  # q^e, q^i and i
@@ -42,9 +43,7 @@ class Symbols:
 
     def function(self, x: Any) -> Parametric:
         """The same function of the parameters among functions of all symbols."""
-        return self.parameters.number(
-            x.value.as_expr() if isinstance(x, Parametric) and x.of is not self.parameters else x
-        )
+        return self.parameters.number(x)
 
     def term(self, x: Any) -> Number:
         """The function in the claim language."""
@@ -53,10 +52,15 @@ class Symbols:
             found = found.put(symbol, meaning)
         return found
 
+    @property
+    def base(self) -> Any:
+        """q as a SymPy expression."""
+        return self.parameters.functions.quotient(self.q.value)
+
     def shown(self, x: Any) -> Any:
         """The function as a SymPy expression."""
         e, i = sympy.Symbol(self.count, positive=True), sympy.Symbol("i", integer=True, nonnegative=True)
-        q = self.q.value.as_expr()
+        q = self.base
         meaning = {WHOLE: q**e, PART: q**i, BEFORE: i}
         return self.function(x).expression.subs({sympy.Symbol(n, positive=True): y for n, y in meaning.items()})
 
@@ -64,17 +68,14 @@ class Symbols:
         """The same, ordered by powers of q^e where it is a polynomial in it."""
         if (known := self.in_powers(x)) is None:
             return self.shown(x)
-        e, q = sympy.Symbol(self.count, positive=True), self.q.value.as_expr()
+        e, q = sympy.Symbol(self.count, positive=True), self.base
         return sympy.Add(*(self.shown(c) * q ** (n * e) for n, c in enumerate(known)))
 
     def in_powers(self, x: Any) -> list[Any] | None:
         """The coefficients of 1, q^e and q^{2e}; None where it is no such polynomial."""
         value, place = self.function(x).value, [str(g) for g in self.parameters.sample].index(WHOLE)
-        if any(m[place] for m in value.denom.to_dict()) or any(m[place] > 2 for m in value.numer.to_dict()):
+        if value.below.degrees()[place] or value.above.degrees()[place] > 2:
             return None
-        ring, found = value.field.ring, []
-        for n in range(3):
-            own = {(*m[:place], 0, *m[place + 1 :]): c for m, c in value.numer.to_dict().items() if m[place] == n}
-            above, below = value.field.new(ring.from_dict(own), ring.one), value.field.new(value.denom, ring.one)
-            found.append(Parametric(above / below, self.parameters))
-        return found
+        known = by_powers(value.above, place)
+        found = (value.field.made(known[n], value.below) if n in known else value.field.scalar(0) for n in range(3))
+        return [Parametric(x, self.parameters) for x in found]

@@ -33,9 +33,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma, cited
-from fedconvex.proofs_checks.search.rate_theorems.equations import squares
-from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
+from fedconvex.proofs_checks.search.rate_theorems.equations import gradients_first
+from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms, of_any_round
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.search.scalars import factors
 from fedconvex.proofs_checks.search.step_theorems.step_forms import StepForms, Way
 from fedconvex.proofs_checks.search.step_theorems.step_points import PointTerms
 from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
@@ -44,24 +45,26 @@ from fedconvex.proofs_checks.search.step_theorems.step_rounds import (
     PARTS,
     LocalStep,
     StepRound,
-    completed,
     every,
     inequalities,
     renamed,
 )
 from fedconvex.proofs_checks.search.step_theorems.step_signs import Room, StepSigns
 from fedconvex.proofs_checks.search.step_theorems.step_symbols import Symbols
-from fedconvex.proofs_checks.worst_cases.certificates.question_terms import QuestionTerms
+from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     MEAN,
     ONE,
     ZERO,
     Family,
     Form,
+    Indefinite,
     combination,
+    eliminated,
+    squares,
 )
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import inner as product
-from fedconvex.proofs_checks.worst_cases.questions.question import pose
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
 NAME = "all but the last step"
 
@@ -137,15 +140,10 @@ class StepTheorem:
         rest = combination((ONE, self.moving(step, part)), (-ONE, later), *used)
         if rest.values:
             raise NotFound("function values do not cancel in a step")
-        found = []
-        for place in PARTS:
-            taken = completed(rest, (place, "g next"))
-            if taken is None:
-                raise NotFound("what is left of a step is no square")
-            weight, u, rest = taken
-            if weight:
-                found.append((-weight, u))
-        return found, rest
+        try:
+            return eliminated(rest, [(place, "g next") for place in PARTS])
+        except Indefinite:
+            raise NotFound("what is left of a step is no square") from None
 
     @cached_property
     def inequalities(self) -> dict[str, Form]:
@@ -215,9 +213,9 @@ class StepTheorem:
     def _without_squares(self, weight: Any) -> tuple[Any, Any]:
         s = self.symbols
         inside = s.function(1)
-        for factor, power in s.parameters.function(s.function(weight)).factors:
+        for factor, power in factors(s.function(weight).value):
             if abs(power) >= 2 and len(factor.above) > 1:
-                base = s.function(s.parameters.expression([factor]))
+                base = Parametric(factor, s.parameters)
                 inside = inside * base ** (power // 2 if power > 0 else -(-power // 2))
         return s.function(weight) / inside**2, inside
 
@@ -231,9 +229,10 @@ class StepTheorem:
             facts += self.between(kind, u) * s.term(c)
         found, rest = self.changed(s.i, s.part)
         rest = rest + Form({pair: s.function(c) for pair, c in self.payments.items()})
-        more = squares(rest)
-        if more is None:
-            raise NotFound("what is left of a step takes both signs")
+        try:
+            more = squares(rest, gradients_first)
+        except Indefinite:
+            raise NotFound("what is left of a step takes both signs") from None
         facts += self.squared([*found, *more], of)
         potential = of.number(self.potential(s.i, s.part))
         return AlongSteps(potential, "u", self.start.at_point, facts.facts, facts.squares, name=NAME)
@@ -248,7 +247,11 @@ class StepTheorem:
         ))  # fmt: skip
         cost = renamed(self.potential(*first), {"y": self.step.start, "g": every(FIRST)}, {})
         rest = before * self.rate - cost
-        found = None if rest.values else _squares(rest)
+        try:
+            # The first gradient's first, so that the state's show the condition on it.
+            found = None if rest.values else squares(rest, lambda key: (key[1] != FIRST, key))
+        except Indefinite:
+            found = None
         if found is None:
             raise NotFound("what the first step leaves of V takes both signs")
         return found
@@ -280,10 +283,9 @@ class StepTheorem:
 
     def setting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> ClaimSetting:
         """All that is assumed, with e as a parameter that counts."""
-        question = pose(replace(self.of.spec, metric="distance"))
-        known = QuestionTerms(question).setting(conditions, example)
+        known = of_any_round(self.of.spec, Domain(conditions, example))
         count = {"local_steps": parameter(self.symbols.count)}
-        return replace(known, first_round=False, counts=frozenset({self.symbols.count}),
+        return replace(known, counts=frozenset({self.symbols.count}),
                        method_parameters={**known.method_parameters, **count})  # fmt: skip
 
     def contracting(self, conditions: tuple[Any, ...], example: Mapping[str, Fraction]) -> tuple[Any, ...]:
@@ -303,16 +305,3 @@ class StepTheorem:
                 lines = self.signs.by_bernoulli(board, rest, f"room {place}")
                 found.append(Room(place, rest, u * inside, lines, None if lines else self.signs.decisive(board, rest)))
         return found
-
-
-def _squares(form: Form) -> list[tuple[Any, Family]] | None:
-    """As squares, the first gradient's first, so that the state's show the condition on it."""
-    found: list[tuple[Any, Family]] = []
-    for key in sorted({key for pair in form.products for key in pair}, key=lambda key: (key[1] != FIRST, key)):
-        taken = completed(form, key)
-        if taken is None:
-            return None
-        weight, u, form = taken
-        if weight:
-            found.append((-weight, u))
-    return found

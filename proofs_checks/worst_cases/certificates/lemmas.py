@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library.inequalities import Parts, concluding, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import Condition, NoLemma, QuestionTerms, written
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ZERO, Family, Form
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family, Indefinite, squares
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
@@ -70,7 +70,10 @@ class Combination:
         rest = self.question.program.rest(self.t, self.multipliers)
         if rest.values:
             raise NoLemma(f"the function values {', '.join(rest.values)} do not cancel")
-        return squares(rest)
+        try:
+            return [(weight, Family(dict(sorted(u.parts.items())))) for weight, u in squares(rest)]
+        except Indefinite as error:
+            raise NoLemma(f"the rest is no sum of squares: {error}") from None
 
     def lemma(self, domain: Domain | None = None) -> Lemma:
         """The claim with its proof, which the kernel has not replayed yet. Raises NoLemma."""
@@ -82,19 +85,3 @@ class Combination:
         total += sum((squared(terms.vector(u)) * written(weight) for weight, u in self.squares), start=Parts())
         proof = Derivation((concluding(claim, total),), terms.invariants)
         return Lemma(terms.setting(domain.conditions, domain.example), claim, proof)
-
-
-def squares(form: Form) -> list[tuple[Any, Family]]:
-    """A positive semidefinite form without values as Σ weight · ‖vector‖², by elimination. Raises NoLemma else."""
-    keys = sorted({key for pair in form.products for key in pair})
-    rest = [[form.products.get((min(a, b), max(a, b)), ZERO) / (1 if a == b else 2) for b in keys] for a in keys]
-    found = []
-    for i, key in enumerate(keys):
-        pivot = rest[i][i]
-        if pivot:
-            row = [entry / pivot for entry in rest[i]]
-            found.append((pivot, Family({other: c for other, c in zip(keys, row, strict=True) if c})))
-            rest = [[entry - pivot * row[a] * row[b] for b, entry in enumerate(line)] for a, line in enumerate(rest)]
-        elif any(rest[i]):  # a zero pivot beside an entry that is not 0: the form takes both signs
-            raise NoLemma(f"the rest is no sum of squares: {key} has no square")
-    return found

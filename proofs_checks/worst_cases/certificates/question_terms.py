@@ -1,6 +1,6 @@
 """What a worst-case question is in the claim language: its vectors, inequalities, claim and setting."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeVar, final
@@ -61,6 +61,17 @@ def written(x: Any) -> Number:
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= MOST_BITS:
         return number(exact)
     return _of_short_numbers(exact.numerator) / _of_short_numbers(exact.denominator)
+
+
+def combined(terms: Iterable[tuple[Any, Vector]]) -> Vector:
+    """Σ c·u, without those that are 0."""
+    shown = [u if c == 1 else written(c) * u for c, u in terms if c]
+    return sum(shown[1:], start=shown[0]) if shown else 0 * minimiser
+
+
+def split(u: Vector, of_mean: Any, of_deviation: Any) -> tuple[tuple[Any, Vector], ...]:
+    """Multiples of the mean and of the deviation; of the whole vector where they are the same."""
+    return ((of_mean, u),) if of_mean == of_deviation else ((of_mean, mean(u)), (of_deviation, u - mean(u)))
 
 
 def _of_short_numbers(n: int) -> Number:
@@ -133,24 +144,15 @@ class QuestionTerms:
 
     def vector(self, u: Family) -> Vector:
         """The vector in terms of the unknown ones."""
-        found: Vector | None = None
+        found: list[tuple[Any, Vector]] = []
         for name in dict.fromkeys(name for _, name in u.parts):
             if name not in self.unknown:
                 raise NoLemma(f"{name} is the vector of no term")
-            for c, part in self._parts(name, u.parts.get((MEAN, name), ZERO), u.parts.get((DEVIATION, name), ZERO)):
-                if c:
-                    term = part if c == 1 else written(c) * part
-                    found = term if found is None else found + term
-        assert found is not None, "0 is no vector of a proof"
-        return found
-
-    def _parts(self, name: str, of_mean: Any, of_deviation: Any) -> tuple[tuple[Any, Vector], ...]:
-        v = self.unknown[name]
-        if name == "w" or of_mean == of_deviation:  # w is shared, and ∇F_k(x*) has mean 0
-            return ((of_mean, v),)
-        if name == "g*":
-            return ((of_deviation, v),)
-        return (of_mean, mean(v)), (of_deviation, v - mean(v))
+            of_mean, of_deviation = (u.parts.get((part, name), ZERO) for part in (MEAN, DEVIATION))
+            if name == "w":  # it is shared, and ∇F_k(x*) has mean 0
+                of_deviation = of_mean
+            found += split(self.unknown[name], of_deviation if name == "g*" else of_mean, of_deviation)
+        return combined(found)
 
     # ---- inequalities
 

@@ -12,8 +12,9 @@ from itertools import chain
 from operator import mul
 from typing import Any, final
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
+from fedconvex.arithmetic.linear_systems import Rows, echelon
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
@@ -254,25 +255,24 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], zeros: Iterab
     order = sorted((i for i, m in enumerate(multipliers) if m), key=lambda i: -multipliers[i])
     weights, width = [multipliers[i] for i in order], len(order) + 1
     places = (0, 1, *(i + 2 for i in order))
-    table: list[Any] = []
+    table: Rows = []
     # The first are the equations of the function values, which alone may be fewer than the unknowns.
     rest = iter(zeros)
     vectors: Vectors | None = None
     while True:
         # One equation for each function value, and for each entry of (the form's matrix) · vector.
         for N, C, *row in zip(*(_images(program, place, vectors) for place in places), strict=True):
-            table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
-        rows, vectors = len(table) // width, next(rest, None)
-        if rows >= len(order) or vectors is None:
-            reduced, rank = fmpq_mat(rows, width, table).rref()
-            if rank >= len(order) or vectors is None:  # all multipliers are determined, or nothing is left
+            table.append([*row, t * N + C - sum(map(mul, weights, row), ZERO)])
+        vectors = next(rest, None)
+        if len(table) >= len(order) or vectors is None:
+            rows, pivots = echelon(table, width)
+            if len(pivots) >= len(order) or vectors is None:  # all multipliers are determined, or nothing is left
                 break
+    if len(order) in pivots:
+        return None  # the equation 0 = 1
     adjusted = list(multipliers)
-    for place in range(rank):
-        first = next(j for j in range(width) if reduced[place, j] != 0)
-        if first == len(order):
-            return None  # the equation 0 = 1
-        adjusted[order[first]] += reduced[place, len(order)]
+    for row, pivot in zip(rows, pivots, strict=True):
+        adjusted[order[pivot]] += row[-1]
     return adjusted
 
 

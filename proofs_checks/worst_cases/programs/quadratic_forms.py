@@ -5,7 +5,7 @@ over the clients and the deviation from it, which are orthogonal; so the semidef
 matrices whatever the number of clients (as in `kernel.vectors`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -247,6 +247,33 @@ def combination(*terms: tuple[Any, Form]) -> Form:
         _add(products, form.products, c)
         _add(values, form.values, c)
     return Form(products, values)
+
+
+class Indefinite(ValueError):
+    """A quadratic form that takes both signs, or has no maximum in a vector."""
+
+
+def eliminated(form: Form, keys: Iterable[Key]) -> tuple[list[tuple[Any, Family]], Form]:
+    """form = Σ weight · ‖vector‖² + rest, the rest without these basic vectors, one after the other.
+
+    Signs of weights are the caller's to judge. Raises Indefinite.
+    """
+    found = []
+    for key in keys:
+        row = {a if b == key else b: c if a == b else c / 2 for (a, b), c in form.products.items() if key in (a, b)}
+        if not row:
+            continue
+        if not row.get(key, ZERO):
+            raise Indefinite(f"{key} has no square")
+        u = Family({other: c / row[key] for other, c in row.items()})
+        found.append((row[key], u))
+        form = form - square(u) * row[key]
+    return found, form
+
+
+def squares(form: Form, turn: Callable[[Key], Any] | None = None) -> list[tuple[Any, Family]]:
+    """A form without values as Σ weight · ‖vector‖²: its vectors eliminated by their `turn`. Raises Indefinite."""
+    return eliminated(form, sorted({key for pair in form.products for key in pair}, key=turn))[0]
 
 
 def value(name: str) -> Form:

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from flint import fmpq_mat
-
+from fedconvex.arithmetic.linear_systems import solution
 from fedconvex.methods.base import State
 from fedconvex.proofs_checks.symbolic.random_vectors import FIXED, averaged, expected, terms_of
 from fedconvex.proofs_checks.symbolic.randomness import Draws
@@ -151,14 +150,6 @@ def _random_part(u: Any) -> dict[Any, Any]:
 
 def _combination(u: dict[Any, Any], others: list[dict[Any, Any]]) -> list[Any] | None:
     """Weights c with u = Σ c·other; None where there are none."""
-    if not u:
-        return [ZERO] * len(others)
-    rows = [[v.get(key, ZERO) for v in (*others, u)] for key in dict.fromkeys(key for v in (u, *others) for key in v)]
-    echelon, rank = fmpq_mat(rows).rref()
-    weights = [ZERO] * len(others)
-    for row in echelon.tolist()[:rank]:
-        first = next(j for j, c in enumerate(row) if c != 0)
-        if first == len(others):
-            return None
-        weights[first] = row[-1]
-    return weights
+    keys = dict.fromkeys(key for v in (u, *others) for key in v)
+    rows = [[v.get(key, ZERO) for v in others] for key in keys]
+    return solution(rows, [u.get(key, ZERO) for key in keys], len(others))

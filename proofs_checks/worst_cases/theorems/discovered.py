@@ -11,8 +11,9 @@ import sympy
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.library.lemmas import Lemma
-from fedconvex.proofs_checks.worst_cases.theorems.quadratic_numbers import QuadraticNumber, evaluated
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
+from fedconvex.proofs_checks.search.scalars import polynomial_at
+from fedconvex.proofs_checks.worst_cases.theorems.quadratic_numbers import QuadraticNumber
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions, Region, at
 from fedconvex.safe_text import one_line
 from fedconvex.shown import COLUMNS, on_screen
 from fedconvex.validation import integer_at_least
@@ -45,8 +46,8 @@ class RootOfQuadratic:
 
     def at(self, point: Sequence[Any]) -> QuadraticNumber:
         """r at parameters, flint's rationals, where the root is real."""
-        functions = sympy.QQ.frac_field(*self.parameters)
-        t, d = (to_fraction(at(functions.from_sympy(x), point)) for x in (self.t, self.d))
+        functions = Functions(self.parameters)
+        t, d = (to_fraction(at(functions.of(x), point)) for x in (self.t, self.d))
         return QuadraticNumber(t / 2, Fraction(1, 2), t * t - 4 * d)
 
     def __str__(self) -> str:
@@ -120,15 +121,17 @@ class Discovered:
         *others, r = point
         if r.D < 0:
             return False
-        numbers = [QuadraticNumber(x, Fraction(0), r.D) for x in others]
-        functions = sympy.QQ.frac_field(*self.parameters, self.root.symbol)
+        zero, functions = (
+            QuadraticNumber(Fraction(0), Fraction(0), r.D),
+            Functions((*self.parameters, self.root.symbol)),
+        )
         for relation in self.where:
-            side = functions.from_sympy(relation.gts - relation.lts)
-            above, below = (evaluated(part, [*numbers, r]).sign for part in (side.numer, side.denom))
+            side = functions.of(relation.gts - relation.lts)
+            above, below = (polynomial_at(part, [*others, r], zero).sign for part in (side.above, side.below))
             strict = isinstance(relation, sympy.Gt | sympy.Lt)
             if not below or above * below < strict:
                 return False
-        return r.D > 0 and min(x.sign for x in numbers) > 0
+        return bool(r.D > 0 and min(others) > 0)
 
     @cached_property
     def _region(self) -> Region:
@@ -137,8 +140,8 @@ class Discovered:
     @cached_property
     def _functions(self) -> list[Any]:
         """The bound, or those of which it is the larger one."""
-        functions = sympy.QQ.frac_field(*self.parameters)
-        return [functions.from_sympy(f) for f in (self.bound.args if self.bound.func is sympy.Max else (self.bound,))]
+        functions = Functions(self.parameters)
+        return [functions.of(f) for f in (self.bound.args if self.bound.func is sympy.Max else (self.bound,))]
 
     def __str__(self) -> str:
         """The bound, where it holds, V where there is one, and what was checked."""

@@ -16,10 +16,11 @@ from typing import Any, final
 
 import sympy
 
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.search.supports import minimal
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_least
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import extreme_federations, target
@@ -33,8 +34,8 @@ from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
     theorem,
 )
 from fedconvex.proofs_checks.worst_cases.theorems.points import Point, checked_relations, named, random_points, shown
-from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import factored
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import formulas
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
@@ -98,7 +99,7 @@ def discover(
     integer_at_least(samples, BATCH, "samples")
     relations = checked_relations(_relations(where, symbols))
     if local_steps is not None:
-        from fedconvex.proofs_checks.search.step_theorems.discovered_steps import discovered_for_all_steps
+        from fedconvex.proofs_checks.search.step_theorems.step_search import discovered_for_all_steps
 
         return discovered_for_all_steps(arguments, tuple(symbols.values()), local_steps, relations, seed)
     drawn = islice(random_points(tuple(symbols.values()), relations, Random(seed)), samples)
@@ -122,9 +123,9 @@ def discover(
             if count > ALIKE * (len(found.seen) + BATCH):
                 break
             if found.adds(point) and len(found.seen) % BATCH == 0:
-                formulas = found.formulas()
-                if formulas is not None:
-                    return _proved(begun, arguments, points[start], found, formulas, count)
+                fits = found.formulas()
+                if fits is not None:
+                    return _proved(begun, arguments, points[start], found, fits, count)
         begun = replace(begun, says=f"no rational functions fit {len(found.seen)} of {count} worst cases")
     return begun
 
@@ -156,14 +157,15 @@ def _known_first(points: list[Point], drawn: Iterator[Point]) -> Iterator[Point]
 
 
 def _proved(
-    begun: Discovered, arguments: Arguments, first: Point, found: "_Sweep", formulas: list[Any], count: int
+    begun: Discovered, arguments: Arguments, first: Point, found: "_Sweep", fits: list[Any], count: int
 ) -> Discovered:
     """The theorem with these formulas, on the part of the domain where its proof holds."""
-    t, *numbers = formulas
+    t, *numbers = fits
     multipliers = {name: number for name, number in zip(found.names, numbers, strict=True) if number != 0}
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
     read = f"read off {len(found.seen)} of {count} worst cases, attained in {sum(sharp)} of the first {len(sharp)}"
-    bound = factored(sympy.QQ.frac_field(*first).from_sympy(-t)) if begun.metric == "descent" else t
+    functions = Functions(first)
+    bound = functions.factored(functions.of(-t)) if begun.metric == "descent" else t
     begun = replace(begun, bound=bound, multipliers=multipliers, sharp=all(sharp))
     try:
         made = theorem(arguments, first, t, multipliers)
@@ -194,10 +196,7 @@ class _Sweep:
         names = [name for name, _ in program.inequalities]
         used = dict(zip(names, proposal.multipliers, strict=True))
         # Multipliers are unique only without superfluous inequalities; the least used ones go first.
-        for name in sorted(names, key=used.__getitem__):
-            fewer = [other for other in names if other != name]
-            if _is_near(propose(program.only(fewer)), proposal.t):
-                names = fewer
+        names = minimal(names, lambda fewer: _is_near(propose(program.only(fewer)), proposal.t), used.__getitem__)
         certified = _exact(replace(question, program=program.only(names)))
         return None if certified is None else cls(arguments, question.spec.metric, names, _pattern(question, certified))
 
@@ -220,15 +219,8 @@ class _Sweep:
 
     def formulas(self) -> list[Any] | None:
         """Rational functions through the bounds and the multipliers; None where one of them has no fit."""
-        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
-        points = [[to_fmpq(value) for value in point.values()] for point, _ in self.seen]
-        found = []
-        for values in zip(*((c.t, *c.multipliers) for _, c in self.seen), strict=True):
-            function = fitted(functions, points, [to_fmpq(value) for value in values])
-            if function is None:
-                return None
-            found.append(factored(function))
-        return found
+        found = formulas([point for point, _ in self.seen], [(c.t, *c.multipliers) for _, c in self.seen])
+        return None if found is None else found[0]
 
 
 def _exact(question: Question) -> DualCertificate | None:

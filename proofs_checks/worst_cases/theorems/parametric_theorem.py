@@ -6,11 +6,13 @@ from typing import Any, final
 
 import sympy
 
+from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.search.scalars import factors, moved
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Combination, Domain
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, RationalFunction
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 
 Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `worst_case`
 DEFAULTS: Mapping[str, Any] = {
@@ -60,8 +62,7 @@ class Parametrised:
 
         Raises ValueError where function values do not cancel, or the rest is no sum of squares.
         """
-        example = {str(symbol): value for symbol, value in self.parameters.sample.items()}
-        return self.combination.lemma(Domain(self.parameters.conditions(relations), example))
+        return self.combination.lemma(Domain(self.parameters.conditions(relations), self.parameters.example))
 
     def needed_signs(self, relations: tuple[Any, ...]) -> tuple[Any, ...]:
         """Relations that the proof needs besides the given ones; they hold at the sample.
@@ -70,41 +71,41 @@ class Parametrised:
         """
         return needed_relations(self.parameters, relations, *self._functions())
 
-    def _functions(self) -> tuple[list[RationalFunction], list[RationalFunction]]:
-        """The functions that must be nonnegative, and others that must be defined."""
+    def _functions(self) -> tuple[list[Any], list[Any]]:
+        """The numbers that must be nonnegative, and others that must be defined."""
         combination, parameters = self.combination, self.parameters
         divisor, constant, *inequalities = combination.question.program.forms
         used = [(form, m) for form, m in zip(inequalities, combination.multipliers, strict=True) if m]
         signed = [*parameters.compared, *(m for _, m in used), *(weight for weight, _ in combination.squares)]
         others = [c for form in (divisor, constant, *(form for form, _ in used)) for c in form.products.values()]
         others += [c for _, u in combination.squares for c in u.parts.values()]
-        return parameters.functions(signed), parameters.functions(others)
+        return signed, others
 
 
 def needed_relations(
-    parameters: Parameters, relations: tuple[Any, ...], signed: Sequence[RationalFunction],
-    others: Sequence[RationalFunction],
-) -> tuple[Any, ...]:  # fmt: skip
-    """Relations besides the given ones where the `signed` functions are nonnegative, and all of them are defined.
+    parameters: Parameters, relations: tuple[Any, ...], signed: Sequence[Any], others: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Relations besides the given ones where the `signed` numbers are nonnegative, and all of them are defined.
 
-    They hold at the sample if these functions do so.
+    They hold at the sample if these numbers are so there.
     """
     domain, found = parameters.domain(relations), dict[Any, None]()
-    for divisor in {str(f.above): f for x in (*signed, *others) for f, n in x.factors if n < 0}.values():
-        if not domain.is_nonzero(divisor.of(domain)):
+    of_signed, of_others = ([parameters.number(x).value for x in dict.fromkeys(xs)] for xs in (signed, others))
+    for divisor in {str(f): f for x in (*of_signed, *of_others) for f, n in factors(x) if n < 0}.values():
+        if not domain.is_nonzero(moved(divisor, domain)):
             found[_relation(parameters, sympy.Gt, [divisor])] = None
     # Then the numerators, since signs of quotients are decided with those of their denominators known.
     domain = parameters.domain((*relations, *found))
-    for x in signed:
-        if not domain.is_nonnegative(x.of(domain)):
-            odd = [f for f, n in x.factors if n % 2 and not domain.is_nonzero(f.of(domain))]
+    for x in of_signed:
+        if not domain.is_nonnegative(moved(x, domain)):
+            odd = [f for f, n in factors(x) if n % 2 and not domain.is_nonzero(moved(f, domain))]
             found[_relation(parameters, sympy.Ge, odd)] = None
     return _independent(parameters, [r for r in found if r is not sympy.true], relations)
 
 
-def _relation(parameters: Parameters, kind: Any, factors: list[RationalFunction]) -> Any:
-    """Their product, or its negative, against 0, as at the sample."""
-    expression = parameters.expression(factors)
+def _relation(parameters: Parameters, kind: Any, product: list[Scalar]) -> Any:
+    """The product of these factors, or its negative, against 0, as at the sample."""
+    expression = sympy.Mul(*(parameters.functions.polynomial(f.above) for f in product))
     return kind(expression if expression.subs(parameters.sample) > 0 else -expression, 0)
 
 
@@ -113,8 +114,6 @@ def _independent(parameters: Parameters, found: list[Any], relations: tuple[Any,
     kept = list(found)
     for relation in found:
         others = parameters.domain((*relations, *(other for other in kept if other != relation)))
-        (difference,) = parameters.functions([parameters.number(relation.lhs)])
-        shows = others.is_positive if isinstance(relation, sympy.Gt) else others.is_nonnegative
-        if shows(difference.of(others)):
+        if parameters.follows(relation, others):
             kept.remove(relation)
     return tuple(kept)

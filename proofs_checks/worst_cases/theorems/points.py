@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region
 
@@ -47,6 +48,11 @@ def random_points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: 
 def named(point: Point) -> dict[str, Fraction]:
     """The values by the parameters' names."""
     return {str(symbol): value for symbol, value in point.items()}
+
+
+def coordinates(point: Point) -> list[Any]:
+    """The values as flint's rationals."""
+    return [to_fmpq(x) for x in point.values()]
 
 
 def shown(point: Point) -> str:

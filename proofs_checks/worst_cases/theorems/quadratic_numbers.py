@@ -1,9 +1,8 @@
 """Numbers u + v√D with rational u, v and D >= 0, whose signs are decided exactly."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, prod
 from typing import Any, final
 
 DIGITS = 10**18  # of a bound on a root
@@ -28,6 +27,11 @@ class QuadraticNumber:
             self.u * other.u + self.v * other.v * self.D, self.u * other.v + self.v * other.u, self.D
         )
 
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __pow__(self, exponent: int) -> "QuadraticNumber":
+        return prod([self] * exponent, start=self._of(1))
+
     @property
     def sign(self) -> int:
         """−1, 0 or 1."""
@@ -47,19 +51,6 @@ class QuadraticNumber:
 
     def _of(self, x: Any) -> "QuadraticNumber":
         return x if isinstance(x, QuadraticNumber) else QuadraticNumber(Fraction(x), Fraction(0), self.D)
-
-
-def evaluated(polynomial: Any, point: Sequence[QuadraticNumber]) -> QuadraticNumber:
-    """The value of an element of a SymPy ring over the rationals."""
-    D = point[0].D
-    total = QuadraticNumber(Fraction(0), Fraction(0), D)
-    for powers, c in polynomial.terms():
-        term = QuadraticNumber(Fraction(int(c.numerator), int(c.denominator)), Fraction(0), D)
-        for x, n in zip(point, powers, strict=True):
-            for _ in range(n):
-                term = term * x
-        total = total + term
-    return total
 
 
 def _sign(x: Fraction) -> int:

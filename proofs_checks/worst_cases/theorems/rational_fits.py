@@ -1,29 +1,50 @@
 """Rational functions through exact values: found by linear algebra, confirmed at points that were left out."""
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import product, repeat
+from math import lcm, prod
 from random import Random
 from typing import Any
 
-from flint import fmpq_mat, nmod_mat
+from flint import nmod_mat
 
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
+from fedconvex.arithmetic.linear_systems import kernel
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE
+from fedconvex.proofs_checks.worst_cases.theorems.points import Point, coordinates
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Functions, at
 
 SPARE = 6  # points beyond those that determine the function
 AGREE = 0.9  # share of points that must agree: multipliers are not unique everywhere, so that some points may differ
 LARGEST = 8  # degree of numerator and denominator
 PRIME = 2**61 - 1  # a matrix that is regular modulo this prime is regular
 
-Point = Sequence[Any]  # flint's rationals
+Coordinates = Sequence[Any]  # flint's rationals
 
 
-def fitted(field: Any, points: Sequence[Point], values: Sequence[Any]) -> Any:
+def formulas(points: Sequence[Point], rows: Sequence[Sequence[Any]]) -> tuple[list[Any], list[bool]] | None:
+    """Formulas in the points' symbols for all columns of rows, a row a point, and at which points all are right.
+
+    None where a column has no formula.
+    """
+    functions, found = Functions(points[0]), []
+    numbers, table = [coordinates(point) for point in points], [[to_fmpq(x) for x in row] for row in rows]
+    for column in zip(*table, strict=True):
+        function = fitted(functions.field, numbers, column)
+        if function is None:
+            return None
+        found.append(function)
+    right = [all(map(_agrees, found, repeat(at_point), row)) for at_point, row in zip(numbers, table, strict=True)]
+    return [functions.factored(function) for function in found], right
+
+
+def fitted(field: Field, points: Sequence[Coordinates], values: Sequence[Any]) -> Scalar | None:
     """The p/q with the fewest coefficients that has p(x) = value · q(x) at nearly all points; None if none is found.
 
     Every pair of degrees is tried on a few random choices of points, as long as SPARE points remain to confirm it.
     """
-    variables = len(field.gens)
+    variables = len(field.signs)
     degrees = [(p, q) for p in range(LARGEST + 1) for q in range(LARGEST + 1)]
     sizes = {(p, q): len(monomials(variables, p)) + len(monomials(variables, q)) for p, q in degrees}
     pairs = list(zip(points, values, strict=True))
@@ -43,17 +64,21 @@ def monomials(variables: int, degree: int) -> list[tuple[int, ...]]:
     return [powers for powers in product(range(degree + 1), repeat=variables) if sum(powers) <= degree]
 
 
-def _through(field: Any, pairs: Sequence[tuple[Point, Any]], above: Any, below: Any) -> Any:
+def _through(field: Field, pairs: Sequence[tuple[Coordinates, Any]], above: Any, below: Any) -> Scalar | None:
     """A quotient of polynomials with these monomials that takes the values; None without one."""
-    rows = [[*(_power(point, m) for m in above), *(-value * _power(point, m) for m in below)] for point, value in pairs]
-    if _is_regular(rows):
+    rows = []
+    for point, value in pairs:
+        over, under = ([prod(map(pow, point, m), start=ONE) for m in part] for part in (above, below))
+        rows.append([*over, *(-value * x for x in under)])
+    if _is_regular(rows) or not (solutions := kernel(rows, len(rows))):
         return None
-    solution = _kernel(fmpq_mat(rows))
-    if solution is None:
-        return None
-    numerator = field.ring.from_dict({m: c for m, c in zip(above, solution, strict=False) if c})
-    denominator = field.ring.from_dict({m: c for m, c in zip(below, solution[len(above) :], strict=True) if c})
-    return field.new(numerator, denominator) if denominator else None
+    common = lcm(*(int(c.q) for c in solutions[0]))
+    whole = [int(c * common) for c in solutions[0]]
+    numerator, denominator = (
+        field.context.from_dict({m: c for m, c in zip(part, own, strict=True) if c})
+        for part, own in ((above, whole[: len(above)]), (below, whole[len(above) :]))
+    )
+    return field.made(numerator, denominator) if denominator else None
 
 
 def _is_regular(rows: Sequence[Sequence[Any]]) -> bool:
@@ -62,30 +87,8 @@ def _is_regular(rows: Sequence[Sequence[Any]]) -> bool:
     return bool(nmod_mat(residues, PRIME).rank() == len(rows))
 
 
-def _agrees(candidate: Any, point: Point, value: Any) -> bool:
+def _agrees(candidate: Any, point: Coordinates, value: Any) -> bool:
     try:
         return bool(at(candidate, point) == value)
     except ZeroDivisionError:
         return False
-
-
-def _power(point: Point, exponents: tuple[int, ...]) -> Any:
-    total = ONE
-    for x, e in zip(point, exponents, strict=True):
-        total *= x**e
-    return total
-
-
-def _kernel(matrix: Any) -> list[Any] | None:
-    """A nonzero vector in the kernel of the matrix; None where there is none."""
-    reduced, rank = matrix.rref()
-    columns = reduced.ncols()
-    if rank == columns:
-        return None
-    pivots = [next(j for j in range(columns) if reduced[i, j] != 0) for i in range(rank)]
-    free = next(j for j in range(columns) if j not in pivots)
-    solution = [ZERO] * columns
-    solution[free] = ONE
-    for row, pivot in enumerate(pivots):
-        solution[pivot] = -reduced[row, free]
-    return solution

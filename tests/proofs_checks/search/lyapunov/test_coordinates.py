@@ -109,7 +109,7 @@ def test_the_start_of_a_run_in_coordinates():
 def test_the_map_is_restricted_to_what_the_starts_reach():
     from flint import fmpq
 
-    from fedconvex.proofs_checks.search.lyapunov.linear_spans import invariant
+    from fedconvex.arithmetic.linear_systems import invariant
 
     rows = [[fmpq(1, 2), fmpq(0), fmpq(1)], [fmpq(0), fmpq(3), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1, 4)]]
     basis, pivots, [one] = invariant([rows], [[fmpq(1), fmpq(0), fmpq(0)], [fmpq(0), fmpq(0), fmpq(1)]])

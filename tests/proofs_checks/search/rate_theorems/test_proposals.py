@@ -9,15 +9,14 @@ import sympy
 from flint import fmpq
 
 import fedconvex as fc
+from fedconvex.arithmetic.linear_systems import echelon, kernel, solution
 from fedconvex.proofs_checks import SmoothStronglyConvex
-from fedconvex.proofs_checks.search.lyapunov.linear_spans import echelon, kernel, solution
-from fedconvex.proofs_checks.search.rate_theorems.equations import squares, value_at
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound, posed, specification
 from fedconvex.proofs_checks.search.rate_theorems.simple_formulas import between
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice
 from fedconvex.proofs_checks.search.rate_theorems.units import units_of
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, square
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Indefinite, square, squares
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 
 s, mu, L, a = (sympy.Symbol(name, positive=True) for name in ("s", "mu", "L", "a"))
 
@@ -57,9 +56,9 @@ def test_a_round_with_symbols_is_the_round_with_numbers(arguments: Any, values: 
         pairs += [(f, dict(numeric.inequalities)[name]) for name, f in symbolic.inequalities]
         # The coordinates' names have the symbols, or the numbers.
         names = {(place[0], name): (place[0], numeric.names[place]) for place, name in symbolic.names.items()}
-        at = list(map(_exact, there.values()))
+        here = list(map(_exact, there.values()))
         for left, right in pairs:
-            put_in = {frozenset(names.get(k, k) for k in keys): value_at(c, at) for keys, c in left.products.items()}
+            put_in = {frozenset(names.get(k, k) for k in keys): at(c, here) for keys, c in left.products.items()}
             expected = {frozenset(keys): c for keys, c in right.products.items() if c}
             assert {keys: c for keys, c in put_in.items() if c} == expected
 
@@ -72,11 +71,11 @@ def test_spans_of_functions_are_those_of_numbers() -> None:
     parameters = parameters_at(s=F(1, 3), mu=F(2))
     p, q = parameters.numbers.values()
     rows = [[p, q, fmpq(1)], [p * p, q * p, p], [fmpq(0), q - 1, p]]
-    at = [_exact(F(1, 3)), _exact(F(2))]
-    numbers = [[value_at(c, at) for c in row] for row in rows]
+    here = [_exact(F(1, 3)), _exact(F(2))]
+    numbers = [[at(c, here) for c in row] for row in rows]
     (found, pivots), (known, places) = echelon(rows, 3), echelon(numbers, 3)
     assert pivots == places == [0, 1]
-    assert [[value_at(c, at) for c in row] for row in found] == known
+    assert [[at(c, here) for c in row] for row in found] == known
     (vector,) = kernel(rows, 3)
     assert all(not sum((c * x for c, x in zip(row, vector, strict=True)), start=fmpq(0)) for row in rows)
     assert solution(rows, [p, p * p + 1, fmpq(0)], 3) is None  # the first two rows are multiples
@@ -127,9 +126,9 @@ def test_a_form_as_squares() -> None:
     u, v = (Family({(MEAN, name): fmpq(1)}) for name in ("u", "v"))
     form = square(u + v * 2) * 3 + square(v) * -5
     found = squares(form)
-    assert found is not None
     total: Form = sum((square(w) * c for c, w in found), start=Form())
     assert not (total - form).products
     assert min(c for c, _ in found) < 0  # signs are the caller's to judge
     mixed = square(u + v) - square(u) - square(v)
-    assert squares(mixed) is None
+    with pytest.raises(Indefinite, match="has no square"):
+        squares(mixed)
