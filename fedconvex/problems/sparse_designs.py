@@ -58,7 +58,8 @@ class SparseBucket:
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         """The scores (1, n, C) of all samples, for weights (1, C, p)."""
-        return of_large_weights(lambda W: np.asarray(self.A @ W[0].T)[None], W)
+        found: np.ndarray = of_large_weights(lambda W: np.asarray(self.A @ W[0].T)[None], W)
+        return found
 
     def repeated_scores(self, outputs: int) -> Callable[[np.ndarray], np.ndarray]:
         """`scores`, for many weights."""
