@@ -69,7 +69,7 @@ def design(
         over: the names of the parameters to design; by default those without a default value, and `local_steps`. Up to
             24 local steps are considered.
         per: what to save: "round"; "gradient" (evaluations of a client's gradient); or "byte" (numbers that are sent:
-            vectors to and from the participants, times K/m where K of m are sampled).
+            vectors to and from the participants, times the chance that a client takes part).
         num_clients, local_solver, participation: as in `lyapunov`.
 
     Returns:
@@ -100,8 +100,8 @@ class _Question:
     def answer(self, given: Method | None) -> Design:
         instance_of(self.clients, FunctionClass, "clients", "a class of functions", "give SmoothStronglyConvex(mu, L)")
         if not self.clients.lowest > 0:
-            raise InvalidInput("clients", self.clients, "have no linear rate, whatever the parameters: errors along "
-                               "curvature 0 never decrease", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
+            raise InvalidInput("clients", self.clients, "have no linear rate of w − x*: errors along curvature 0 "
+                               "never decrease", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
         search = self.search
         candidates = search.best(LONGEST)
         if not candidates:

@@ -11,19 +11,26 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import one_of
-from fedconvex.participation import Uniform
 from fedconvex.proofs_checks.search.lyapunov.design_result import UNITS
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import Varied
+from fedconvex.proofs_checks.symbolic.randomness import draws_of
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SimilarClients
 
 
 def units(
     method: Method, per: str, num_clients: int | str, local_solver: LocalSolver | None, participation: Any
 ) -> Fraction:
-    """What a round costs: 1; gradients of a client; or vectors, per client of the federation."""
-    sampled = Fraction(participation.K) / Fraction(num_clients) if isinstance(participation, Uniform) else Fraction(1)
+    """What a round costs: 1; gradients of a client; or vectors, per client of the federation.
+
+    Raises InvalidInput for drawn clients whose number is not known: each takes part with some chance.
+    """
     if per == "round":
         return Fraction(1)
+    draws = draws_of(participation, num_clients)
+    if not (draws.everyone or draws.clients):
+        raise InvalidInput("num_clients", num_clients, f"leaves open how often a client takes part under "
+                           f"{participation}", 'give m, or per="round"')  # fmt: skip
+    sampled = draws.chance_of_each
     if per == "byte":
         gradients = 2 if method.gradients_from != "nobody" else 0
         sent = method.vectors_down + method.vectors_up

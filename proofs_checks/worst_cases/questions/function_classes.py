@@ -139,7 +139,7 @@ class WeaklyConvex(FunctionClass):
 
     def __post_init__(self) -> None:
         _require_positive("L", self.L)
-        if not 0 <= to_fraction(self.L_minus) <= to_fraction(self.L):
+        if not 0 <= to_fraction(self.L_minus, "L_minus") <= to_fraction(self.L):
             raise InvalidInput("L_minus", self.L_minus, f"is not between 0 and L = {self.L}", "give 0 <= L_minus <= L")
 
     @cached_property
@@ -193,7 +193,7 @@ class Quadratics(FunctionClass):
 
     def __post_init__(self) -> None:
         _require_positive("L", self.L)
-        if not 0 <= to_fraction(self.mu) <= to_fraction(self.L):
+        if not 0 <= to_fraction(self.mu, "mu") <= to_fraction(self.L):
             raise InvalidInput("mu", self.mu, f"is not between 0 and L = {self.L}", "give 0 <= mu <= L")
 
 
@@ -204,7 +204,8 @@ class PolyakLojasiewicz(FunctionClass):
 
     Use it for linear rates of f(w) − f* without convexity, of one client: the mean of several such functions need not
     be one. The upper bound is valid, and for one gradient step of size 1/L the known (2 − 2μ/L)/(2 + μ/L); the lower
-    bound is attained by quadratics of the class, whose curvatures are 0 or between μ and L.
+    bound is attained by quadratics of the class, whose curvatures are 0 or between μ and L. For a tiny μ/L, as 10⁻⁶,
+    perhaps no bound below 1 is found.
 
     Source of that rate: Abbaszadehpeivasti, de Klerk and Zamani (2023), "Conditions for linear convergence of the
     gradient method for non-convex optimization".
@@ -318,8 +319,10 @@ class ClientGroup(ReadableParameters):
             self.functions, FunctionClass, "functions", "a class of functions", "give SmoothStronglyConvex(mu, L)"
         )
         alone = not self.functions.by_curvatures or isinstance(self.functions, ClientGroups | SimilarClients)
+        alone = alone or self.functions.highest == float("inf")
         if alone or self.functions.lowest == self.functions.highest:
-            raise InvalidInput("functions", self.functions, "cannot be the class of a group", "give one with mu < L")
+            raise InvalidInput("functions", self.functions, "cannot be the class of a group",
+                               "give one of bounded curvatures, SmoothStronglyConvex(mu, L) with mu < L")  # fmt: skip
 
 
 @final
@@ -385,7 +388,7 @@ def interpolation_squares(step: Any, change: Any, low: Any, high: Any) -> Form:
 
 
 def _require_positive(name: str, value: Any) -> None:
-    if not to_fraction(value) > 0:
+    if not to_fraction(value, name) > 0:
         raise InvalidInput(name, value, "is not positive", f"give {name} > 0")
 
 

@@ -77,7 +77,8 @@ class Question:
     def copies(self) -> list[int] | None:
         """For every client the representative of which it is a copy; None where no federation is analysed exactly.
 
-        Of m clients from which some are drawn, half are copies of each of the two representatives.
+        Of m clients from which some are drawn, half are copies of each of the two representatives; of an odd number,
+        one more is of the first.
         """
         draws = self.spec.draws
         if self.settled is not None or self.spec.noise is not None:
@@ -88,9 +89,9 @@ class Question:
             return list(range(self.board.clients))
         if draws.replaced and draws.K > FEW:  # too many ways in which clients are drawn several times
             return None
-        if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
+        if draws.clients > LARGEST:  # values at random points depend on more than two moments
             return None
-        return [k for k in (0, 1) for _ in range(draws.clients // 2)]
+        return [2 * k // (draws.clients + draws.clients % 2) for k in range(draws.clients)]
 
 
 def pose(spec: Specification) -> Question:

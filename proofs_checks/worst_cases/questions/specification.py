@@ -1,5 +1,6 @@
 """The arguments of `worst_case`, checked once and with every default resolved and every number exact."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -348,7 +349,8 @@ def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
         if weights is not None:
             raise InvalidInput("weights", weights, f"have no part in {metric}", f"give one of {', '.join(AVERAGES)}")
         return ()
-    given = [to_fraction(x, "weights") for x in ([1] * rounds if weights is None else weights)]
-    if len(given) != rounds or min(given) < 0 or not any(given):
+    listed = isinstance(weights, Iterable) and not isinstance(weights, str)
+    given = [to_fraction(x, "weights") for x in (weights if listed else [1] * rounds)]
+    if not (listed or weights is None) or len(given) != rounds or min(given) < 0 or not any(given):
         raise InvalidInput("weights", weights, f"are not {rounds} numbers >= 0 that are not all 0", "give one a round")
     return tuple(x / sum(given) for x in given)

@@ -9,10 +9,11 @@ from lyapunov_values import one_round_of_scaffold
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Uniform
+from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import Quadratics, SmoothConvex, SmoothStronglyConvex, design, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import root
 from fedconvex.proofs_checks.search.lyapunov.design_result import fewest_rounds
+from fedconvex.proofs_checks.search.lyapunov.designed_parameters import units
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
 from fedconvex.theory import scaffold
 
@@ -218,3 +219,22 @@ def test_the_simplest_fraction(low, high):
 def test_roots():
     assert root(F(4, 9)) == F(2, 3)
     assert abs(root(F(2)) ** 2 - 2) < F(1, 10**7)
+
+
+@pytest.mark.parametrize(
+    ("participation", "share"),
+    [(None, 1), (Uniform(2), F(1, 2)), (Bernoulli(F(1, 4)), F(1, 4) / (1 - F(3, 4) ** 4)),
+     (Weighted(2), 1 - F(9, 16))],
+    ids=str,
+)  # fmt: skip
+def test_vectors_are_counted_for_those_who_take_part(participation, share):
+    """Of four clients: the chance of each; none taking part is drawn again by Bernoulli."""
+    method = fc.FedSplit(stepsize=F(1, 2))
+    assert units(method, "byte", 4, None, participation) == share * (method.vectors_down + method.vectors_up)
+    assert units(fc.Scaffold(stepsize=F(1, 8), local_steps=3), "gradient", 4, None, participation) == 3 * share
+
+
+def test_vectors_of_drawn_clients_need_their_number():
+    assert units(fc.FedSplit(stepsize=F(1, 2)), "round", "any", None, Weighted(2)) == 1
+    with pytest.raises(InvalidInput, match="num_clients"):
+        units(fc.FedSplit(stepsize=F(1, 2)), "byte", "any", None, Weighted(2))

@@ -175,6 +175,8 @@ def test_certificates_are_proofs(clients):
         ({"weights": [1, 2, 3]}, "not 2 numbers"),
         ({"weights": [0, 0]}, "not all 0"),
         ({"weights": [1, -1]}, ">= 0"),
+        ({"weights": 5}, "not 2 numbers"),
+        ({"weights": "11"}, "not 2 numbers"),
         ({"metric": "gap", "weights": [1, 1]}, "no part in gap"),
         ({"spread": 1}, "no part in average_gap"),
         ({"metric": "mean_gradient_norm", "spread": -1}, "negative"),

@@ -130,9 +130,22 @@ def test_mean_gradients_of_the_class_are_those_of_smooth_functions(rounds: int) 
 
 
 def test_a_group_is_of_a_class_of_curvatures() -> None:
-    """Of the groups' clients only curvatures are looked at, which do not decide about this class."""
-    with pytest.raises(fc.InvalidInput, match="cannot be the class of a group"):
-        ClientGroup(PolyakLojasiewicz(1, 4), 1)
+    """Of the groups' clients only curvatures are looked at, which do not decide about the first of these classes."""
+    for functions in (PolyakLojasiewicz(1, 4), NotSmooth(0), Differentiable()):
+        with pytest.raises(fc.InvalidInput, match="cannot be the class of a group"):
+            ClientGroup(functions, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("mu", lambda: SmoothStronglyConvex("a", 4)), ("L", lambda: SmoothConvex(float("nan"))),
+     ("L_minus", lambda: WeaklyConvex("x", 1)), ("mu", lambda: Quadratics(float("nan"), 1)),
+     ("share", lambda: ClientGroup(SmoothConvex(1), "s")), ("delta", lambda: SimilarClients(1, 4, "d"))],
+)  # fmt: skip
+def test_what_is_no_number_is_refused_by_its_name(name: str, made: Any) -> None:
+    with pytest.raises(fc.InvalidInput) as refused:
+        made()
+    assert refused.value.argument == name
 
 
 def test_every_client_is_asked_in_its_own_group() -> None:

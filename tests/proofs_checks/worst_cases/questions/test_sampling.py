@@ -105,12 +105,20 @@ def test_the_number_of_clients_costs_nothing():
     assert few.upper < many.lower <= many.upper  # (m − K)/(K(m − 1)) grows with m
 
 
-def test_an_odd_number_of_clients_cannot_be_half_and_half():
-    """With values at random points an odd number of clients has no federation of two kinds; nothing is claimed."""
+@pytest.mark.parametrize("method", [fc.FedGD(stepsize=F(1, 4)), fc.FedProx(mu=2)], ids=lambda one: type(one).__name__)
+def test_an_odd_number_of_clients_attains_many_rounds(method):
+    """Clients that are all alike, of which it does not matter who is drawn: ((1 − s)²)ᵀ and (1/(1 + 1/μ)²)ᵀ."""
+    clients, factor = SmoothStronglyConvex(1, 4), F(9, 16) if isinstance(method, fc.FedGD) else F(4, 9)
+    found = worst_case(method, clients, 3, rounds=2, heterogeneity=1, participation=Uniform(2))
+    assert found.lower == found.upper == factor**2
+    assert found.federation().num_clients == 3
+
+
+def test_an_odd_number_of_clients_is_not_half_and_half():
+    """With values at random points it may attain less than two equal groups."""
     question = {"metric": "gap", "heterogeneity": 1, "participation": Weighted(2)}
     clients = SmoothStronglyConvex(1, 2)
     odd, even = (worst_case(fc.FedProx(mu=1), clients, m, **question) for m in (21, 22))
-    assert odd.instance is None or odd.played is None
-    assert odd.lower == 0
-    assert odd.upper == even.upper
+    assert odd.federation().num_clients == 21
+    assert 0 < odd.lower <= odd.upper == even.upper
     assert 0 < even.lower <= even.upper
