@@ -17,6 +17,21 @@ from fedconvex.errors import InvalidInput
 from fedconvex.sparse import is_sparse, read_only_csr
 
 ARRAY_KINDS = "biufcSU"  # truth values, numbers and text, whose bytes are their content
+# Classes that have moved, and the names under which they are in stored runs.
+STORED_AS = {
+    f"fedconvex.{home}.{name}": f"fedconvex.{home.partition('.')[0]}.{before or name.lower()}.{name}"
+    for home, name, before in (
+        ("methods.averaging", "FedAvg", ""), ("methods.averaging", "FedGD", ""), ("methods.averaging", "FedNova", ""),
+        ("methods.averaging", "FedSGD", ""), ("methods.dane", "FedDANE", ""), ("methods.dane", "FedLin", ""),
+        ("methods.server_optimizer", "FedAdagrad", ""), ("methods.server_optimizer", "FedAdam", ""),
+        ("methods.server_optimizer", "FedAvgM", ""), ("methods.server_optimizer", "FedYogi", ""),
+        ("methods.personal_models", "Ditto", ""), ("methods.personal_models", "PFedMe", ""),
+        ("methods.fedprox", "AdaptiveFedProx", "adaptive_fedprox"),
+        ("methods.fedsplit", "RegularizedFedSplit", "regularized_fedsplit"),
+        ("local_solvers.tolerances", "AcceleratedGradient", "accelerated"),
+        ("local_solvers.tolerances", "Newton", "newton_steps"),
+    )
+}  # fmt: skip
 LONG_DOUBLES = "gG"  # excluded: some of their bytes are padding, with arbitrary content
 
 
@@ -46,9 +61,8 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
 
     Without the lengths, ["ab", "c"] and ["a", "bc"] would be encoded alike.
     """
-    home = type(value).__module__
-    # Not the module of a class of the package, which may move: its classes' names have one meaning each.
-    kind = f"{'fedconvex' if home.startswith('fedconvex.') else home}.{type(value).__qualname__}"
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    kind = STORED_AS.get(kind, kind)
     if isinstance(value, Enum):
         yield _text(kind, value.name)
     elif isinstance(value, np.generic):

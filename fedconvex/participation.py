@@ -97,7 +97,7 @@ class Full(Participation):
 
 
 @dataclass(frozen=True)
-class _Draws:
+class _Draws(Participation):
     """What schemes share that draw K clients."""
 
     K: int
@@ -126,7 +126,7 @@ class _Subset(_Draws):
 
 @final
 @dataclass(frozen=True)
-class Uniform(_Subset, Participation):
+class Uniform(_Subset):
     """K different clients, every set of K equally likely; the server's average over them is plain.
 
     Use it for equally weighted clients, or for methods whose paper minimises a plain mean (FedDyn, SCAFFOLD). With
@@ -150,7 +150,7 @@ class Uniform(_Subset, Participation):
 
 @final
 @dataclass(frozen=True)
-class UniformThenWeighted(_Subset, Participation):
+class UniformThenWeighted(_Subset):
     """K different clients, every set of K equally likely, averaged with the problem's weights, renormalised.
 
     Use it to reproduce the FedProx paper's experiments (weights proportional to n_k). Its average is a ratio of random
@@ -170,7 +170,7 @@ class UniformThenWeighted(_Subset, Participation):
 
 @final
 @dataclass(frozen=True)
-class Weighted(_Draws, Participation):
+class Weighted(_Draws):
     """K independent draws, client k with probability weights[k]; the average over the K draws is plain.
 
     Use it for weighted problems with FedAvg or FedProx, and where the theory of FedProx is to apply: the expectation of

@@ -12,15 +12,16 @@ from fedconvex.arithmetic.rationals import float_array
 def of_large_weights(scores: Callable[[Any], Any], W: Any) -> Any:
     """Scores (b, n, C), linear in the weights (b, C, p), also where terms of a sum overflow with both signs.
 
-    Whether that leaves infinity or NaN depends on the processor; of smaller weights the right sign comes out.
+    What that leaves, NaN or an infinity of either sign, depends on the processor; of smaller weights the right one
+    comes out.
     """
     found = scores(W)
     total = found.sum()
-    if total == total:  # no entry is NaN
+    if total - total == 0:  # all entries are finite
         return found
     largest = abs(W).reshape(len(W), -1).max(1)
     largest = getattr(largest, "values", largest)[:, None, None]  # of torch, without the places
-    wrong = found != found
+    wrong = found - found != 0
     found[wrong] = (scores(W / (largest + (largest == 0))) * largest)[wrong]
     return found
 

@@ -1,6 +1,8 @@
 """Fingerprints are equal for equal content, in every process, and different for all else."""
 
 import hashlib
+import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -21,7 +23,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.fingerprints import fingerprint
+from fedconvex.fingerprints import STORED_AS, fingerprint
 
 
 class Colour(Enum):
@@ -124,7 +126,7 @@ def test_fingerprints_agree_exactly_where_python_writes_the_same(one: Any, other
 @pytest.mark.beyond_core  # starts a process
 def test_every_process_finds_the_same() -> None:
     program = (
-        "import fedconvex as fc, sweep_makers as make; from fedconvex.fingerprints import fingerprint;"
+        "import fedconvex as fc, sweep_makers as make; from fedconvex.fingerprints import STORED_AS, fingerprint;"
         "print(fingerprint([make.logistic(), fc.FedProx(mu=1), {'b': 1, 'a': {2, }.pop()}]))"
     )
     # Hashes of texts differ from those of this process, whose seed is no other's, if it has one.
@@ -179,10 +181,24 @@ def test_errors_use_the_given_name() -> None:
         fingerprint([print], "methods['a']")
 
 
-def test_a_class_of_the_package_may_move_to_another_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = fc.FedProx(mu=1)
-    before = fingerprint(method)
-    monkeypatch.setattr(fc.FedProx, "__module__", "fedconvex.elsewhere")
-    assert fingerprint(method) == before
-    monkeypatch.setattr(fc.FedProx, "__module__", "elsewhere")
-    assert fingerprint(method) != before
+@pytest.mark.parametrize(
+    ("value", "before"),
+    [(fc.FedGD(stepsize=1), "methods.fedgd"), (fc.FedLin(stepsize=1, local_steps=1), "methods.fedlin"),
+     (fc.FedAvgM(stepsize=1, momentum=0), "methods.fedavgm"),
+     (fc.AcceleratedGradient(tolerance=1e-3), "local_solvers.accelerated")],
+)  # fmt: skip
+def test_classes_that_moved_keep_their_names_in_stored_runs(
+    value: Any, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = fingerprint(value)
+    monkeypatch.setattr(type(value), "__module__", f"fedconvex.{before}")
+    assert fingerprint(value) == now
+    monkeypatch.setattr(type(value), "__module__", "fedconvex.elsewhere")
+    assert fingerprint(value) != now
+
+
+def test_every_old_name_is_of_a_class_that_is_elsewhere_now() -> None:
+    for now, before in STORED_AS.items():
+        module, _, name = now.rpartition(".")
+        assert getattr(importlib.import_module(module), name).__module__ == module
+        assert importlib.util.find_spec(before.rpartition(".")[0]) is None

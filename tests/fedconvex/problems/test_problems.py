@@ -362,3 +362,12 @@ def test_overflow_with_both_signs_is_infinite(kind: str, design: Any) -> None:
         values, gradients = problem.client_values(points), problem.client_gradients(points)
     assert list(map(float, values)) == [np.inf, pytest.approx(np.log(2))]
     assert np.asarray(gradients).tolist() == [[(5.0 - 3.0) / 2, (3.0 - 5.0) / 2], [-0.5, -1.0]]
+
+
+def test_an_infinity_of_the_wrong_sign_is_no_score() -> None:
+    """2·10³⁰⁸ − 3·10³⁰⁸: the first term alone is infinite."""
+    problem = fc.Logistic(A=[np.array([[2.0, -1, -1, -1]])], y=[[1]])
+    with np.errstate(all="ignore"):
+        values, gradients = problem.client_values(np.full(4, 1e308)), problem.client_gradients(np.full(4, 1e308))
+    assert values.tolist() == [1e308]
+    assert gradients.tolist() == [[-2, 1, 1, 1]]
