@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
@@ -312,32 +313,47 @@ def documented_arguments(docstring: str) -> list[str]:
     return [name.strip(" *") for names in found for name in names.split(",")]
 
 
-def unknown_arguments(node: ast.AST) -> list[str]:
-    """Documented arguments that a function, or a class's fields and __init__, do not have."""
-    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-    functions = (
-        [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if isinstance(n, ast.FunctionDef)]
-    )
-    has = {a.arg for f in functions for a in ast.walk(f.args) if isinstance(a, ast.arg)}
-    if isinstance(node, ast.ClassDef):
-        has |= {n.target.id for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+Documented = ast.FunctionDef | ast.ClassDef
+
+
+def arguments_of(node: Documented, classes: dict[str, ast.ClassDef]) -> set[str]:
+    """Those of a function, or of a class's methods, its fields, and those of its bases."""
+    if isinstance(node, ast.FunctionDef):
+        return {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    has = {n.target.id for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+    own = [n for n in node.body if isinstance(n, ast.FunctionDef)]
+    bases = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    return has.union(*(arguments_of(n, classes) for n in (*own, *bases)))
+
+
+def unknown_arguments(node: Documented, classes: dict[str, ast.ClassDef]) -> list[str]:
+    """Documented arguments that there are not."""
+    has = arguments_of(node, classes)
     return [name for name in documented_arguments(ast.get_docstring(node) or "") if name not in has]
 
 
 def test_documented_arguments_exist() -> None:
-    wrong = []
-    for folder in ("fedconvex", "theory", "proofs_checks", "deep"):
-        for file in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    wrong += [f"{file.relative_to(ROOT)}: {node.name}: {name}" for name in unknown_arguments(node)]
+    nodes = [
+        (file, node)
+        for folder in ("fedconvex", "theory", "proofs_checks", "deep")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, Documented)
+    ]
+    classes = {node.name: node for _, node in nodes if isinstance(node, ast.ClassDef)}
+    wrong = [f"{file}: {node.name}: {name}" for file, node in nodes for name in unknown_arguments(node, classes)]
     assert wrong == []
 
 
 def test_an_argument_that_does_not_exist_is_noticed() -> None:
     docstring = "What.\n\n    Args:\n        a, c: two\n            lines: of text.\n        b: one.\n    "
-    text = f'def f(a, b):\n    """{docstring}"""'
-    assert unknown_arguments(ast.parse(text).body[0]) == ["c"]
+    texts = (
+        f'def f(a, b):\n    """{docstring}"""',
+        f'class A:\n    a: int\n\nclass B(A):\n    """{docstring}"""\n    b: int',
+    )
+    for text in texts:
+        body: Any = ast.parse(text).body
+        assert unknown_arguments(body[-1], {"A": body[0]}) == ["c"]
 
 
 # ------------------------------------------------------------------------------------------- made from the code

@@ -15,7 +15,7 @@ from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import parameter
 from fedconvex.proofs_checks import SimilarClients
-from fedconvex.statements.assumptions import similarity as of_statement
+from fedconvex.statements.assumptions import heterogeneity as of_statement
 
 METHOD = fc.FedGD(stepsize=1)
 SIMILAR = ClaimSetting(signs={"delta": "positive"}, similarity=parameter("delta"))
