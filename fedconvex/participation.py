@@ -284,6 +284,9 @@ class Schedule(Participation):
                 raise InvalidInput(f"clients[{t}]", list(chosen), f"the clients are 0, …, {largest}", "name only these")
 
 
+SCHEMES: tuple[type[Participation], ...] = (Full, Uniform, UniformThenWeighted, Weighted, Bernoulli, Schedule)
+
+
 @final
 @dataclass(frozen=True)
 class Stragglers:

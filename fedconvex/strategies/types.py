@@ -33,8 +33,8 @@ def register() -> None:
     abstract: list[Any] = [Method]
     for method in (*abstract, *METHODS.values()):
         st.register_type_strategy(method, _late("methods", argument="kinds"))
-    schemes: list[type] = [participation.Participation, *participation.Participation.__subclasses__()]
-    for scheme in schemes:
+    base: list[Any] = [participation.Participation]
+    for scheme in (*base, *participation.SCHEMES):
         st.register_type_strategy(scheme, _late("participation_schemes", argument="kinds"))
     register_printers(pretty)
 

@@ -88,7 +88,7 @@ def test_least_on_the_simplex():
 
 
 def test_a_federation_that_was_not_found_is_not_made_up():
-    found = worst_case(fc.FedProx(mu=F(5, 2)), SmoothStronglyConvex(1, 2), 15, heterogeneity=1,
+    found = worst_case(fc.FedProx(mu=F(5, 2)), SmoothStronglyConvex(1, 2), 201, heterogeneity=1,
                        participation=fc.participation.Uniform(2), metric="gap")  # fmt: skip
     with pytest.raises(ValueError, match="no federation"):
         found.federation()
