@@ -17,7 +17,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.losses import loss_of
-from fedconvex.deep.measuring.heterogeneity import heterogeneity
+from fedconvex.deep.measuring.columns import heterogeneity
 from fedconvex.deep.networks.products import blas_is_faster
 from fedconvex.deep.tasks import task_of
 from fedconvex.participation import Draw

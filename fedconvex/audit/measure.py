@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,15 +19,18 @@ from fedconvex.audit.methods import default_methods, describe, explanation, has_
 from fedconvex.audit.recommendation import recommend_at
 from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.scaling import Scaling, scaling_of
-from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import FixedPoint, fixed_point
+from fedconvex.fixed_points.convergence_rates import slowest
+from fedconvex.fixed_points.equations import QuadraticFixedPoints
+from fedconvex.fixed_points.result import SameFixedPoints
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.methods.base import Method, State
 from fedconvex.names import checked_keywords
 from fedconvex.problems.base import Problem
-from fedconvex.problems.composite import require_problem
+from fedconvex.problems.composite import require_problem, without_term
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
@@ -37,6 +40,55 @@ from fedconvex.validation import instance_of, integer_at_least, members_of, posi
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+
+Place = Literal["fixed point", "last round"]
+
+
+def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple[float | None, Place | None]:
+    """The spectral radius of one round's derivative (NUMERIC), and the state at which it was computed.
+
+    That is the fixed point, the clients' memory included, if it is known, else the last state of the run. Directions in
+    which no round moves (if there are many minimisers) do not count: they do not slow a run down. None for methods that
+    are not linear in their state.
+
+    Args:
+        last: the last state of a run.
+        settled: whether that run has converged to the fixed point.
+    """
+    place: Place = "fixed point"
+    if isinstance(stop.analysis, SameFixedPoints) or stop.method.skip != 0:
+        return None, None  # the rounds' rate depends on the path that led there
+    space = stop.analysis.row_space if isinstance(stop.analysis, QuadraticFixedPoints) else None
+    if space is not None:  # outside the span of the samples no round moves anything
+        rounds = rounds_of(stop.method, space.problem)
+        with rounds.arithmetic.context():
+            state = rounds.start(space.coordinates(float_array(stop.point)))
+        return slowest(rounds, state).value, place
+    rounds = rounds_of(stop.method, without_term(stop.problem))
+    if stop.method.is_stateless or not isinstance(stop.analysis, SmoothFixedPoints):
+        with rounds.arithmetic.context():
+            state = rounds.start(float_array(stop.point))  # on quadratics the derivative is the same everywhere
+    elif settled:
+        state = last
+    else:
+        known = stop.analysis.state
+        state, place = (last, "last round") if known is None else (known, "fixed point")
+    if not np.isfinite(state.flat()).all():
+        return None, None
+    return slowest(rounds, state).value, place
+
+
+def measured_contraction(distances: np.ndarray) -> float | None:
+    """The factor per round: exp of the slope of log distance, fitted to the later half of the rounds above rounding."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usable = np.flatnonzero(np.isfinite(distances) & (distances > 1e-9 * distances[0]))
+    last = int(usable[-1]) if len(usable) else 0
+    rounds = np.arange(last // 2, last + 1)
+    if len(rounds) < 4 or not np.isfinite(distances[rounds]).all() or (distances[rounds] <= 0).any():
+        return None
+    return float(np.exp(np.polyfit(rounds, np.log(distances[rounds]), 1)[0]))
+
 
 STATES = 64  # of methods with memory, that the search for fixed points and rates holds at once, at least
 NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined

@@ -67,7 +67,7 @@ def check(
 
     or what fits the code better:
 
-    * `run(problem, x0, rounds)`, code that runs all rounds by itself: see `fedconvex.conformance.whole_run`;
+    * `run(problem, x0, rounds)`, code that runs all rounds by itself: see `fedconvex.conformance.shapes`;
     * `client(problem, k, model, state)`, the clients' part alone, or for a PyTorch trainer
       `local_update(model, data, global_model, state)`; the kit plays the server: see
       `fedconvex.conformance.client_part` and `fedconvex.conformance.trainer`;

@@ -9,8 +9,8 @@ import csv
 import math
 import re
 from array import array
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,24 +24,19 @@ from fedconvex.data.columns import (
     IDENTIFIER_WORDS,
     MISSING,
     Column,
+    are_dates,
+    is_any_number,
     of_numbers,
     of_texts,
 )
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.findings import Finding
-from fedconvex.data.headers import (
-    ADD_A_HEADER,
-    doubtful,
-    holds_data,
-    made_names,
-    require_made_names,
-    without_header,
-)
 from fedconvex.data.number_blocks import number_columns
 from fedconvex.data.preparation import Preparation, prepare
 from fedconvex.data.table import TARGET_COLUMNS, ColumnRoles, Table, bad_file, check_size, listed, roles
 from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, written_too_long
+from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER
 from fedconvex.sparse import is_sparse
 
@@ -326,3 +321,54 @@ def needs_preparation(table: Table, options: Preparation) -> bool:
 
 def _of_values(name: str, values: np.ndarray) -> Column:
     return of_texts(name, values.tolist()) if values.dtype.kind == "U" else of_numbers(name, values)
+
+
+# A first line of numbers is a sample. To read it as names would lose it, and nobody would notice.
+
+ADD_A_HEADER = "name the columns by these names, or add a header line to the file"
+
+
+def holds_data(first: Sequence[str]) -> bool:
+    """Whether a file's first line is a sample: numbers, beside missing values and dates.
+
+    pandas and NumPy name the columns of a matrix 0, 1, 2, …: such a line is a header.
+    """
+    cells = [cell.strip() for cell in first]
+    present = [cell for cell in cells if cell.lower() not in MISSING]
+    others = [cell for cell in present if not is_any_number(cell)]
+    return len(others) < len(present) and not are_indices(cells) and all(are_dates([cell]) for cell in others)
+
+
+def are_indices(names: Sequence[str]) -> bool:
+    """Whether the names are 0, 1, 2, …, or 1, 2, 3, …, perhaps beside one empty name, which pandas gives its index."""
+    named = [name for name in names if name]
+    if len(named) < max(2, len(names) - 1) or not all(name.isascii() and name.isdecimal() for name in named):
+        return False
+    return named[0] in ("0", "1") and all(int(b) == int(a) + 1 for a, b in pairwise(named))
+
+
+def doubtful(line: int, names: Sequence[str]) -> tuple[str, ...]:
+    """What is said of a header line that may be a sample after all: of indices, or with a number that is not whole."""
+    if are_indices(names):
+        return (f"line {line} ({names[0]} to {names[-1]}) is taken as the header",)
+    fractional = next((name for name in names if not name.isdecimal() and is_any_number(name)), None)
+    return () if fractional is None else (f"line {line} is taken as the header, although {fractional!r} is a number",)
+
+
+def made_names(count: int) -> list[str]:
+    """column1 … columnN, by position."""
+    return [f"column{number}" for number in range(1, count + 1)]
+
+
+def without_header(line: int, count: int) -> str:
+    """The sentence that says why the columns have made names."""
+    return (
+        f"line {line} holds numbers, not names: the file has no header line, its columns are column1 to column{count}"
+    )
+
+
+def require_made_names(names: Sequence[str], given: Mapping[str, str | None], path: Path, sentence: str) -> None:
+    """Raises InvalidInput for an option that names a column that a file without a header line cannot have."""
+    for option, name in given.items():
+        if isinstance(name, str) and name not in names:
+            raise InvalidInput(option, name, f"{path}: {sentence}", ADD_A_HEADER)

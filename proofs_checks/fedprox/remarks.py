@@ -6,16 +6,106 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
 from fedconvex.claims.terms import number, parameter
+from fedconvex.methods import FedProx
+from fedconvex.participation import Weighted
+from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.evidence import CodeComparison, FailingLine
 from fedconvex.proofs_checks.fedprox import comparisons as beside
-from fedconvex.proofs_checks.fedprox.counterexamples import only_the_exact_device_is_drawn
-from fedconvex.proofs_checks.fedprox.programs import AT_REST, DRAWN_LARGEST, THEOREM4_AT_ITS_MU, rho_of_the_draw
 from fedconvex.proofs_checks.fedprox.tightness import tightness
 from fedconvex.proofs_checks.readings import Reading
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
+from fedconvex.proofs_checks.witnesses import Witness, replay
+from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement, key_of
 from fedconvex.theory import fedprox
+
+# FedProx: counterexamples to what is printed, as programs that run alone.
+
+AT_REST = Witness(
+    "a fixed point, where w_k^{t+1} = w_k^t, of two clients that take part in each round, γ = 0",
+    """
+from fractions import Fraction
+mu, curvatures, minima = 1, (1, 3), (1, 0)  # F_k(w) = ½h_k(w − minima[k])², so L = 3
+w = Fraction(2, 5)
+after = [(h * a + mu * w) / (h + mu) for h, a in zip(curvatures, minima)]
+left = abs(sum(h * (u - w) for h, u in zip(curvatures, after)) / 2)  # ‖M‖ = |E_k[∇F_k(w_k^{t+1}) − ∇F_k(w^t)]|
+right = 3 * abs(w - sum(after) / 2)  # L E_k‖w_k^{t+1} − w_k^t‖ = 0, as the next round begins at the same w
+""",
+)
+THEOREM4_AT_ITS_MU = Witness(
+    "Theorem 4's ρ at L = 1, B = 2, K = 16 and μ = 6LB² = 24",
+    """
+from fractions import Fraction
+L, B, K, root2 = 1, 2, 16, Fraction(1414, 1000)  # root2² < 2, and ρ decreases in √2: right is more than ρ
+mu, root_K = 6 * L * B**2, 4
+left = Fraction(1, 24 * L * B**2)
+right = Fraction(1, mu) - B * root2 / (mu * root_K) - Fraction(L * B, mu**2) - Fraction(L * B**2, 2 * mu**2)
+right -= Fraction(L * B**2, mu**2 * K) * (2 * root2 * root_K + 2)
+""",
+)
+DRAWN_LARGEST = Witness(
+    "two devices, p = 1/2, F_k(w) = w − w²/2000, γ_1 = 1/2, γ_2 = 0, K = 128, μ = 1, w^t = 0: f decreases in "
+    "expectation by about 3/4; a draw of device 2 only has γ^t = 0, for which the corollary promises about 7/8",
+    """
+from fractions import Fraction as F
+mu, d, K, B = F(1), F(1, 1000), 128, F(1)     # sqrt(2/K) = 1/8, sqrt(2K) = 16
+L, L_minus, m = d, d, mu - d                  # two devices with p = 1/2, F_k(w) = w - d w^2/2, from w = 0
+f = lambda w: w - d * w**2 / 2                # f is both F_k; f'(0) = 1, so B = 1
+inexact, exact = -F(1, 2) / m, -1 / m         # F_k'(w_k) + mu w_k = 1/2 and 0: gamma_1 = 1/2, gamma_2 = 0
+left, chance = F(0), F(1, 2**K)               # E f(w+); the chance that device 2 is drawn n times
+for n in range(K + 1):
+    left += chance * f((n * exact + (K - n) * inexact) / K)
+    chance = chance * (K - n) / (n + 1)
+def rho(gamma):
+    c = B * (1 + gamma)
+    return (1 - gamma * B - L * c / m) / mu - c / 8 / m - L * c**2 / m**2 * (F(1, 2) + F(2 * 16 + 2, K))
+assert rho(F(1, 2)) > 0 and rho(F(0)) > 0     # so rho^t > 0 for every draw
+right = f(F(0)) - rho(F(0))                   # what is promised if device 2 is drawn K times
+""",
+)
+
+
+def rho_of_the_draw(formula: Any, number: int) -> tuple[Any, Any]:
+    """Corollary 9's ρ^t where device 1 is not drawn, by the formula and as the program has it."""
+    d = Fraction(1, 1000)
+    values = {"mu": Fraction(1), "L": d, "L_minus": d, "B": Fraction(1), "gammas": [Fraction(0)] * 2}
+    try:
+        rho = formula(**values, K=Fraction(128))
+    except Irrational:  # only where the formula has been changed
+        rho = None
+    return rho, -replay(DRAWN_LARGEST).right
+
+
+# FedProx, Corollary 9: a federation that breaks its claim for one of the draws that are possible in it.
+
+HALF, SMALL = Fraction(1, 2), Fraction(1, 1000)
+
+
+def only_the_exact_device_is_drawn() -> ExactFederation:
+    """Two devices with F_k(w) = w − w²/2000, of which the second answers exactly; the first one has γ = 1/2.
+
+    A draw of K = 128 devices has the second one only with probability 2^−128. Then γ^t = 0 (`gamma_drawn`), and a
+    decrease by about 7/8 is promised; in expectation it is about 3/4.
+    """
+    numbers: dict[str, int | Fraction] = {
+        "mu": 1,
+        "L": SMALL,
+        "L_minus": SMALL,
+        "B": 1,
+        "K": 128,
+        "gamma": HALF,
+        "gamma_drawn": 0,
+    }
+    problem = Quadratic([[[-SMALL]]] * 2, [[Fraction(-1)]] * 2, [HALF, HALF])
+    inexact, exact = (AnswerError(Fraction(size), (Fraction(0),)) for size in (1, 0))
+    return ExactFederation(
+        problem, FedProx(mu=Fraction(1)), [Fraction(0)], Weighted(128),
+        {name: Fraction(x) for name, x in numbers.items()},
+        answers="inexact", inexactness=HALF, deviations=((inexact, exact),),
+    )  # fmt: skip
+
 
 SAID: Mapping[str, Remarks] = {
     "definition3": Remarks(notes="Where all gradients vanish B is 1 by the paper's footnote, and so it is measured."),

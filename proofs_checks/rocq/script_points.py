@@ -1,16 +1,18 @@
 """Names in a proof: of the gradients, values and lengths at its points; points that are one have one of each."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.terms import Number, Vector, gradient, norm, parts, value
-from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
+from fedconvex.proofs_checks.kernel.scalars import Field
+from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Key, Vec
 from fedconvex.proofs_checks.rocq.drawn_lengths import drawn_only
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.objective import name_objective_gradients
 from fedconvex.proofs_checks.rocq.proximal_points import name_gradient
-from fedconvex.proofs_checks.rocq.resting import eliminations
-from fedconvex.proofs_checks.rocq.terms import Missing, divided, number_of
+from fedconvex.proofs_checks.rocq.terms import Missing, Writer, divided, number_of
 from fedconvex.proofs_checks.rocq.theorems import divisors
 
 if TYPE_CHECKING:
@@ -254,3 +256,62 @@ def _positive(script: "Script", formula: Number, size: Any) -> tuple[Number, str
 def _depth(u: Vector) -> int:
     inside = max((_depth(a) for a in u.args if type(a) is Vector), default=0)
     return inside + (u.head == "gradient")
+
+
+# Fixed points: each equation that a round leaves the state as it is eliminates a basic vector of the proof.
+
+
+@final
+@dataclass(frozen=True)
+class Elimination:
+    """`name` equals `instead`, by the hypothesis `rests_{place}`, whose sides are `new` and `old`.
+
+    name = instead + factor · part, where part is the mean of new − old, or its deviation from the mean.
+    """
+
+    name: str
+    instead: str
+    factor: str
+    of_mean: bool
+    place: int
+    new: Vector
+    old: Vector
+
+    def lines(self, within: Writer, canonical: str, identity: str) -> list[str]:
+        """The tactics that show the equation, called `{name}_is`."""
+        new, old = within.vector(self.new), within.vector(self.old)
+
+        def part(first: str) -> str:
+            whole = f"(({first}) - ({old}))"
+            return f"mean {whole}" if self.of_mean else f"({whole} - mean {whole})"
+
+        said = f"{self.name} = ({self.instead})%V"
+        return [
+            f"assert ({self.name}_is : {said}).",
+            f"{{ transitivity (({self.instead}) + {self.factor} * {part(new)})%V.",
+            f"  - {canonical} same_vector; {identity}.",
+            f"  - rewrite rests_{self.place}. {canonical} same_vector; {identity}. }}",
+        ]
+
+
+def eliminations(moves: list[tuple[Vector, Vector, Vec]], field: Field, writer: Writer) -> Iterator[Elimination]:
+    """The equations, as the kernel's `Round.rest` finds them, each without the vectors of those before it.
+
+    moves: the part of the state after the round, before it, and their difference in the basis.
+    """
+    done: list[tuple[Key, Vec]] = []
+
+    def text(u: Vec) -> str:
+        return " + ".join(f"{writer.factor(number_of(c))} * {key[1]}" for key, c in u.parts.items()) or "zero"
+
+    for place, (new, old, move) in enumerate(moves, 1):
+        for kind in (SAME, APART):
+            left = move
+            for key, zero in done:
+                left = left - zero * left.parts[key] if key in left.parts else left
+            left = left.only(kind)
+            for key in [k for k, c in left.parts.items() if field.is_nonzero(c)][:1]:
+                c = left.parts[key]
+                done.append((key, left / c))
+                rest = Vec({k: -x / c for k, x in left.parts.items() if k != key})
+                yield Elimination(key[1], text(rest), writer.factor(number_of(1 / c)), kind == SAME, place, new, old)

@@ -6,23 +6,24 @@ or a small rational multiple of a quotient of the claim's and the inequality's c
 program stays feasible with it at all samples.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
+from operator import itemgetter
 from typing import Any, final
 
 import numpy as np
+from flint import fmpz_mpoly, fmpz_mpoly_ctx
 
 from fedconvex.arithmetic.linear_systems import System
 from fedconvex.proofs_checks.kernel.board import RoundBoard
-from fedconvex.proofs_checks.kernel.scalars import Scalar
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Unknowns, in_case
-from fedconvex.proofs_checks.search.minors import singular
-from fedconvex.proofs_checks.search.monomials import SPARE, positive_factors, product_of_powers
 from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
-from fedconvex.proofs_checks.search.scalars import float_at, quotient
+from fedconvex.proofs_checks.search.scalars import by_powers, common_denominator, factors, float_at, power, quotient
 
 Row = tuple[Scalar, ...]  # the coefficients of the unknowns, and the right side
 RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
@@ -193,3 +194,132 @@ class ClosedForms:
                 full[place] = float_at(x, at)
             found.append([*full, float_at(row[-1], at)])
         return found
+
+
+# Numbers at samples as products of powers of the factors that occur in the claim's coefficients.
+
+SPARE = 3  # samples beyond those that determine the exponents
+LARGEST_EXPONENT = 4
+LARGEST_DENOMINATOR = 12
+ACCURACY = 2e-3  # of exponents, and of logarithms
+
+
+def positive_factors(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
+    """The different factors of numerators and denominators that the conditions show to be positive or nonnegative."""
+    found = {str(f.above): f for c in coefficients if isinstance(c, Scalar) and c for f, _ in factors(c)}
+    signed = [x if field.is_nonnegative(x) else -x for _, x in sorted(found.items(), key=itemgetter(0))]
+    return [x for x in signed if field.is_nonnegative(x)]
+
+
+def product_of_powers(
+    values: Sequence[float], atoms: Sequence[Sequence[float]], given: Sequence[Scalar]
+) -> Scalar | None:
+    """c Π factor^n with integers n and a simple fraction c, that has these values; None without one.
+
+    Exponents are determined by least squares of logarithms. `atoms` are the values of the given factors at each sample.
+    """
+    usable = [(v, row) for v, row in zip(values, atoms, strict=True) if v > 1e-7 and min(row, default=1.0) > 0]
+    if len(usable) < len(given) + 1 + SPARE:
+        return None
+    left = np.log(np.array([row for _, row in usable])).reshape(len(usable), -1)
+    matrix = np.column_stack([left, np.ones(len(usable))])
+    right = np.log([v for v, _ in usable])
+    solution, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=None)
+    if rank < matrix.shape[1]:
+        return None
+    exponents = np.round(solution[:-1])
+    constant = Fraction(float(np.exp(np.median(right - left @ exponents)))).limit_denominator(LARGEST_DENOMINATOR)
+    if constant <= 0 or np.abs(exponents).max(initial=0) > LARGEST_EXPONENT:
+        return None
+    if np.abs(left @ exponents + np.log(float(constant)) - right).max() > ACCURACY:
+        return None
+    if not given:
+        return None
+    found = given[0].field.scalar(constant)
+    for factor, n in zip(given, exponents, strict=True):
+        found = found * power(factor, int(n))
+    return found
+
+
+# Open multipliers at which a principal minor of the remaining quadratic form vanishes.
+# Where a proof is tight, only one choice of the multipliers leaves a form ≥ 0. That form is singular: a minor vanishes
+# there, as a polynomial in the multipliers. Its factors that are linear in them give linear equations.
+
+LARGEST = 4  # minors
+MOST_TERMS = 4000  # of a minor that is factored
+Affine = Sequence[Scalar]  # the coefficients of the open multipliers, and the constant
+
+
+def singular(matrix: Sequence[Sequence[Affine]], field: Field) -> Iterator[tuple[Scalar, ...]]:
+    """Linear equations (coefficients, right side), from smaller minors first; double factors of a minor first."""
+    ring = Extended(field, len(matrix[0][0]) - 1)
+    cleared = ring.cleared(matrix)
+    for size in range(1, LARGEST + 1):
+        for chosen in combinations(range(len(matrix)), size):
+            minor = ring.determinant([[cleared[i][j] for j in chosen] for i in chosen])
+            if minor is not None:
+                yield from ring.linear_factors(minor)
+
+
+class Extended:
+    """Polynomials in the field's symbols and some unknowns."""
+
+    def __init__(self, field: Field, unknowns: int):
+        self.field, self.count, self.unknowns = field, len(field.signs), unknowns
+        self.context = fmpz_mpoly_ctx.get(("x", self.count + unknowns), "lex")
+        self.factors = [*self.context.gens()[self.count :], self.context.constant(1)]
+
+    def cleared(self, matrix: Sequence[Sequence[Affine]]) -> list[list[fmpz_mpoly]]:
+        """The matrix as polynomials, times a common denominator."""
+        below = common_denominator([x for row in matrix for entry in row for x in entry])
+        return [[self._polynomial(entry, below) for entry in row] for row in matrix]
+
+    def _polynomial(self, entry: Affine, below: fmpz_mpoly) -> fmpz_mpoly:
+        parts = [
+            (x.above * (below / x.below)).project_to_context(self.context) * f
+            for x, f in zip(entry, self.factors, strict=True)
+        ]
+        return sum(parts, self.context.constant(0))
+
+    def determinant(self, matrix: list[list[fmpz_mpoly]]) -> fmpz_mpoly | None:
+        """By the first row; None for a block matrix, whose blocks are minors of their own, and for a large result."""
+        if not _is_connected(matrix):
+            return None
+        total = self._expanded(matrix)
+        return total if len(total) <= MOST_TERMS else None
+
+    def _expanded(self, matrix: list[list[fmpz_mpoly]]) -> fmpz_mpoly:
+        if len(matrix) == 1:
+            return matrix[0][0]
+        total = self.context.constant(0)
+        for j, x in enumerate(matrix[0]):
+            if x:
+                rest = self._expanded([[row[k] for k in range(len(matrix)) if k != j] for row in matrix[1:]])
+                total = total + (x * rest if j % 2 == 0 else -x * rest)
+        return total
+
+    def linear_factors(self, of: fmpz_mpoly) -> Iterator[tuple[Scalar, ...]]:
+        """The factors that are linear in the unknowns, as equations."""
+        if not of or not any(map(int, of.degrees()[self.count :])):
+            return
+        for factor, _ in sorted(of.factor()[1], key=lambda pair: -int(pair[1])):
+            powers = {tuple(map(int, m[self.count :])) for m in factor.to_dict()}
+            if max(map(sum, powers)) == 1:
+                zero, row, rest = self.context.constant(0), list[fmpz_mpoly](), factor
+                for place in range(self.count, self.count + self.unknowns):
+                    parts = by_powers(rest, place)
+                    rest = parts.get(0, zero)
+                    row.append(parts.get(1, zero))
+                own = (x.project_to_context(self.field.context) for x in (*row, -rest))
+                yield tuple(Scalar(x, self.field.one, self.field) for x in own)
+
+
+def _is_connected(matrix: list[list[fmpz_mpoly]]) -> bool:
+    seen, waiting = {0}, [0]
+    while waiting:
+        i = waiting.pop()
+        for j, x in enumerate(matrix[i]):
+            if x and j not in seen:
+                seen.add(j)
+                waiting.append(j)
+    return len(seen) == len(matrix)

@@ -12,8 +12,7 @@ from torch import nn
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.networks import functional
 from fedconvex.deep.networks.base import Batch
-from fedconvex.deep.networks.channels_last import channels_last
-from fedconvex.deep.networks.functional import FunctionalNetwork
+from fedconvex.deep.networks.functional import FunctionalNetwork, channels_last
 from fedconvex.deep.networks.layout import Layout
 
 pytestmark = pytest.mark.beyond_core  # trains networks

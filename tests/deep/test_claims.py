@@ -328,7 +328,7 @@ def test_a_linear_model_has_a_minimiser() -> None:
 
 LOADED = """
 import sys
-import fedconvex.claims.on_runs.claim_on, fedconvex.claims.claim, fedconvex.claims.on_runs.on_trajectories
+import fedconvex.claims.on_runs.claim_on, fedconvex.claims.claim
 print(sorted(name for name in sys.modules if name.split(".")[0] == "torch" or name.startswith("fedconvex.deep")))
 """
 

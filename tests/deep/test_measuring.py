@@ -15,9 +15,9 @@ from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring import curvature as curvature_module
+from fedconvex.deep.measuring.columns import heterogeneity
 from fedconvex.deep.measuring.curvature import curvature
 from fedconvex.deep.measuring.decrease import expected_decrease, outcomes
-from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.tasks import Task, task_of
 from fedconvex.errors import InvalidInput

@@ -16,8 +16,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.linear_models import LinearModelClients
 from fedconvex.problems.linear_models_in_balls import BallLinearModelClients
-from fedconvex.problems.quadratics import QuadraticClients
-from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
+from fedconvex.problems.quadratics import QuadraticClients, WideLeastSquaresClients
 
 SIZES = [36, 1, 40, 2, 90, 1, 12, 33]  # three of them share a bucket
 M, D = len(SIZES), 3

@@ -6,8 +6,8 @@ import pytest
 
 from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks.reporting import latex
+from fedconvex.proofs_checks.reporting.latex import mathematics, prose
 from fedconvex.proofs_checks.reporting.markup import math
-from fedconvex.proofs_checks.reporting.prose import mathematics, prose
 from fedconvex.theory import papers, statement
 
 STATEMENTS = {s.identifier: s for paper in papers().values() for s in paper.everything}

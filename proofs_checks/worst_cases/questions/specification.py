@@ -22,6 +22,7 @@ from fedconvex.parameters import in_rationals, in_round, is_scheduled, require_r
 from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    ClientGroup,
     ClientGroups,
     Differentiable,
     FunctionClass,
@@ -39,7 +40,6 @@ from fedconvex.proofs_checks.worst_cases.questions.ratios import (
     rounds_needed,
 )
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.proofs_checks.worst_cases.questions.step_groups import groups_by_steps
 from fedconvex.validation import instance_of, is_choice
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
@@ -354,3 +354,33 @@ def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
     if not (listed or weights is None) or len(given) != rounds or min(given) < 0 or not any(given):
         raise InvalidInput("weights", weights, f"are not {rounds} numbers >= 0 that are not all 0", "give one a round")
     return tuple(x / sum(given) for x in given)
+
+
+def groups_by_steps(
+    clients: FunctionClass, steps: tuple[int, ...], num_clients: Any
+) -> tuple[ClientGroups, tuple[int, ...]]:
+    """The clients as groups, and every group's number of steps, the smallest first.
+
+    `steps` has one number for each of `num_clients` clients; for "any" number one for each of equally many clients; for
+    `ClientGroups`, whose order stays, one for each group. Raises InvalidInput.
+    """
+    if isinstance(clients, SimilarClients):
+        raise InvalidInput("local_steps", steps, "differ between clients, which is not analysed for similar clients",
+                           "give one number for all clients, or another class")  # fmt: skip
+    if isinstance(clients, ClientGroups):
+        if len(steps) != len(clients.groups):
+            raise InvalidInput("local_steps", steps, f"has {len(steps)} numbers for {len(clients.groups)} groups of "
+                               "clients", "give one number for every group")  # fmt: skip
+        return clients, steps
+    if num_clients not in ("any", len(steps)):
+        raise InvalidInput("local_steps", steps, f"has {len(steps)} numbers for num_clients = {num_clients}",
+                           f'give one for every client, num_clients={len(steps)}, or num_clients="any" for groups of '
+                           "equally many clients")  # fmt: skip
+    if clients.lowest == clients.highest:
+        raise InvalidInput("clients", clients, "have one curvature, which is not analysed for unequal local steps",
+                           "give a class with mu < L")  # fmt: skip
+    kinds = tuple(sorted(set(steps)))
+    shares = [steps.count(n) for n in kinds]
+    members = ["any" if num_clients == "any" else share for share in shares]
+    made = (ClientGroup(clients, share, count) for share, count in zip(shares, members, strict=True))
+    return ClientGroups(*made), kinds

@@ -8,9 +8,8 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit, default_methods, parse_method
-from fedconvex.audit.measure import measure_constants
+from fedconvex.audit.measure import measure_constants, measured_contraction, predicted_contraction
 from fedconvex.audit.methods import AUDITED, describe, three_digits
-from fedconvex.audit.speed import measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.runs.rounds import rounds_of

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedconvex as fc
-from fedconvex.data.headers import are_indices, holds_data
+from fedconvex.data.delimited import are_indices, holds_data
 from fedconvex.errors import InvalidInput, UntidyTable
 
 ROWS = "5.1,3.5,1\n4.9,3.0,0\n6.2,3.4,1\n"

@@ -5,7 +5,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex import memory
-from fedconvex.audit.speed import predicted_contraction
+from fedconvex.audit.measure import predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import TooLarge
 from fedconvex.ground_truths.low_rank import nearest_minimizer

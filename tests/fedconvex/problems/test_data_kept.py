@@ -19,8 +19,7 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Full, Uniform
 from fedconvex.problems import quadratics
 from fedconvex.problems.base import Clients
-from fedconvex.problems.quadratics import QuadraticClients
-from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
+from fedconvex.problems.quadratics import QuadraticClients, WideLeastSquaresClients
 
 EQUAL = (1e-13, 0)  # sums of equal floats may be in another order where they lie elsewhere in memory
 

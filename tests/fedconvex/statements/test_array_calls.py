@@ -10,7 +10,7 @@ import pytest
 from statement_makers import arguments, of_numbers
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arrays import CHUNK
+from fedconvex.statements.calculator import CHUNK
 from fedconvex.statements.notation import Shape
 from fedconvex.theory import feddyn, fedprox, fedsplit, nesterov
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fedconvex.proofs_checks.feddyn.exact_runs import Federation, mean
-from fedconvex.proofs_checks.feddyn.kinks import Kink
+from fedconvex.proofs_checks.feddyn.tightness import Kink
 from fedconvex.theory import feddyn
 
 

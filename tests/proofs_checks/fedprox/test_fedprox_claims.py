@@ -18,7 +18,7 @@ from fedconvex.claims.on_runs.admissibility import offences
 from fedconvex.claims.on_runs.draws import every_draw
 from fedconvex.claims.terms import answers, free, gradient, inner, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
-from fedconvex.proofs_checks.fedprox.counterexamples import only_the_exact_device_is_drawn
+from fedconvex.proofs_checks.fedprox.remarks import only_the_exact_device_is_drawn
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Nonnegative, facts
 from fedconvex.proofs_checks.library import rooted, squared

@@ -18,10 +18,16 @@ from fedconvex.proofs_checks.reporting.recorded import recorded
 from fedconvex.proofs_checks.rocq import files, recording
 from fedconvex.proofs_checks.rocq.accepted import accepted, checked_by, digest_of
 from fedconvex.proofs_checks.rocq.compiling import find_rocq
-from fedconvex.proofs_checks.rocq.files import REFUSED_BY_ROCQ, exported, library, without_repeats, write_theories
+from fedconvex.proofs_checks.rocq.files import (
+    REFUSED_BY_ROCQ,
+    exported,
+    library,
+    refutation,
+    without_repeats,
+    write_theories,
+)
 from fedconvex.proofs_checks.rocq.lengths import ratio
 from fedconvex.proofs_checks.rocq.recording import digest, record_accepted
-from fedconvex.proofs_checks.rocq.refutations import refutation
 from fedconvex.proofs_checks.rocq.script_lines import signs_in
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import papers, statement

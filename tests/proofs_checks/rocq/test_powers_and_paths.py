@@ -15,9 +15,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.along_steps import lines_under
 from fedconvex.proofs_checks.rocq.compiling import Rocq
-from fedconvex.proofs_checks.rocq.exponentials import Exponentials
 from fedconvex.proofs_checks.rocq.files import exported
-from fedconvex.proofs_checks.rocq.run_terms import RunTerms, squared_length
+from fedconvex.proofs_checks.rocq.run_terms import Exponentials, RunTerms, squared_length
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import statement
 

@@ -14,8 +14,8 @@ from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.rocq import substitutions
 from fedconvex.proofs_checks.rocq.cited_claims import InCase, pinned
 from fedconvex.proofs_checks.rocq.compiling import Rocq
-from fedconvex.proofs_checks.rocq.completed_squares import with_forms
 from fedconvex.proofs_checks.rocq.files import Exported, exported
+from fedconvex.proofs_checks.rocq.steps import with_forms
 from fedconvex.theory import statement
 
 from .theorem_folders import WITH_ROCQ, on_standard_axioms, refuses, theorem_of

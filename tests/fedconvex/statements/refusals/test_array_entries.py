@@ -11,7 +11,7 @@ import sympy
 import torch
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arrays import CHUNK
+from fedconvex.statements.calculator import CHUNK
 from fedconvex.theory import feddyn, fedprox
 
 AT = {"L": 1.0, "L_minus": 0.0, "B": 1.25, "gamma": 0.0, "K": 10}

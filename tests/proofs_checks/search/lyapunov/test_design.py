@@ -12,8 +12,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import Quadratics, SmoothConvex, SmoothStronglyConvex, design, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import root
+from fedconvex.proofs_checks.search.lyapunov.design import units
 from fedconvex.proofs_checks.search.lyapunov.design_result import fewest_rounds
-from fedconvex.proofs_checks.search.lyapunov.designed_parameters import units
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
 from fedconvex.theory import scaffold
 

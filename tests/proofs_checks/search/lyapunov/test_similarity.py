@@ -8,7 +8,7 @@ from lyapunov_values import one_round_of_scaffold
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SimilarClients, SmoothStronglyConvex, lyapunov, worst_case
-from fedconvex.proofs_checks.search.lyapunov.designed_parameters import with_curvatures
+from fedconvex.proofs_checks.search.lyapunov.design import with_curvatures
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import trial_federations
 
 pytestmark = pytest.mark.beyond_core  # takes seconds

@@ -18,8 +18,8 @@ from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import Combine
 from fedconvex.proofs_checks.search.rate_theorems.irrational_rates import quadratic_at, root_of_quadratic
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound
+from fedconvex.proofs_checks.worst_cases.theorems.discovered import QuadraticNumber
 from fedconvex.proofs_checks.worst_cases.theorems.points import random_points
-from fedconvex.proofs_checks.worst_cases.theorems.quadratic_numbers import QuadraticNumber
 from fedconvex.verdicts import Verdict
 
 pytestmark = pytest.mark.beyond_core  # takes seconds

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from fedconvex.proofs_checks.search.step_theorems.closed_forms import SumOfPowers, closed_form
+from fedconvex.proofs_checks.search.step_theorems.step_forms import SumOfPowers, closed_form
 
 q = fmpq(3, 7)
 PLACES = [(e, i) for e in range(2, 12) for i in range(e)]

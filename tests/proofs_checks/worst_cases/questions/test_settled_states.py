@@ -17,11 +17,11 @@ from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances import replay
 from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import moments_on
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.trial_federations import federations_of_two_kinds
 from fedconvex.proofs_checks.worst_cases.questions import question as questions
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.settled_states import SettledStates
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
+from fedconvex.proofs_checks.worst_cases.worst_case import federations_of_two_kinds
 
 CLASS = SmoothStronglyConvex(1, 4)
 SCAFFOLD, FEDDYN = fc.Scaffold(stepsize=F(1, 4), local_steps=1), fc.FedDyn(alpha=2)
