@@ -1,4 +1,4 @@
-"""Reads delimited text (CSV, TSV and their relatives) into a `Table`; `headers` names columns without a header line.
+"""Reads delimited text (CSV, TSV and their relatives) into a `Table`; `made_names` is for files without a header.
 
 A file of numbers is read by `_tidy`, without keeping its text, and in blocks where nothing in it is unusual. Any other
 one is read once more as text, all of it, and `preparation.prepare` makes numbers of its columns or lists what keeps it

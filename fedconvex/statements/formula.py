@@ -1,7 +1,7 @@
 """A paper's formula with its parameters and conditions: checks of arguments, evaluation in each arithmetic.
 
-`Calculator` (in `calculator`) chooses among these evaluations by the arguments of a call; `arrays`, `matrices` and
-`signs` use them, too.
+`Calculator` (in `calculator`) chooses among these evaluations by the arguments of a call; `matrices` and `signs`
+use them, too.
 """
 
 from abc import ABC, abstractmethod

@@ -4,7 +4,7 @@
 |---|---|
 | `draws` | σ, what the draw of P of m clients adds |
 | `approximate_newton`, …, `sampled` | the proofs, as in `fedconvex.theory.exact_rates` |
-| `instances`, `kinks` | the worst known federations |
+| `instances` | the worst known federations |
 | `published` | the bounds that were known, and by what factor these are better |
 """
 

@@ -7,9 +7,9 @@
 | `one_gradient` | proofs about one round of FedDynOneGD: Lemmas 13 to 21 |
 | `runs` | proofs about T rounds: Theorems 2 to 4, (18), (20) |
 | `rates_with_constants` | Theorems 1 and 5 with constants |
-| `sharper`, `sharper_rounds`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, not in the paper |
+| `sharper`, `sharper_runs`, `one_gradient_runs_sharper` | sharper statements, not in the paper |
 | `remarks`, `comparisons` | notes, readings, misprints, worst known instances; the running code beside definitions |
-| `tightness`, `kinks` | how tight the bounds are |
+| `tightness` | how tight the bounds are |
 | `exact_runs` | runs over all draws, which definitions are compared with |
 """
 

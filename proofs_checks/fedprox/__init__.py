@@ -6,10 +6,8 @@
 | `sampling` | (9) to (12) and (14): the average over the drawn devices |
 | `parameters` | for which parameters Theorem 4's ρ is positive: Remark 5 |
 | `rates` | proofs about T rounds: Theorem 6, Remark 8 |
-| `remarks` | notes, readings, misprints, worst known instances |
-| `comparisons`, `programs` | the running code beside definitions; counterexamples as programs |
+| `remarks`, `comparisons` | notes, misprints, counterexamples, worst known instances; the code beside definitions |
 | `tightness`, `extremal_clients` | how tight the bounds are |
-| `counterexamples` | a federation that breaks Corollary 9's claim |
 | `worst_case_questions` | the worst-case problem of (14), which no claim states |
 """
 

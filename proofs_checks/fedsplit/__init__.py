@@ -7,8 +7,8 @@
 | `claimed_theorems`, `claimed_local_steps`, `claimed_regularised` | Theorems 1 and 2, Corollary 1 |
 | `claimed_complexity` | (22) |
 | `divergence` | a run that diverges with one local step |
-| `remarks` | notes, readings, misprints, worst known instances |
-| `counterexamples`, `programs` | federations that break a refuted claim; the same as programs that run alone |
+| `remarks` | notes, readings, misprints, worst known instances, programs that break what is printed |
+| `counterexamples` | federations that break a refuted claim |
 | `exact_runs`, `tightness` | instances beside the running code; how tight the bounds are |
 """
 

@@ -273,7 +273,7 @@ class RoundBoard:
                 u = self.lengths[int(places[0])]
                 others = self.product(others, self.inner(u, u))
             elif places:
-                others = self._times(others, Quantity({((IN_MEAN, *places),): self.field.scalar(1)}))
+                others = others.times(Quantity({((IN_MEAN, *places),): self.field.scalar(1)}))
             found = found + others
         return found
 
@@ -324,16 +324,8 @@ class RoundBoard:
                     if factors and factors[-1] == name and name[0] == "‖":
                         factors.pop()
                         u = self.lengths[int(name[1])]
-                        term = self._times(term, self.inner(u, u))
+                        term = term.times(self.inner(u, u))
                     else:
-                        term = self._times(term, Quantity({(name,): self.field.scalar(1)}))
+                        term = term.times(Quantity({(name,): self.field.scalar(1)}))
                 found = found + term
         return found
-
-    def _times(self, a: Quantity, b: Quantity) -> Quantity:
-        terms: dict[Monomial, Any] = {}
-        for m, c in a.terms.items():
-            for n, d in b.terms.items():
-                key = tuple(sorted((*m, *n)))
-                terms[key] = terms.get(key, 0) + c * d
-        return Quantity(terms)

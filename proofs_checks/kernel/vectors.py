@@ -118,6 +118,15 @@ class Quantity:
         """Times a number of parameters."""
         return Quantity({m: c * factor for m, c in self.terms.items()})
 
+    def times(self, other: "Quantity") -> "Quantity":
+        """The product."""
+        terms: dict[Monomial, Any] = {}
+        for m, c in self.terms.items():
+            for n, d in other.terms.items():
+                key = tuple(sorted((*m, *n)))
+                terms[key] = terms.get(key, 0) + c * d
+        return Quantity(terms)
+
 
 def product_of(one: Key, other: Key) -> tuple[str, Unknown]:
     """The factor of the expected mean inner product of two basic vectors, and the unknown number; "" where it is 0."""

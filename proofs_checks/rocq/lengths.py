@@ -54,13 +54,13 @@ class FreeProducts:
             case "neg", (y,):
                 return self.number(y) * -1
             case "*", (y, z):
-                return self.product(self.number(y), self.number(z))
+                return self.number(y).times(self.number(z))
             case "/", (y, z) if not is_of_parameters(x):
                 return self.number(y) * (1 / board.parameters.value(z))
             case "^", (y, Number("constant", (n,))) if not is_of_parameters(x):
                 found, base = board.constant(1), self.number(y)
                 for _ in range(int(n)):
-                    found = self.product(found, base)
+                    found = found.times(base)
                 return found
             case "named", (_, y):
                 return self.number(y)
@@ -74,18 +74,9 @@ class FreeProducts:
             one = Quantity({tuple(sorted((*rest, *([(IN_MEAN, *places)] if places else [])))): c})
             if len(places) == 2 and places[0] == places[1]:
                 u = self.drawn[int(places[0])][0]
-                one = self.product(Quantity({rest: c}), self.board.inner(u, u))
+                one = Quantity({rest: c}).times(self.board.inner(u, u))
             found = found + one
         return found
-
-    def product(self, a: Quantity, b: Quantity) -> Quantity:
-        """The product."""
-        terms: dict[Monomial, Any] = {}
-        for m, c in a.terms.items():
-            for n, d in b.terms.items():
-                key = tuple(sorted((*m, *n)))
-                terms[key] = terms.get(key, 0) + c * d
-        return Quantity(terms)
 
 
 def drawn_places(of: Monomial) -> tuple[str, ...]:

@@ -126,9 +126,9 @@ def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]
     reader = FreeProducts(script.board, script.round.meaning, script.lengths, script.drawn_lengths)
     rest = reader.number(step.right) - reader.number(step.left)
     for multiplier, fact in step.facts:
-        rest = rest - reader.product(reader.number(multiplier), reader.number(fact.difference))
+        rest = rest - reader.number(multiplier).times(reader.number(fact.difference))
     for weight, vector in step.squares:
-        rest = rest - reader.product(reader.number(weight), reader.number(inner(vector, vector)))
+        rest = rest - reader.number(weight).times(reader.number(inner(vector, vector)))
     found = []
     for place, (u, name, of) in enumerate(script.lengths):
         twice = (("‖", str(place)),) * 2
@@ -147,7 +147,7 @@ def _corrections(script: "Script", step: Step) -> list[tuple[str, str, str, int]
             raise Missing("the square of a length times an inner product")
         square = script.board.inner(u, u)
         square_of_unknown = Quantity({twice: script.board.field.scalar(1)})
-        rest = rest - reader.product(q, square_of_unknown - square)
+        rest = rest - q.times(square_of_unknown - square)
         text = " + ".join(
             " * ".join([f"({script.roots.text(_divided(c))})", *(script.lengths[int(x[1])][1] for x in m)])
             for m, c in q.terms.items()

@@ -7,7 +7,7 @@ are what the kernel's field shows. Linear equations are solved in `arithmetic.li
 
 Closed forms come from what is known at samples: rational functions from exact values (`theorems.rational_fits`), sums
 of powers from exact values for some numbers of steps (`step_theorems.closed_forms`), products of powers from numbers in
-floats (`monomials`), or from bounds where a number is free (`rate_theorems.simple_formulas`).
+floats (`closed_forms`), or from bounds where a number is free (`rate_theorems.simple_formulas`).
 """
 
 from fedconvex.proofs_checks.search.prove import prove as prove

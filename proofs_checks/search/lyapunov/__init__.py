@@ -25,9 +25,9 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
 Where clients take unequal numbers of local steps, each group of clients that take equally many has a mean and
 deviations of its own (grouped_federations.py, grouped_rounds.py); where stepsizes repeat, a period is the round.
 
-Questions beside it have V and prices in one program (priced_rounds.py, priced_programs.py, priced_functions.py): what
+Questions beside it have V and prices in one program (priced_rounds.py, priced_functions.py): what
 noise or heterogeneity adds to V in a round (error_floors.py), and what V pays for f(w) − f* on convex clients
-(sublinear_rates.py), for the last f(w) − f* alone, by a potential that grows (growing_potentials.py), and for ‖∇f(w)‖²
+(sublinear_rates.py), for the last f(w) − f* alone by a potential that grows, and for ‖∇f(w)‖²
 where clients need not be convex (descents.py, and drawn_descents.py where they are sampled; nonconvex_rates.py;
 slow_descents.py has functions that decrease as little as they may).
 

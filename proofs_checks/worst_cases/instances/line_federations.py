@@ -3,7 +3,7 @@
 Clients are F_k(x) = ½h_k x² − p_k x with h_k at an end of the class's curvature range. What a method does on them is
 linear in the start and in the gradients p_k, so metric and divisor are quadratic forms in these few numbers, and the
 worst ones maximise their quotient. `extreme_federations` gives the exact instance for two representatives of any
-number of clients; `trial_federations` has others.
+number of clients; `worst_case.trial_federations` has others.
 """
 
 from collections.abc import Iterator, Sequence

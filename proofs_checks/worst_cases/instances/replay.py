@@ -4,23 +4,19 @@ Whatever the search assumed, the result is a lower bound on the worst case: this
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
-from fedconvex.certainty import Certainty
+from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.claims.on_runs.draw_dependence import DrawDependence
 from fedconvex.claims.on_runs.draws import Outcomes
 from fedconvex.claims.on_runs.evaluation import Path, StateOnPath, Values
 from fedconvex.claims.on_runs.paths import Player, everywhere
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.tolerances import require_strongly_convex
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
@@ -28,6 +24,7 @@ from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.instances.equal_curvatures import have_one_curvature, moments_on
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import is_of_class, resting_ratio
 from fedconvex.proofs_checks.worst_cases.questions.histories import communications
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
@@ -322,46 +319,3 @@ def _mean(arrays: Any) -> np.ndarray:
 
 def _square(vector: np.ndarray) -> Fraction:
     return sum((Fraction(x) ** 2 for x in vector), Fraction(0))
-
-
-SHORTER = Fraction(1, 10**12)  # relative reserve where a residual has to be shortened
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PrescribedResiduals(LocalSolver):
-    """Answers θ_k with ∇φ_k(θ_k) = residuals[k], where φ_k is the whole subproblem of client k.
-
-    Use it to replay a worst case with inexact answers. A residual longer than γ‖∇φ_k(start_k)‖ is shortened to that
-    length, or a little less, so that all answers are γ-inexact (FedProx paper, Definition 1).
-
-    Args:
-        residuals: (m, d), the gradients of the subproblems at the answers.
-        gamma: γ >= 0.
-    """
-
-    residuals: Any
-    gamma: Any
-
-    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
-        assert arithmetic.certainty is not Certainty.ENCLOSED, "balls cannot decide which residuals are too long"
-
-    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        require_strongly_convex(problem, scale, weight)
-
-    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        rows = np.asarray(self.residuals) if draw.members is None else np.asarray(self.residuals)[draw.members]
-        left = clients.arithmetic.array(rows)
-        first = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
-        left = left * clients.arithmetic.array([[share] for share in map(self._share, left, first)])
-        return Answers(clients.minimise(subproblem.leaving(left)))
-
-    def _share(self, left: Array, first: Array) -> Fraction:
-        """The factor in [0, 1] that makes a residual short enough."""
-        longest, length = to_fraction(self.gamma) ** 2 * to_fraction((first * first).sum()), (left * left).sum()
-        length = to_fraction(length)
-        if length <= longest:
-            return Fraction(1)
-        # A float root, rounded down a little: in exact arithmetic the root may be irrational.
-        share = Fraction((longest / length) ** 0.5) * (1 - SHORTER)
-        return share if share**2 * length <= longest else Fraction(0)

@@ -21,7 +21,8 @@ from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Hypothesis
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.replay import PrescribedResiduals, attained_ratio
+from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
+from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
