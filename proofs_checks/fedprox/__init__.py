@@ -7,7 +7,7 @@
 | `parameters` | for which parameters Theorem 4's ρ is positive: Remark 5 |
 | `rates` | proofs about T rounds: Theorem 6, Remark 8 |
 | `remarks`, `comparisons` | notes, misprints, counterexamples, worst known instances; the code beside definitions |
-| `tightness`, `extremal_clients` | how tight the bounds are |
+| `tightness` | how tight the bounds are |
 | `worst_case_questions` | the worst-case problem of (14), which no claim states |
 """
 

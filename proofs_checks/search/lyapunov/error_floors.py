@@ -5,21 +5,26 @@ from fractions import Fraction
 from math import inf
 from typing import Any, final
 
-from fedconvex.arithmetic.rationals import float_at_least
+from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, lyapunov, specified
 from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest, least_cost
 from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound, pose_noise, pose_pulls
-from fedconvex.proofs_checks.search.lyapunov.quadratic_floors import attained_floor
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine, trial_federations
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import QuadraticBoard
+from fedconvex.proofs_checks.search.lyapunov.second_moments import NOISE, PULL, Groups, second_moments
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 from fedconvex.shown import on_screen
 from fedconvex.validation import is_choice
 
@@ -28,7 +33,7 @@ MOST_STEPS = 8  # local steps: equations of noise make larger programs slow
 RATES = 24  # that are tried between the fastest and 1
 GRID = [-i * 8 / RATES for i in range(1, RATES + 1)]  # log10(1 − rate)
 SECTIONS = 18  # of the golden section around the best of them
-ONE = (Fraction(1),)
+ALONE = (Fraction(1),)
 NEARLY = Fraction(1, 10**6)  # relative distance from an attained rate
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -176,7 +181,7 @@ def _of_heterogeneity(
                                "give FedGD, FedProx or an unbiased method") from None  # fmt: skip
     posed = pose_pulls(spec)
     if spec.clients.lowest < spec.clients.highest or not spec.draws.everyone:
-        return _lowest(posed, ONE, None), attained_floor(posed, spec, "heterogeneity", *ONE)
+        return _lowest(posed, ALONE, None), attained_floor(posed, spec, "heterogeneity", *ALONE)
     # Quadratics of one curvature: the mean of their gradients is the gradient at the mean, whatever the clients do.
     alike = replace(posed, sizes=())
     rates = (Fraction(f"{1 - 10**x:.9g}") for x in GRID)
@@ -186,7 +191,7 @@ def _of_heterogeneity(
 def _weights(count: int, cause: str, num_clients: int | str) -> tuple[Fraction, ...]:
     """What the prices are multiplied by: for every evaluation the variance of the means, and of the deviations."""
     if cause == "heterogeneity" or num_clients == "any":
-        return ONE * count
+        return ALONE * count
     m = int(num_clients)
     each = (Fraction(1, m), 1 - Fraction(1, m))[: 1 + (m > 1)]
     return each * (count // len(each))
@@ -213,3 +218,55 @@ def _lowest(posed: PricedRound, weights: tuple[Fraction, ...], fastest: Fraction
     rates = sorted((rate for rate in {*tried, Fraction(f"{1 - 10 ** GRID[best]:.9g}")} if rate < 1),
                    key=lambda rate: least_cost(posed, float(rate), weights) / float(1 - rate))  # fmt: skip
     return next((found for rate in rates if (found := cheapest(posed, rate, weights)) is not None), None)
+
+
+# Error floors that quadratics attain, exactly: where a method's fixed point is, or how noise spreads around it.
+
+
+def attained_floor(posed: PricedRound, spec: Specification, cause: str, variance: Fraction) -> Fraction:
+    """The largest squared error, per unit of σ² or ζ*², that some trial federations keep; 0 where none is known.
+
+    `variance`: of the clients' mean noise, in units of σ².
+    """
+    low, high, m = spec.clients.lowest, spec.clients.highest, spec.draws.clients
+    alike = dict.fromkeys(low + (high - low) * Fraction(i, BETWEEN) for i in range(BETWEEN + 1))
+    if cause == NOISE and spec.draws.everyone:
+        return variance * max(_spread(posed, spec, [(a, 1)], cause) for a in alike)
+    if spec.draws.everyone:
+        return max(_bias(posed, spec.solver, one) for one in trial_federations(spec.clients, "any"))
+    tried = [[(a, m)] for a in alike]
+    if cause == PULL:
+        ends = ((low, high), (low, (low + high) / 2), ((low + high) / 2, high))
+        tried += [[(a, n), (b, m - n)] for n in counts_to_try(m) for a, b in ends]
+    return max(_spread(posed, spec, groups, cause) for groups in tried)
+
+
+def _spread(posed: PricedRound, spec: Specification, groups: Groups, cause: str) -> Fraction:
+    """The stationary E‖w − x*‖² of clients in these groups, in units of the disturbance."""
+    found, memories = posed.coordinates, posed.coordinates.deviation.vectors
+    moments = second_moments(spec.method, spec.solver, spec.draws, groups, memories_at_rest(found), disturbed=cause)
+    measured: dict[str, Any] = {}
+    for c, row in zip(posed.measured, found.mean.read, strict=True):
+        for name, x in zip(found.mean.vectors, row, strict=True):
+            key = f"{name} 0" if name in memories else name
+            measured[key] = measured.get(key, ZERO) + c * x
+    size = moments.stationary(measured)
+    return Fraction(0) if size is None else max(to_fraction(size), Fraction(0))
+
+
+def _bias(posed: PricedRound, solver: LocalSolver, federation: Any) -> Fraction:
+    """The squared distance of a memoryless method's fixed point from the minimiser, where mean‖∇F_k(x*)‖² = 1."""
+    found = posed.coordinates
+    board: Any = QuadraticBoard(0, federation, Family({(DEVIATION, PULL): ONE}))
+    begun = {(MEAN, 0): Family({(MEAN, "w"): ONE})}
+    [(_, state)] = outcomes(found.method, solver, board, found.state(begun))
+    after = found.of(state)[MEAN, 0].parts
+    left = 1 - after.get((MEAN, "w"), ZERO)
+    if not left:
+        return Fraction(0)
+    share = federation.share if isinstance(federation, OnALine) else None
+    if share == 1:
+        return Fraction(0)
+    # The two groups' deviations are 1 − p and −p times the coordinate, in a plane they have its length.
+    size = ONE if share is None else to_fmpq(share * (1 - share))
+    return to_fraction((after.get((MEAN, PULL), ZERO) / left) ** 2 / size)

@@ -13,7 +13,7 @@ from promises import ProximalRound
 
 import fedconvex as fc
 from fedconvex.participation import Schedule
-from fedconvex.proofs_checks.fedprox.extremal_clients import above, client, of_everyone
+from fedconvex.proofs_checks.fedprox.tightness import above, client, of_everyone
 from fedconvex.theory import fedprox
 
 F = Fraction
