@@ -199,9 +199,9 @@ EVERYONE = Draws()  # full participation
 
 def _numbers(participation: Participation, count: int) -> tuple[tuple[int, Fraction], ...]:
     """The scheme's `sizes`, checked: positive integers with probabilities."""
-    given = participation.sizes(count)
-    if isinstance(given, Mapping) and all(type(n) is int and n > 0 for n in given):
-        numbers = [(n, to_fraction(chance, "participation.sizes")) for n, chance in given.items()]
+    given: Any = participation.sizes(count)
+    if isinstance(given, Mapping) and all(isinstance(n, int | np.integer) and n is not True and n > 0 for n in given):
+        numbers = [(int(n), to_fraction(chance, "participation.sizes")) for n, chance in given.items()]
         if all(chance >= 0 for _, chance in numbers) and sum(chance for _, chance in numbers) == 1:
             return tuple((n, chance) for n, chance in numbers if chance)
     raise InvalidInput("participation", participation, f"has `sizes` that are no probabilities of numbers: {given!r}",

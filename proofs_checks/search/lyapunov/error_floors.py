@@ -140,6 +140,7 @@ def error_floor(
     if not is_choice(cause, CAUSES):
         raise InvalidInput("cause", cause, "is no cause of an error floor", one_of(cause, CAUSES))
     spec = specified(method, clients, num_clients, local_solver, participation)
+    num_clients = spec.independent or "any"
     if not clients.lowest > 0:
         raise InvalidInput("clients", clients, "have no minimiser that runs come near at a rate, and no floor of "
                            "distances", "give SmoothStronglyConvex(mu, L)")  # fmt: skip

@@ -96,6 +96,7 @@ def lyapunov(
     """
     period = integer_at_least(period, 1, "period")
     spec = specified(method, clients, num_clients, local_solver, participation, grouped=True, period=period)
+    num_clients = spec.independent or "any"
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)

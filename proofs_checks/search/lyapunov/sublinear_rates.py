@@ -157,6 +157,7 @@ def sublinear_rate(
     """
     convex = not (isinstance(clients, WeaklyConvex) and clients.lowest < 0)
     spec = specified(method, clients, num_clients, local_solver, participation, convex)
+    num_clients = spec.independent or "any"
     if not is_choice(points, POINTS):
         raise InvalidInput("points", points, "is no place in a round", one_of(points, POINTS))
     counts = to_fraction(weight, "weight")

@@ -19,7 +19,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.parameters import ReadableParameters
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, combination, inner, mean, square
-from fedconvex.validation import instance_of
+from fedconvex.validation import instance_of, integer_at_least, is_choice
 
 
 class Seen(NamedTuple):
@@ -312,8 +312,7 @@ class ClientGroup(ReadableParameters):
 
     def __post_init__(self) -> None:
         _require_positive("share", self.share)
-        if not (self.clients == "any" if isinstance(self.clients, str) else _is_count(self.clients)):
-            raise InvalidInput("clients", self.clients, "is no number of clients", 'give 1, 2, … or "any"')
+        object.__setattr__(self, "clients", number_of_clients(self.clients, "clients"))
         # With one curvature the first gradient determines all others; `Board` only uses that where all share a class.
         instance_of(
             self.functions, FunctionClass, "functions", "a class of functions", "give SmoothStronglyConvex(mu, L)"
@@ -392,5 +391,9 @@ def _require_positive(name: str, value: Any) -> None:
         raise InvalidInput(name, value, "is not positive", f"give {name} > 0")
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+def number_of_clients(value: Any, argument: str = "num_clients") -> int | str:
+    """The number, or "any"."""
+    try:
+        return "any" if is_choice(value, ("any",)) else integer_at_least(value, 1, argument)
+    except InvalidInput:
+        raise InvalidInput(argument, value, "is no number of clients", 'give 1, 2, … or "any"') from None

@@ -28,6 +28,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
     SimilarClients,
+    number_of_clients,
 )
 from fedconvex.proofs_checks.worst_cases.questions.ratios import (
     INITIAL_GAP,
@@ -40,7 +41,7 @@ from fedconvex.proofs_checks.worst_cases.questions.ratios import (
     rounds_needed,
 )
 from fedconvex.proofs_checks.worst_cases.questions.refusals import NotPosed
-from fedconvex.validation import instance_of, is_choice
+from fedconvex.validation import instance_of, integer_at_least, is_choice
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
 MOST_HISTORIES = 64  # of rounds that communicate or do not
@@ -72,7 +73,7 @@ class Specification:
     spread: Fraction | None
     ratio: Ratio | None = None  # of two terms; `metric` is then its text
     noise: Fraction | None = None  # the weight of σ², the variance of a client's gradient in local steps
-    independent: int = 0  # the number of clients whose noise is independent; 0 where nothing is known of that
+    independent: int = 0  # the number of clients, whose noise is independent; 0 for "any", of which it is not known
 
     @property
     def is_lifted(self) -> bool:
@@ -165,13 +166,16 @@ def specify(
 ) -> Specification:
     """The checked specification. Raises InvalidInput; see `worst_case`."""
     ratio = None
+    num_clients, rounds = number_of_clients(num_clients), integer_at_least(rounds, 1, "rounds")
     if is_choice(metric, ("gap_ratio",)):
         metric = NAMED["gap_ratio"]
     if not isinstance(metric, str):
         ratio, metric = ratio_of(metric), "ratio"
         _check_ratio(ratio, clients, rounds, heterogeneity, spread)
     _check_subject(method, clients, metric)
-    count = _count(num_clients, rounds, metric)
+    count = 2 if isinstance(num_clients, str) else num_clients  # two with opposite deviations stand for any number
+    if rounds > 1 and metric == "descent":
+        raise InvalidInput("rounds", rounds, "is not possible for descent, which is of one round", "give 1")
     if not clients.of_several and num_clients != 1:
         raise InvalidInput("num_clients", num_clients, f"is not analysed for {type(clients).__name__}: the mean of "
                            "several such functions need not be one", "give 1")  # fmt: skip
@@ -314,19 +318,6 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
     if metric not in ("descent", "mean_gradient_norm", "ratio") and not clients.has_minimiser:
         raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
                            'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
-
-
-def _count(num_clients: Any, rounds: Any, metric: str) -> int:
-    """The number of clients, 2 for "any"; refuses counts that are not positive integers."""
-    # Two clients with opposite deviations stand for any number.
-    count = 2 if is_choice(num_clients, ("any",)) else num_clients
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
-    if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
-        raise InvalidInput("rounds", rounds, "is no number of rounds", "give 1, 2, …")
-    if rounds > 1 and metric == "descent":
-        raise InvalidInput("rounds", rounds, "is not possible for descent, which is of one round", "give 1")
-    return count
 
 
 def _check_divisor(metric: str, dissimilarity: Any, heterogeneity: Any) -> None:

@@ -14,7 +14,7 @@ from lyapunov_values import fractions_of
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Bernoulli, Draw, Full, Schedule, Uniform, Weighted
-from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import EVERYONE, any_vectors, state_of, vectors_of
 from fedconvex.proofs_checks.symbolic.random_vectors import averaged, expected, if_drawn, replaced, total
 from fedconvex.proofs_checks.symbolic.randomness import Draws, draws_of
@@ -194,6 +194,18 @@ def test_chances_that_are_none_are_refused(sizes):
 
     with pytest.raises(InvalidInput, match="participation"):
         lyapunov(fc.FedProx(mu=2), SmoothStronglyConvex(1, 4), 3, participation=Odd(F(1, 2)))
+
+
+def test_numbers_of_clients_may_be_numpys():
+    class Pairs(Bernoulli):
+        def sizes(self, num_clients):
+            return {np.int64(2): 1}
+
+    given = fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4)
+    found = lyapunov(*given, np.int64(3), participation=Pairs(F(1, 2)))
+    assert found.upper == lyapunov(*given, 3, participation=Uniform(2)).upper
+    assert type(found.num_clients) is int
+    assert worst_case(*given, np.int64(3), np.int64(2)).upper == worst_case(*given, 3, 2).upper
 
 
 @pytest.mark.parametrize(("K", "m"), [(200, 1000), (1, 10**6)])
