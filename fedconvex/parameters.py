@@ -1,6 +1,7 @@
 """Dataclass fields that hold real parameters (a stepsize, a weight), convertible to any arithmetic."""
 
 from dataclasses import field, fields, is_dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -48,13 +49,19 @@ def _written(value: Any) -> str:
 
 
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
-    """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
+    """The frozen dataclass with its real parameters converted to scalars of this arithmetic.
+
+    These are the `number()` fields, and a method's floats and fractions in other fields.
+    """
     converted = {}
     kind: Any = type(parameters)
-    for name in _numbers(kind):
+    real = (float, Fraction) if getattr(kind, "floats_are_real_parameters", False) else ()
+    for name in _names(kind):
         value = getattr(parameters, name)
         # None: chosen by the method itself; a schedule's numbers are converted in their rounds
-        if value is not None and not isinstance(value, StepsizeSchedule):
+        if isinstance(value, real) or (
+            name in _numbers(kind) and value is not None and not isinstance(value, StepsizeSchedule)
+        ):
             try:
                 converted[name] = arithmetic.scalar(value)
             except InvalidInput as error:

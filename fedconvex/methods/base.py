@@ -136,6 +136,7 @@ class Method(ReadableParameters, ABC):
     method states only those that are proved.
     """
 
+    floats_are_real_parameters: ClassVar[bool] = True  # in fields without `number()`, too: see `in_arithmetic`
     # How the paper combines the clients. False: F_k = f_k, and the server averages with the problem's weights.
     # True: the paper minimises a plain sum or mean; then F_k = num_clients · weights[k] · f_k, and averages are plain.
     plain: ClassVar[bool] = False

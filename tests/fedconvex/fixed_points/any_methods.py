@@ -45,9 +45,23 @@ def server(name: str) -> Callable[..., Any]:
     return lambda w, repeat: {"shared": {name: w}}
 
 
+@dataclass(frozen=True)
+class OfAPlainFloat(Written):
+    """A field that is a float, not a `number()`."""
+
+    share: float = 0.5
+
+    def initial_state(self, server: Any, repeat: Any) -> State:
+        return State(self.share * server)
+
+    def update(self, state: Any, cohort: Any, answers: Any) -> State:
+        return State(self.share * cohort.average(answers.points))
+
+
 AFFINE = {
     "doubles": written(lambda s, c, a, p: 2 * a),
     "adds": written(lambda s, c, a, p: a + 1),
+    "of a plain float": OfAPlainFloat(),
     "ignores the answers": written(lambda s, c, a, p: s.server / 2 + 1),
     "stays": written(lambda s, c, a, p: s.server),
     "constant": written(lambda s, c, a, p: 0 * a + 1),
