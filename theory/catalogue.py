@@ -1,4 +1,4 @@
-"""The page of the guide that lists every statement: `python -m fedconvex.theory.catalogue > docs/statements.md`."""
+"""The page of the guide that lists every statement; `python -m fedconvex.theory.catalogue` prints it."""
 
 import sys
 from collections.abc import Callable, Container

@@ -2,14 +2,14 @@
 
 * A method that the table in docs/methods/index.md lacks gets a page: its docstring, one round in formulas, a link to
   the reference. When there is more to explain, write a page in docs/methods and a row of the table.
-* "The landscape", "Every statement", "Every verdict" and "Unnumbered sentences" are made anew. The copies in docs/ are
-  for readers of the repository; they may lack statements that were added since.
+* "The landscape", "Every statement", "Every verdict" and "Unnumbered sentences" (`GENERATED`).
 
 New local solvers, problems, data sets and models are in the reference (`reference.py`).
 """
 
 import inspect
 import re
+from functools import partial
 from typing import Any
 
 from method_pages import DOCS, algebra
@@ -22,6 +22,14 @@ from fedconvex.proofs_checks.reporting.results import chosen, results
 from fedconvex.proofs_checks.sentences import page as sentences
 from fedconvex.theory import catalogue
 
+# address of a page -> what makes it
+GENERATED = {
+    "statements.md": catalogue.as_markdown,
+    "landscape.md": lambda: landscape.as_markdown(landscape.landscape()),
+    "sentences.md": sentences.as_markdown,
+    # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
+    "verdicts.md": lambda: verdicts.as_markdown([record for record, _ in results(chosen(), kept=False, records=True)]),
+}
 SPELLED = {"SCAFFOLD": "Scaffold"}  # as the papers write a name -> as the code does
 
 
@@ -33,24 +41,11 @@ def on_config(config: Any, **_: Any) -> None:
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
-    """Adds the generated methods' pages."""
-    for name in unwritten():
-        files.append(File.generated(config, uri(name), content=method_page(name)))
+    """Adds the generated pages."""
+    made = {**GENERATED, **{uri(name): partial(method_page, name) for name in unwritten()}}
+    for address, make in made.items():
+        files.append(File.generated(config, address, content=make()))
     return files
-
-
-def on_page_markdown(text: str, page: Any, **_: Any) -> str:
-    """Replaces the copies of the generated pages by what the code makes now."""
-    if page.file.src_uri == "statements.md":
-        return catalogue.as_markdown()
-    if page.file.src_uri == "landscape.md":
-        return landscape.as_markdown(landscape.landscape())
-    if page.file.src_uri == "sentences.md":
-        return sentences.as_markdown()
-    if page.file.src_uri == "verdicts.md":
-        # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
-        return verdicts.as_markdown([record for record, _ in results(chosen(), kept=False, records=True)])
-    return text
 
 
 def unwritten(index: str | None = None) -> list[str]:

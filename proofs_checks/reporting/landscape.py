@@ -1,6 +1,6 @@
 """The field on one page: what is known of each method, under which assumptions, proved or not, and how tight.
 
-    python -m fedconvex.proofs_checks.reporting.landscape > docs/landscape.md
+`python -m fedconvex.proofs_checks.reporting.landscape` prints the guide's page.
 
 A result is a statement of the catalogue that bounds where a round, a run or a fixed point leads; steps of proofs are
 left out. What the page says of a result is read off the statement's assumptions, its claim and its recorded verdict.

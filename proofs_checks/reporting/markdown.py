@@ -1,4 +1,4 @@
-"""The guide's page of verdicts: `python -m fedconvex.proofs_checks.reporting.markdown > docs/verdicts.md`."""
+"""The guide's page of verdicts; `python -m fedconvex.proofs_checks.reporting.markdown` prints it."""
 
 import sys
 from itertools import groupby

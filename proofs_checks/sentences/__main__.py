@@ -1,4 +1,4 @@
-"""`python -m fedconvex.proofs_checks.sentences > docs/sentences.md`."""
+"""`python -m fedconvex.proofs_checks.sentences` prints the guide's page of sentences."""
 
 import sys
 

@@ -1,7 +1,6 @@
 """Every numbered statement of the papers is in the catalogue, renders, and is on the generated page of the guide."""
 
 import re
-from pathlib import Path
 
 import pytest
 import sympy
@@ -16,9 +15,6 @@ from fedconvex.statements.results import parts
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.theory.catalogue import as_markdown
 from fedconvex.theory.feddyn.assumptions import ACTIVE
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "statements.md"
 
 # What is numbered in the papers, read off their pages.
 NUMBERED = {
@@ -108,13 +104,9 @@ def test_latex_is_the_formula_that_runs() -> None:
     assert fedprox.theorem4.expression.has(sympy.sqrt(sympy.Symbol("K", integer=True, positive=True, real=True)))
 
 
-def test_the_page_lists_every_statement_and_is_up_to_date() -> None:
-    text = PAGE.read_text("utf-8")
-    found = re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)
-    # The copy in docs/ may lack statements that were added since: the guide makes the page anew when it is built.
-    assert text == as_markdown(found), "run `python -m fedconvex.theory.catalogue > docs/statements.md`"
-    made = re.findall(r"^### `([\w.]+)`", as_markdown(), re.MULTILINE)
-    assert sorted(made) == sorted(s.identifier for s in statements())
+def test_the_page_lists_every_statement() -> None:
+    found = re.findall(r"^### `([\w.]+)`", as_markdown(), re.MULTILINE)
+    assert sorted(found) == sorted(s.identifier for s in statements())
     for paper, names in NUMBERED.items():
         assert {f"{paper}.{name}" for name in names} <= set(found)
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +27,6 @@ from fedconvex.proofs_checks.sentences.page import as_markdown
 from fedconvex.statements.sentences import Sentence
 from fedconvex.theory.sentences import sentences
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "sentences.md"
 SENTENCE = Sentence("fedprox.example", "nowhere", "one is less than two", "1 < 2.")
 TRUE = Comparison("one and two", 1, "<", 2)
 LEMMA = Proves("0 ≤ 1", lemma(ClaimSetting(), at_most(0, 1), by(Nonnegative(at_most(0, 1).right))))
@@ -126,12 +124,6 @@ def test_distinct_draws_in_turn_favour_the_light_devices() -> None:
 
 
 # the page
-
-
-@pytest.mark.beyond_core  # takes seconds
-def test_the_page_is_up_to_date() -> None:
-    message = "run `python -m fedconvex.proofs_checks.sentences > docs/sentences.md`"
-    assert PAGE.read_text("utf-8") == as_markdown(), message
 
 
 @pytest.mark.beyond_core  # takes seconds
