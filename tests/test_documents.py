@@ -28,6 +28,22 @@ def test_example_runs(document: Path, block: str, capsys, tmp_path, monkeypatch)
     capsys.readouterr()
 
 
+def test_the_architecture_has_a_file_to_read_first_in_every_folder() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([\w/]+)` \|[^|]*\| `([\w/.]+)` \|$", text, re.MULTILINE))
+    assert [folder for folder, first in rows.items() if not (ROOT / folder / first).is_file()] == []
+    papers = {path.stem for path in (ROOT / "theory").iterdir()} - {"sentences"}
+    packages = {path.parent for name in ("fedconvex", "proofs_checks") for path in (ROOT / name).glob("*/__init__.py")}
+    links = {"fedconvex/theory", "fedconvex/proofs_checks", "fedconvex/deep"}
+    folders = {str(path.relative_to(ROOT)) for path in packages if path.name not in papers} - links
+    assert folders | {"theory", "proofs_checks", "deep"} == rows.keys()
+    files = [
+        str(path) for name in ("fedconvex", "theory", "proofs_checks", "deep") for path in (ROOT / name).rglob("*.py")
+    ]
+    named = re.findall(r"`(\w+/[\w/]*\.py)`", text)
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in files)] == []
+
+
 def test_every_document_has_examples() -> None:
     """Blocks with a title are files: tests/test_adding.py makes them in a copy of the project."""
     with_files = {document for document in DOCUMENTS if "```python title=" in document.read_text("utf-8")}
