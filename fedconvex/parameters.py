@@ -3,6 +3,7 @@
 from dataclasses import field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from typing import Any, TypeVar
 
 from fedconvex import arithmetic as arithmetics
@@ -55,13 +56,15 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """
     converted = {}
     kind: Any = type(parameters)
-    real = (float, Fraction) if getattr(kind, "floats_are_real_parameters", False) else ()
+    plain = getattr(kind, "floats_are_real_parameters", False)
     for name in _names(kind):
         value = getattr(parameters, name)
         # None: chosen by the method itself; a schedule's numbers are converted in their rounds
-        if isinstance(value, real) or (
-            name in _numbers(kind) and value is not None and not isinstance(value, StepsizeSchedule)
-        ):
+        if name in _numbers(kind):
+            is_real = value is not None and not isinstance(value, StepsizeSchedule)
+        else:
+            is_real = plain and isinstance(value, float | Fraction) and isfinite(value)
+        if is_real:
             try:
                 converted[name] = arithmetic.scalar(value)
             except InvalidInput as error:
