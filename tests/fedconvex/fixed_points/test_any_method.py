@@ -300,7 +300,7 @@ def test_rounds_that_are_local_at_random() -> None:
 FOLDER = Path(fc.__file__).parent
 WITHOUT_NAMES = [
     *sorted((FOLDER / "fixed_points").glob("*.py")),
-    *(FOLDER / f"audit/{n}.py" for n in ("stuck_runs", "speed", "twins", "measure", "report")),
+    *(FOLDER / f"audit/{n}.py" for n in ("stuck_runs", "twins", "measure", "report")),
 ]
 
 
