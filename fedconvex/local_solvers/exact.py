@@ -7,14 +7,12 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.arithmetic.definiteness import is_positive_definite
-from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float, to_fmpq, to_fraction
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem
-from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.problems.subproblem import Subproblem
 
 
@@ -67,7 +65,7 @@ class Exact(SmoothSolver):
             return
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
         for k, factor in enumerate(factors):
-            if not _has_one_minimiser(problem, k, factor, exact_weight):
+            if not problem.is_strongly_convex(k, factor, exact_weight):
                 least = float(factor) * problem.mu[k]
                 cure = "use gradient steps, or add a ridge"
                 if exact_weight > 0:
@@ -79,14 +77,3 @@ class Exact(SmoothSolver):
                     f"(its least curvature is {least:.6g})",
                     cure,
                 )
-
-
-def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fraction) -> bool:
-    if not isinstance(problem, QuadraticProblem):  # sufficient: strong convexity, certified in balls
-        return bool(problem.strong_convexity_bound(k) * to_fmpq(factor) + to_fmpq(weight) > 0)
-
-    def shifted(arithmetic: Arithmetic) -> Matrix:
-        H, _ = problem.client_terms(k, arithmetic)
-        return arithmetic.shifted(arithmetic.stack([H * arithmetic.scalar(factor)]), weight)[0]
-
-    return is_positive_definite(shifted)

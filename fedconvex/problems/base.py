@@ -16,7 +16,7 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.newton import conjugate_gradients
-from fedconvex.arithmetic.rationals import Array, Scalar, float_array, to_fraction
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array, to_fmpq, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.names import CheckedKeywords
@@ -184,6 +184,10 @@ class Problem(CheckedKeywords, ABC):
     @abstractmethod
     def strong_convexity_bound(self, k: int) -> Scalar:
         """A rigorous lower bound of mu_k, as a ball, close to mu_k."""
+
+    def is_strongly_convex(self, k: int, factor: Fraction, weight: Fraction) -> bool:
+        """Whether factor·f_k + (weight/2)‖·‖² is certainly strongly convex, so that it has one minimiser."""
+        return bool(self.strong_convexity_bound(k) * to_fmpq(factor) + to_fmpq(weight) > 0)
 
     @property
     @abstractmethod

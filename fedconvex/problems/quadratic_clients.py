@@ -10,7 +10,12 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.arithmetic.definiteness import largest_eigenvalue_bound, null_space, smallest_eigenvalue_bound
+from fedconvex.arithmetic.definiteness import (
+    is_positive_definite,
+    largest_eigenvalue_bound,
+    null_space,
+    smallest_eigenvalue_bound,
+)
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
@@ -118,6 +123,15 @@ class QuadraticProblem(Problem):
     @abstractmethod
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
         """f_k(x) in that arithmetic; in floating point also for (T, d) points, which gives (T,) values."""
+
+    def is_strongly_convex(self, k: int, factor: Fraction, weight: Fraction) -> bool:
+        """Decided without rounding."""
+
+        def shifted(arithmetic: Arithmetic) -> Matrix:
+            H, _ = self.client_terms(k, arithmetic)
+            return arithmetic.shifted(arithmetic.stack([H * arithmetic.scalar(factor)]), weight)[0]
+
+        return is_positive_definite(shifted)
 
     def samples_of(self, numbers: np.ndarray, scale: Array, arithmetic: Arithmetic) -> Samples | None:
         """The samples of the clients with these numbers, whose functions are scale_k · f_k; None without samples."""
