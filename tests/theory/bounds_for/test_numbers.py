@@ -40,25 +40,21 @@ def test_numbers_of_fedprox(problem: Any, mu: int, K: int, solver: Any, gamma: F
     B, slope = number(truth.B2) ** 0.5, number(truth.square) ** 0.5
     client = max(number(square(g)) for g in gradients(truth.terms, START)) ** 0.5
     expected = {
-        "theorem4": reference_fedprox.rho(**given_, B=B, K=K),
-        "equation5": reference_fedprox.solution_distance(mu, given_["L_minus"], given_["gamma"], client),
-        "equation6": reference_fedprox.client_step(mu, given_["L_minus"], given_["gamma"], client),
-        "equation7": reference_fedprox.drift(**given_, B=B, gradient=slope),
-        "equation8": reference_fedprox.mean_decrease(number(value(truth.terms, START)), **given_, B=B, gradient=slope),
-        "equation13": reference_fedprox.mean_square_deviation_bound(
-            mu, given_["L_minus"], B, given_["gamma"], K, slope
-        ),
-        "equation14": reference_fedprox.sampling_error(**given_, B=B, K=K, gradient=slope),
-        "corollary10": reference_fedprox.dissimilarity_from_variance(number(truth.variance), number(epsilon)),
+        "theorem4": reference_fedprox.theorem4(**given_, B=B, K=K),
+        "equation5": reference_fedprox.equation5(mu, given_["L_minus"], given_["gamma"], client),
+        "equation6": reference_fedprox.equation6(mu, given_["L_minus"], given_["gamma"], client),
+        "equation7": reference_fedprox.equation7(**given_, B=B, gradient=slope),
+        "equation8": reference_fedprox.equation8(number(value(truth.terms, START)), **given_, B=B, gradient=slope),
+        "equation13": reference_fedprox.equation13(mu, given_["L_minus"], B, given_["gamma"], K, slope),
+        "equation14": reference_fedprox.equation14(**given_, B=B, K=K, gradient=slope),
+        "corollary10": reference_fedprox.corollary10(number(truth.variance), number(epsilon)),
     }
     assert expected["theorem4"] > 0
     for name, right in expected.items():
         entry = found[f"fedprox.{name}"]
         assert isinstance(entry, Applies), name
         assert close(entry.value, right), name
-    eleven = reference_fedprox.rho_bounded_variance(
-        **given_, sigma2=number(truth.variance), epsilon=number(epsilon), K=K
-    )
+    eleven = reference_fedprox.theorem11(**given_, sigma2=number(truth.variance), epsilon=number(epsilon), K=K)
     assert isinstance(found["fedprox.theorem11"], Applies) is bool(eleven > 0)
     if eleven > 0:
         assert close(found["fedprox.theorem11"].value, eleven)
@@ -94,7 +90,7 @@ def test_numbers_of_feddyn(problem: Any, P: int, T: int) -> None:
     for name, right in expected.items():
         assert close(found[f"feddyn.{name}"].value, right), name
     constants = [truth.L, truth.mu, m, P, T, truth.D0, truth.G, truth.delta, truth.spread]
-    rates = reference_feddyn.rates(*(number(Fraction(v)) for v in constants))
+    rates = reference_feddyn.theorem1(*(number(Fraction(v)) for v in constants))
     names = ("L", "mu", "num_clients", "num_active", "T", "D0", "G", "delta", "spread")
     given = {name: float(Fraction(value)) for name, value in zip(names, constants, strict=True)}
     assert all(close(a, b) for a, b in zip(feddyn.theorem1(**given), rates, strict=True))

@@ -9,7 +9,7 @@ import pytest
 from design_draws import BITS, TINY, counts, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from rational_draws import rationals
-from reference_rho import ball
+from statement_makers import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import feddyn
@@ -31,9 +31,9 @@ def test_best_alpha_convex(L: Fraction, D0: Fraction, G: Fraction, m: dict[str, 
     if 10 * r * G <= D0 * (25 * L) ** 2:
         assert is_near(alpha, 25 * L)
     else:
-        assert fraction(alpha) > 25 * L
-        assert abs(fraction(alpha) ** 2 * D0 / (10 * r * G) - 1) < TINY
-    best = fraction(alpha)
+        assert fraction_of(alpha) > 25 * L
+        assert abs(fraction_of(alpha) ** 2 * D0 / (10 * r * G) - 1) < TINY
+    best = fraction_of(alpha)
     for factor in (1 - Fraction(1, 1000), 1 + Fraction(1, 1000), 2):
         if best * factor >= 25 * L:
             assert convex_at(best, r, D0, G) < convex_at(best * factor, r, D0, G) * (1 + TINY)
@@ -49,18 +49,14 @@ def test_best_alpha_nonconvex(L: Fraction, delta: Fraction, spread: Fraction, m:
     if 10 * L**3 * r * spread <= delta * least**2:
         assert is_near(alpha, least)
     else:
-        assert fraction(alpha) > least
-        assert abs(fraction(alpha) ** 2 * delta / (10 * L**3 * r * spread) - 1) < TINY
-    best = fraction(alpha)
+        assert fraction_of(alpha) > least
+        assert abs(fraction_of(alpha) ** 2 * delta / (10 * L**3 * r * spread) - 1) < TINY
+    best = fraction_of(alpha)
     for factor in (1 - Fraction(1, 1000), 1 + Fraction(1, 1000), 2):
         if best * factor >= least:
             here, there = (nonconvex_at(a, r, L, delta, spread) for a in (best, best * factor))
             assert here < there * (1 + TINY)
             assert feddyn.nonconvex_bound(alpha=best * factor, L=L, T=1, delta=delta, spread=spread, **m) == there
-
-
-def fraction(value: Any) -> Fraction:
-    return fraction_of(value) if isinstance(value, flint.arb) else Fraction(value)
 
 
 def is_near(value: Any, number: Fraction) -> bool:
