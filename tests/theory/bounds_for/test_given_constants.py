@@ -31,23 +31,6 @@ def test_given_constants_replace_measured_ones() -> None:
     assert isinstance(bounds(TWINS, BIG, WEIGHTED)["fedprox.remark8"], DoesNot)
 
 
-@pytest.mark.parametrize(
-    ("given_", "assumption", "verdict"),
-    [
-        ({"L": 1}, "L-smooth", REFUTED),  # it is 2
-        ({"K": 201}, "drawn independently", REFUTED),
-        ({"B": HALF}, "B-dissimilar", REFUTED),
-        ({"gamma": 2}, "its conditions", REFUTED),
-        ({"L": -1}, "L-smooth", REFUTED),
-    ],
-)
-def test_given_constants_are_checked(given_: Any, assumption: str, verdict: Verdict) -> None:
-    entry = bounds(TWINS, BIG, WEIGHTED, **given_)["fedprox.theorem4"]
-    assert isinstance(entry, DoesNot)
-    assert entry.verdict is verdict
-    assert assumption in entry.assumption
-
-
 def test_weaker_given_constants_give_weaker_bounds() -> None:
     """L = 3 for 2, K = 100 for 200 and γ = 1/10 for 0 are true, too; ρ falls."""
     best = bounds(TWINS, BIG, WEIGHTED)["fedprox.theorem4"].value
