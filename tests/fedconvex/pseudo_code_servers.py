@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 from problem_makers import Terms
-from pseudo_code import Rounds, Work, client_gradient, steps_of, weighted_mean
+from pseudo_code import Rounds, Work, local_steps, weighted_mean
 
 DIGITS = 60
 
@@ -29,13 +29,8 @@ def fedavgm(
     """Hsu, Qi and Brown (2019), section 4.1: v ← βv + Δw, w ← w − ηv, with Δw = Σ (n_k/n)(w − w_k)."""
     points, v = [x], 0 * x
     for active in rounds:
-        w, changes = points[-1], []
-        for k in active:
-            w_k = w
-            for _ in range(steps_of(e, k)):
-                w_k = w_k - s * client_gradient(terms, k, w_k)
-            changes.append(w - w_k)
-        mean = weighted_mean(terms, active, changes, fault)
+        w = points[-1]
+        mean = weighted_mean(terms, active, [w - local_steps(terms, k, w, s, e) for k in active], fault)
         v = beta * v + (1 - beta if fault == "damped" else 1) * mean
         step = beta * v + mean if fault == "Nesterov" else v
         points.append(w - eta * step)

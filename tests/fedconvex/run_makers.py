@@ -1,19 +1,22 @@
 """Small federated problems and runs, comparisons of two runs, and frequencies against exact probabilities."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from problem_makers import fractions
 from scipy.stats import chi2
 
 import fedconvex as fc
 from fedconvex.methods import METHODS, Method, State
 from fedconvex.participation import Stragglers, Uniform
+from fedconvex.runs.rounds import Rounds
 
 QUARTER = Fraction(1, 4)
 A = [[[1, 0], [Fraction(1, 2), 1]], [[1, Fraction(1, 2)]], [[0, 1], [Fraction(1, 2), -1]], [[Fraction(1, 2), 1]]]
@@ -51,6 +54,14 @@ def run(method: Any, problem: Any, participation: Any = None, rounds: int = 3, *
     """Three rounds from START, exact ones if the method is rational, unless told otherwise."""
     arithmetic = "float" if method.takes_square_roots else "exact"
     return fc.simulate(method, problem, rounds, participation, **{"x0": START, "arithmetic": arithmetic, **options})
+
+
+@contextmanager
+def no_rounds() -> Iterator[None]:
+    """No round is played: refusals come before any work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
+        yield
 
 
 def entries_of(state: State) -> list[Any]:

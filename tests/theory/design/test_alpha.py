@@ -23,24 +23,19 @@ def nonconvex_at(alpha: Any, r: Fraction, L: Fraction, delta: Fraction, spread: 
     return 3 * alpha * delta + 30 * L**3 * r * spread / alpha
 
 
-# The bound of one round, which falls and then rises in α; its calculators; the two letters; the smallest α.
-BOUNDS = {
-    "convex": (
-        convex_at, feddyn.best_alpha_convex, feddyn.convex_rounds, feddyn.convex_bound, ("D0", "G"),
-        lambda L, r: 25 * L,
-    ),
-    "nonconvex": (
-        nonconvex_at, feddyn.best_alpha_nonconvex, feddyn.nonconvex_rounds, feddyn.nonconvex_bound,
-        ("delta", "spread"), lambda L, r: 20 * L * r,
-    ),
-}  # fmt: skip
+# The bound of one round, which falls and then rises in α; its two letters; the smallest α.
+BOUNDS: dict[str, tuple[Callable[..., Any], tuple[str, str], Callable[..., Any]]] = {
+    "convex": (convex_at, ("D0", "G"), lambda L, r: 25 * L),
+    "nonconvex": (nonconvex_at, ("delta", "spread"), lambda L, r: 20 * L * r),
+}
 
 
 @pytest.mark.parametrize("case", BOUNDS)
 @given(L=positive, first=positive, second=nonnegative, m=counts)
 def test_best_alpha(case: str, L: Fraction, first: Fraction, second: Fraction, m: dict[str, int]) -> None:
     """At an interior α the two terms are equal; at the smallest the bound already rises. In rationals, squared."""
-    at, best_alpha, _, bound, letters, smallest = BOUNDS[case]
+    at, letters, smallest = BOUNDS[case]
+    best_alpha, bound = getattr(feddyn, f"best_alpha_{case}"), getattr(feddyn, f"{case}_bound")
     given = dict(zip(letters, (first, second), strict=True))
     r = Fraction(m["num_clients"], m["num_active"])
     alpha, least = best_alpha(L=L, **given, **m), smallest(L, r)
@@ -71,7 +66,8 @@ def is_near(value: Any, number: Fraction) -> bool:
 def test_rounds(
     case: str, L: Fraction, first: Fraction, second: Fraction, m: dict[str, int], epsilon: Fraction, more: Fraction
 ) -> None:
-    at, _, rounds, bound, letters, smallest = BOUNDS[case]
+    at, letters, smallest = BOUNDS[case]
+    rounds, bound = getattr(feddyn, f"{case}_rounds"), getattr(feddyn, f"{case}_bound")
     r = Fraction(m["num_clients"], m["num_active"])
     alpha = smallest(L, r) + more
     given = {"alpha": alpha, "L": L, **dict(zip(letters, (first, second), strict=True)), **m}
