@@ -14,9 +14,10 @@ from problem_makers import fractions
 from scipy.stats import chi2
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS, Method, State
-from fedconvex.participation import Stragglers, Uniform
-from fedconvex.runs.rounds import Rounds
+from fedconvex.participation import Draw, Stragglers, Uniform
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 QUARTER = Fraction(1, 4)
 A = [[[1, 0], [Fraction(1, 2), 1]], [[1, Fraction(1, 2)]], [[0, 1], [Fraction(1, 2), -1]], [[Fraction(1, 2), 1]]]
@@ -62,6 +63,27 @@ def no_rounds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
         yield
+
+
+def round_by_round(methods: Iterable[Any], problem: Any, arithmetic: str = "exact", seed: int = 0) -> np.ndarray:
+    """The server's point after a round of each method (or pair of a method and its solver), one after the other."""
+    state: Any = None
+    for t, method in enumerate(methods):
+        method, solver = method if isinstance(method, tuple) else (method, None)
+        alone = rounds_of(method, problem, arithmetic, solver)
+        state = alone.start(alone.arithmetic.array([0] * problem.dim)) if state is None else state
+        state = alone.advance(state, Draw(round=t, seed=seed))
+    return np.asarray(alone.arithmetic.publish(state.server))
+
+
+def assert_resumed(method: Any, other: Any, problem: Any, path: Path, *options: Any) -> None:
+    """A run that is stopped after three of six rounds goes on as if it was not; the other method's is refused."""
+    whole = fc.simulate(method, problem, 6, *options, seed=1)
+    for rounds in (3, 6):
+        part = fc.simulate(method, problem, rounds, *options, seed=1, checkpoint=path)
+    assert (part.points == whole.points).all()
+    with pytest.raises(InvalidInput, match="another run"):
+        fc.simulate(other, problem, 6, *options, seed=1, checkpoint=path)
 
 
 def entries_of(state: State) -> list[Any]:
