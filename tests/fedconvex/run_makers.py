@@ -1,7 +1,7 @@
 """Small federated problems and runs, comparisons of two runs, and frequencies against exact probabilities."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from fractions import Fraction
@@ -14,7 +14,7 @@ from problem_makers import fractions
 from scipy.stats import chi2
 
 import fedconvex as fc
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.methods import METHODS, Method, State
 from fedconvex.participation import Draw, Stragglers, Uniform
 from fedconvex.runs.rounds import Rounds, rounds_of
@@ -55,6 +55,18 @@ def run(method: Any, problem: Any, participation: Any = None, rounds: int = 3, *
     """Three rounds from START, exact ones if the method is rational, unless told otherwise."""
     arithmetic = "float" if method.takes_square_roots else "exact"
     return fc.simulate(method, problem, rounds, participation, **{"x0": START, "arithmetic": arithmetic, **options})
+
+
+def assert_refused(call: Callable[[], Any], *pieces: str) -> InvalidInput:
+    """The error of a call: one line that is not long and has these pieces."""
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    text = str(caught.value)
+    assert all(piece in text for piece in pieces), text
+    assert "\n" not in text
+    assert len(text) < 400  # long values are shortened
+    assert {ValueError, FedconvexError} <= set(type(caught.value).__mro__)
+    return caught.value
 
 
 @contextmanager
@@ -103,6 +115,11 @@ def gradient_steps(problem: Any, k: int, w: np.ndarray, e: int, s: Fraction) -> 
     for _ in range(e):
         theta = theta - s * design.T @ (design @ theta - target)
     return theta
+
+
+def times_drawn(draw: Draw) -> dict[int, int]:
+    """How often each of those who take part was drawn."""
+    return dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True))
 
 
 def averaged(rows: Mapping[int, np.ndarray], shares: Mapping[int, Any], total: Any = None) -> np.ndarray:
