@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
-from problem_makers import Terms
+from problem_makers import Terms, fraction
 from pseudo_code import Rounds, Work, local_steps, weighted_mean
 
 DIGITS = 60
@@ -88,9 +88,4 @@ def adaptive(
                 root = mp.sqrt(v[i] + t) if fault == "tau under the root" else mp.sqrt(v[i]) + t
                 new[i] = at[i] + real(eta) * m[i] / root
             points.append(new)
-        return [[_fraction(value) for value in point] for point in points]
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return [[fraction(value) for value in point] for point in points]

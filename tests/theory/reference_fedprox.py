@@ -6,21 +6,17 @@ statements or calculators. Norms are not squared unless the argument's name says
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import reduce
 from math import ceil
 from operator import add
 from typing import Any
 
-from mpmath import libmp, mpf, sqrt
+from mpmath import mpf, sqrt
+from problem_makers import fraction
 
 
 def total(terms: Sequence[Any]) -> Any:
     return reduce(add, terms)
-
-
-def exact(x: Any) -> Fraction:
-    return Fraction(*libmp.to_rational(x._mpf_)) if isinstance(x, mpf) else Fraction(x)
 
 
 def definition1(residual: Any, client_gradient: Any) -> Any:
@@ -64,7 +60,7 @@ def remark5(B: Any, gamma: Any, K: Any) -> tuple[Any, Any]:
 
 def theorem6(delta: Any, rho: Any, epsilon: Any) -> int:
     # Printed T = O(delta / (rho epsilon)); summing Theorem 4 gives (1/T) sum E|grad f(w^t)|^2 <= delta / (rho T).
-    return max(1, ceil(exact(delta) / (exact(rho) * exact(epsilon))))
+    return max(1, ceil(fraction(delta) / (fraction(rho) * fraction(epsilon))))
 
 
 def corollary7(L: Any, B: Any, K: Any) -> tuple[Any, Any]:

@@ -11,7 +11,6 @@ import pytest
 from bound_makers import (
     as_seen_by,
     curved,
-    fraction,
     gradient,
     least_eigenvalue,
     mean_square,
@@ -25,7 +24,7 @@ from bound_makers import (
 )
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from problem_makers import entries, few, terms_of
+from problem_makers import entries, few, fraction, terms_of
 from statement_makers import statements
 
 import fedconvex as fc

@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from bound_makers import fraction
 from hypothesis import strategies as st
+from problem_makers import fraction
 
 BITS = 600
 TINY = Fraction(1, 10**25)

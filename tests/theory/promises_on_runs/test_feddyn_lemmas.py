@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from bound_makers import fraction, gradients, lower, mean
+from bound_makers import gradients, lower, mean
 from dynamic_runs import DynamicRuns, dynamic_runs
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import few, fractions
+from problem_makers import few, fraction, fractions
 from promises import at_most
 
 import fedconvex as fc

@@ -14,6 +14,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
+from problem_makers import fraction
 from refusal_makers import FORMULAS, NAMES, Kind, argument_of, names_all, reason, refusal, with_first
 from statement_makers import arguments, as_float, ball, dyadic, each, fmpq, rational, statements
 
@@ -31,9 +32,7 @@ def bound_of(condition: Condition, values: dict[str, Any]) -> tuple[Fraction, bo
         return Fraction(condition.bound_at({n: Fraction(values[n]) for n in condition.names})), True
     except Irrational:
         with flint.ctx.workprec(1000):
-            middle = condition.bound_at({n: ball(values[n]) for n in condition.names}).mid()
-            mantissa, exponent = (int(part) for part in middle.man_exp())
-            return Fraction(mantissa) * Fraction(2) ** exponent, False
+            return fraction(condition.bound_at({n: ball(values[n]) for n in condition.names}).mid()), False
 
 
 def sides(
