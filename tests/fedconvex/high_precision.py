@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
-import flint
 import numpy as np
+from problem_makers import ball_contains
 
 import fedconvex as fc
 
@@ -32,10 +32,8 @@ def vector(values: Any) -> Vector:
 
 
 def encloses(balls: Any, x: Any) -> bool:
-    """Whether flint balls contain the point, asked with enough bits that its conversion loses nothing."""
-    with flint.ctx.workprec(4000):
-        exact = [Fraction(v) for v in x]
-        return all(ball.contains(flint.fmpq(v.numerator, v.denominator)) for ball, v in zip(balls, exact, strict=True))
+    """Whether flint balls contain the point."""
+    return all(ball_contains(ball, Fraction(v)) for ball, v in zip(balls, x, strict=True))
 
 
 def length(x: Vector) -> Decimal:

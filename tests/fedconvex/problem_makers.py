@@ -13,6 +13,7 @@ import flint
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from mpmath import libmp, mpf
 from rational_draws import simplest_first
 
 import fedconvex as fc
@@ -154,6 +155,26 @@ def inverse(M: np.ndarray) -> np.ndarray:
     return reduced[:, len(M) :]
 
 
+def signs(matrix: Any) -> tuple[int, int, int]:
+    """(negative, zero, positive) eigenvalues, by congruence transformations to a diagonal (Sylvester)."""
+    M, found = fractions(matrix), []
+    while len(M):
+        n = len(M)
+        if not any(M[i, i] for i in range(n)):
+            pairs = [(i, j) for i in range(n) for j in range(i) if M[i, j]]
+            if not pairs:
+                found += [Fraction(0)] * n
+                break
+            i, j = pairs[0]
+            M[i] = M[i] + M[j]
+            M[:, i] = M[:, i] + M[:, j]
+        i = next(i for i in range(n) if M[i, i])
+        rest = [j for j in range(n) if j != i]
+        found.append(M[i, i])
+        M = M[np.ix_(rest, rest)] - np.outer(M[rest, i], M[i, rest]) / M[i, i]
+    return sum(v < 0 for v in found), sum(v == 0 for v in found), sum(v > 0 for v in found)
+
+
 def kernel(M: np.ndarray) -> list[np.ndarray]:
     """A basis of {v : Mv = 0}."""
     reduced, pivots = echelon(M)
@@ -222,6 +243,28 @@ def lifted_matrix(terms: Terms, s: Fraction) -> np.ndarray:
 def proximal_weight_suffices(terms: Terms, weight: Fraction) -> bool:
     """Whether every H_k + weight·I is safely positive definite (numerically: with a margin)."""
     return all(np.linalg.eigvalsh(floats(H))[0] + weight > 1e-3 for H in terms.H)
+
+
+def fraction(number: Any) -> Fraction:
+    """The rational that a number is: a ball of radius 0 or a number of mpmath's, too."""
+    if isinstance(number, flint.arb):
+        mantissa, exponent = map(int, number.man_exp())
+        return mantissa * Fraction(2) ** exponent
+    return Fraction(*libmp.to_rational(number._mpf_)) if isinstance(number, mpf) else Fraction(number)
+
+
+def real(number: Any) -> Any:
+    """A rational or a float as a number of mpmath's, of its working precision."""
+    exact = Fraction(number)
+    return mpf(exact.numerator) / exact.denominator
+
+
+def ends(number: Any) -> tuple[Fraction, Fraction]:
+    """The lower and the upper end of a ball, exactly; a rational is both."""
+    if not isinstance(number, flint.arb):
+        return Fraction(number), Fraction(number)
+    middle, radius = fraction(number.mid()), fraction(number.rad())
+    return middle - radius, middle + radius
 
 
 def ball_contains(ball: Any, exact: Fraction) -> bool:

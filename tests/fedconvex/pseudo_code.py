@@ -11,6 +11,7 @@ F_k = m·w_k·f_k; the others average with the weights w_k, over the active clie
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from problem_makers import Terms, identity, inverse, weighted
@@ -59,6 +60,15 @@ def steps_of(work: Work, k: int) -> int:
     return work if isinstance(work, int) else work[k]
 
 
+def local_steps(
+    terms: Terms, k: int, w: np.ndarray, s: Fraction, work: Work, correction: np.ndarray | int = 0
+) -> np.ndarray:
+    """Where client k arrives from w, with the same correction of each of its gradients."""
+    for _ in range(steps_of(work, k)):
+        w = w - s * (client_gradient(terms, k, w) + correction)
+    return w
+
+
 def objective(terms: Terms, x: np.ndarray) -> Fraction:
     """f(x) but for a constant."""
     H, c = terms.summed()
@@ -69,12 +79,7 @@ def fedavg(terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, e: Work,
     """FedProx paper, Algorithm 1, with full gradients; FedSplit paper, (3), (4); section 5.2 where the work differs."""
     points = [x]
     for active in rounds:
-        answers = []
-        for k in active:
-            w = points[-1]
-            for _ in range(steps_of(e, k)):
-                w = w - s * client_gradient(terms, k, w)
-            answers.append(w)
+        answers = [local_steps(terms, k, points[-1], s, e) for k in active]
         points.append(weighted_mean(terms, active, answers, fault))
     return np.stack(points)
 
@@ -121,46 +126,28 @@ def dane(
     mu: Fraction,
     eta: Fraction = Fraction(1),
     solve: Solve = exactly,
+    sampled: bool = False,
     fault: str = "",
 ) -> np.ndarray:
     """Shamir, Srebro and Zhang (2014), (13): argmin F_k(w) − ⟨∇F_k(w') − eta·∇f(w'), w⟩ + (mu/2)‖w − w'‖².
 
-    The gradient ∇f(w') is that of all clients, whoever then takes part.
+    The gradient ∇f(w') is that of all clients, whoever then takes part, or where it is sampled that of the active ones:
+    Li et al. (2020), Algorithm 2.
     """
     points = [x]
     for active in rounds:
-        w = points[-1]
-        gradients = [client_gradient(terms, k, w) for k in range(len(terms.w))]
-        full = weighted(terms.w, gradients)
-        answers = []
+        w, answers = points[-1], []
+        asked = active if sampled and fault != "everybody's gradient" else range(len(terms.w))
+        g = eta * weighted_mean(terms, asked, [client_gradient(terms, k, w) for k in asked], fault)
         for k in active:
-            correction = gradients[k] - eta * full
-            if fault == "no correction":
-                correction = 0 * correction
-            elif fault == "wrong sign":
-                correction = -correction
+            correction = {"no correction": 0, "wrong sign": -1}.get(fault, 1) * (client_gradient(terms, k, w) - g)
             answers.append(solve(terms.H[k], terms.c[k] + correction, mu, w, w))
         points.append(weighted_mean(terms, active, answers, fault))
     return np.stack(points)
 
 
-def feddane(
-    terms: Terms, x: np.ndarray, rounds: Rounds, *, mu: Fraction, solve: Solve = exactly, fault: str = ""
-) -> np.ndarray:
-    """Li et al. (2020), Algorithm 2: DANE's subproblem with g_t, the sampled clients' mean gradient, in place of ∇f."""
-    points = [x]
-    for active in rounds:
-        w = points[-1]
-        asked = range(len(terms.w)) if fault == "everybody's gradient" else active
-        g = weighted_mean(terms, asked, [client_gradient(terms, k, w) for k in asked], fault)
-        answers = []
-        for k in active:
-            correction = client_gradient(terms, k, w) - g
-            if fault == "no correction":
-                correction = 0 * correction
-            answers.append(solve(terms.H[k], terms.c[k] + correction, mu, w, w))
-        points.append(weighted_mean(terms, active, answers, fault))
-    return np.stack(points)
+def feddane(terms: Terms, x: np.ndarray, rounds: Rounds, **parameters: Any) -> np.ndarray:
+    return dane(terms, x, rounds, sampled=True, **parameters)
 
 
 def fednova(terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, tau: Work, fault: str = "") -> np.ndarray:
@@ -170,9 +157,7 @@ def fednova(terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, tau: Wo
         w = points[-1]
         steps, directions = [], []
         for i in active:
-            w_i = w
-            for _ in range(steps_of(tau, i)):
-                w_i = w_i - s * client_gradient(terms, i, w_i)
+            w_i = local_steps(terms, i, w, s, tau)
             count = 1 if fault == "not normalised" else steps_of(tau, i)
             steps.append(np.array([Fraction(count)], dtype=object))
             directions.append((w - w_i) / (s * count))
@@ -240,19 +225,8 @@ def feddyn(
 
 
 def feddyn_one_gd(terms: Terms, x: np.ndarray, rounds: Rounds, *, alpha: Fraction, fault: str = "") -> np.ndarray:
-    """FedDyn paper, Algorithm 2."""
-    terms, m = terms.as_a_sum(), len(terms.w)
-    points, h, h_k = [x], 0 * x, [0 * x] * m
-    for active in rounds:
-        previous, theta = points[-1], {}
-        for k in active:
-            theta[k] = previous - (client_gradient(terms, k, previous) - h_k[k]) / alpha
-            change = alpha * (theta[k] - previous)
-            h_k[k] = h_k[k] + change if fault == "sign of the memory" else h_k[k] - change
-        divisor = len(active) if fault == "divided by the active" else m
-        h = h - alpha * sum(theta[k] - previous for k in active) / Fraction(divisor)
-        points.append(plain_mean(list(theta.values())) - h / alpha)
-    return np.stack(points)
+    """FedDyn paper, Algorithm 2: θ_k = θ − (∇F_k(θ) − h_k)/alpha in place of the minimiser."""
+    return feddyn(terms, x, rounds, alpha=alpha, solve=gradient_steps(1, 1 / alpha), fault=fault)
 
 
 def scaffold(
@@ -277,14 +251,11 @@ def scaffold(
         delta_y, delta_c = [], []
         for i in active:
             used = client_gradient(terms, i, x) if fault == "control variate updated first" else c_i[i]
-            y, K = x, steps_of(steps, i)
-            for _ in range(K):
-                correction = c - used if fault != "wrong sign" else used - c
-                y = y - s * (client_gradient(terms, i, y) + correction)
+            y = local_steps(terms, i, x, s, steps, c - used if fault != "wrong sign" else used - c)
             if option == 1:
                 updated = client_gradient(terms, i, x)
             else:
-                updated = c_i[i] - c + (x - y) / (K * s)
+                updated = c_i[i] - c + (x - y) / (steps_of(steps, i) * s)
                 if fault == "option 2 without −c":
                     updated = updated + c
             delta_y.append(y - x)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 from problem_makers import Terms
-from pseudo_code import Rounds, Solve, Work, client_gradient, exactly, plain_mean, steps_of, weighted_mean
+from pseudo_code import Rounds, Solve, Work, client_gradient, exactly, local_steps, plain_mean, steps_of, weighted_mean
 
 
 def fedadmm(
@@ -63,11 +63,8 @@ def ditto(
     for active in rounds:
         w, sent = points[-1], []
         for k in active:
-            w_k = w
-            for _ in range(steps_of(e, k)):
-                w_k = w_k - s * client_gradient(terms, k, w_k)
-            sent.append(w_k)
-            toward = w_k if fault == "pulled to the trained copy" else w
+            sent.append(local_steps(terms, k, w, s, e))
+            toward = sent[-1] if fault == "pulled to the trained copy" else w
             for _ in range(steps_of(e, k)):
                 v[k] = v[k] - s * (client_gradient(terms, k, v[k]) + lam * (v[k] - toward))
         points.append(weighted_mean(terms, active, sent))
@@ -129,14 +126,9 @@ def fedlin(terms: Terms, x: np.ndarray, rounds: Rounds, *, s: Fraction, tau: Wor
     """Mitra et al. (2021), Algorithm 1 without compression; all clients send gradients, whoever then works."""
     terms, points = terms.as_a_sum(), [x]
     for active in rounds:
-        start, sent = points[-1], []
+        start = points[-1]
         gradients = [client_gradient(terms, i, start) for i in range(len(terms.w))]
         g = plain_mean([gradients[i] for i in active] if fault == "gradients of the active" else gradients)
-        for i in active:
-            y = start
-            for _ in range(steps_of(tau, i)):
-                correction = 0 * g if fault == "no correction" else g - gradients[i]
-                y = y - s * (client_gradient(terms, i, y) + correction)
-            sent.append(y)
-        points.append(plain_mean(sent))
+        correction = [0 * g if fault == "no correction" else g - own for own in gradients]
+        points.append(plain_mean([local_steps(terms, i, start, s, tau, correction[i]) for i in active]))
     return np.stack(points)

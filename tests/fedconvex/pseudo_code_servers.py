@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
-from problem_makers import Terms
-from pseudo_code import Rounds, Work, client_gradient, steps_of, weighted_mean
+from problem_makers import Terms, fraction, real
+from pseudo_code import Rounds, Work, local_steps, weighted_mean
 
 DIGITS = 60
 
@@ -29,13 +29,8 @@ def fedavgm(
     """Hsu, Qi and Brown (2019), section 4.1: v ← βv + Δw, w ← w − ηv, with Δw = Σ (n_k/n)(w − w_k)."""
     points, v = [x], 0 * x
     for active in rounds:
-        w, changes = points[-1], []
-        for k in active:
-            w_k = w
-            for _ in range(steps_of(e, k)):
-                w_k = w_k - s * client_gradient(terms, k, w_k)
-            changes.append(w - w_k)
-        mean = weighted_mean(terms, active, changes, fault)
+        w = points[-1]
+        mean = weighted_mean(terms, active, [w - local_steps(terms, k, w, s, e) for k in active], fault)
         v = beta * v + (1 - beta if fault == "damped" else 1) * mean
         step = beta * v + mean if fault == "Nesterov" else v
         points.append(w - eta * step)
@@ -60,9 +55,6 @@ def adaptive(
     fault: str = "",
 ) -> list[list[Fraction]]:
     """Reddi et al. (2021), Algorithm 2, entry by entry; v begins at τ² unless `start` is given."""
-
-    def real(value: Fraction) -> Any:
-        return mpf(value.numerator) / value.denominator
 
     with mp.workdps(DIGITS):
         d, p, points = len(x), [real(w) for w in weights], [[real(v) for v in x]]
@@ -93,9 +85,4 @@ def adaptive(
                 root = mp.sqrt(v[i] + t) if fault == "tau under the root" else mp.sqrt(v[i]) + t
                 new[i] = at[i] + real(eta) * m[i] / root
             points.append(new)
-        return [[_fraction(value) for value in point] for point in points]
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return [[fraction(value) for value in point] for point in points]

@@ -1,19 +1,23 @@
 """Small federated problems and runs, comparisons of two runs, and frequencies against exact probabilities."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from problem_makers import fractions
 from scipy.stats import chi2
 
 import fedconvex as fc
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.methods import METHODS, Method, State
-from fedconvex.participation import Stragglers, Uniform
+from fedconvex.participation import Draw, Stragglers, Uniform
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 QUARTER = Fraction(1, 4)
 A = [[[1, 0], [Fraction(1, 2), 1]], [[1, Fraction(1, 2)]], [[0, 1], [Fraction(1, 2), -1]], [[Fraction(1, 2), 1]]]
@@ -53,6 +57,47 @@ def run(method: Any, problem: Any, participation: Any = None, rounds: int = 3, *
     return fc.simulate(method, problem, rounds, participation, **{"x0": START, "arithmetic": arithmetic, **options})
 
 
+def assert_refused(call: Callable[[], Any], *pieces: str) -> InvalidInput:
+    """The error of a call: one line that is not long and has these pieces."""
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    text = str(caught.value)
+    assert all(piece in text for piece in pieces), text
+    assert "\n" not in text
+    assert len(text) < 400  # long values are shortened
+    assert {ValueError, FedconvexError} <= set(type(caught.value).__mro__)
+    return caught.value
+
+
+@contextmanager
+def no_rounds() -> Iterator[None]:
+    """No round is played: refusals come before any work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
+        yield
+
+
+def round_by_round(methods: Iterable[Any], problem: Any, arithmetic: str = "exact", seed: int = 0) -> np.ndarray:
+    """The server's point after a round of each method (or pair of a method and its solver), one after the other."""
+    state: Any = None
+    for t, method in enumerate(methods):
+        method, solver = method if isinstance(method, tuple) else (method, None)
+        alone = rounds_of(method, problem, arithmetic, solver)
+        state = alone.start(alone.arithmetic.array([0] * problem.dim)) if state is None else state
+        state = alone.advance(state, Draw(round=t, seed=seed))
+    return np.asarray(alone.arithmetic.publish(state.server))
+
+
+def assert_resumed(method: Any, other: Any, problem: Any, path: Path, *options: Any) -> None:
+    """A run that is stopped after three of six rounds goes on as if it was not; the other method's is refused."""
+    whole = fc.simulate(method, problem, 6, *options, seed=1)
+    for rounds in (3, 6):
+        part = fc.simulate(method, problem, rounds, *options, seed=1, checkpoint=path)
+    assert (part.points == whole.points).all()
+    with pytest.raises(InvalidInput, match="another run"):
+        fc.simulate(other, problem, 6, *options, seed=1, checkpoint=path)
+
+
 def entries_of(state: State) -> list[Any]:
     """Everything in a state: Fractions where it is exact, else floats."""
     parts = [np.asarray(part).ravel() for part in (state.server, *state.shared.values(), *state.memory.values())]
@@ -70,6 +115,11 @@ def gradient_steps(problem: Any, k: int, w: np.ndarray, e: int, s: Fraction) -> 
     for _ in range(e):
         theta = theta - s * design.T @ (design @ theta - target)
     return theta
+
+
+def times_drawn(draw: Draw) -> dict[int, int]:
+    """How often each of those who take part was drawn."""
+    return dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True))
 
 
 def averaged(rows: Mapping[int, np.ndarray], shares: Mapping[int, Any], total: Any = None) -> np.ndarray:

@@ -10,9 +10,10 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
+from run_makers import assert_refused
 
 import fedconvex as fc
-from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.errors import InvalidInput
 from fedconvex.validation import non_negative, positive
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.0]])], [np.array([1.0, 2.0]), np.array([3.0])]
@@ -136,14 +137,7 @@ CALLS = [
 
 @pytest.mark.parametrize(("call", "argument", "shown", "cure"), [*DATA, *CALLS])
 def test_bad_input_is_refused(call: Callable[[], Any], argument: str, shown: str, cure: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        call()
-    text = str(caught.value)
-    for piece in (argument, shown, cure):
-        assert piece in text
-    assert "\n" not in text
-    assert len(text) < 400  # long values are shortened
-    assert {ValueError, FedconvexError} <= set(type(caught.value).__mro__)
+    assert_refused(call, argument, shown, cure)
 
 
 @pytest.mark.parametrize("endless", [flint.arb("inf"), flint.arb("nan"), flint.arb(0, "inf")], ids=str)

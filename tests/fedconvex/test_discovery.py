@@ -107,7 +107,6 @@ def test_a_data_set_may_have_the_name_of_its_module() -> None:
 
 
 @pytest.mark.beyond_core  # starts a process
-@pytest.mark.beyond_core  # starts a process
 def test_the_names_of_solvers_need_no_compiler() -> None:
     program = (
         "import sys\nfrom fedconvex import local_solvers\nlocal_solvers.__all__\nassert 'numba' not in sys.modules"

@@ -37,6 +37,16 @@ def left_by(path: Path, owner: Owner) -> Path:
     return place
 
 
+def is_free(path: Path) -> None:
+    with locked(path, "out"):
+        pass
+
+
+def is_refused(path: Path, words: str, error: type[Exception] = InUse) -> None:
+    with pytest.raises(error, match=words), locked(path, "out"):
+        pass
+
+
 @pytest.mark.parametrize("name", ["run.npz", ""])
 def test_it_is_there_while_it_is_held_and_names_its_owner(tmp_path: Path, name: str) -> None:
     with locked(tmp_path / name, "checkpoint"):
@@ -54,8 +64,7 @@ def test_it_is_there_while_it_is_held_and_names_its_owner(tmp_path: Path, name: 
 def test_it_ends_with_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), locked(tmp_path, "out"):
         raise KeyError
-    with locked(tmp_path, "out"):
-        pass
+    is_free(tmp_path)
 
 
 def test_an_owner_that_has_not_written_its_name_yet_is_waited_for(
@@ -66,12 +75,10 @@ def test_an_owner_that_has_not_written_its_name_yet_is_waited_for(
         lock_of(tmp_path).write_bytes(b"")
         with monkeypatch.context() as patch:
             patch.setattr(time, "sleep", lambda _: lock_of(tmp_path).write_bytes(name))
-            with pytest.raises(InUse, match=f"process {os.getpid()} on"), locked(tmp_path, "out"):
-                pass
+            is_refused(tmp_path, f"process {os.getpid()} on")
         lock_of(tmp_path).write_bytes(b"")
         monkeypatch.setattr(locks, "SECONDS_FOR_A_NAME", 0.0)
-        with pytest.raises(InUse, match="another process works on it; wait"), locked(tmp_path, "out"):
-            pass
+        is_refused(tmp_path, "another process works on it; wait")
 
 
 @pytest.mark.beyond_core
@@ -80,13 +87,11 @@ def test_another_process_is_refused_until_it_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
-        with pytest.raises(InUse, match=f"process {other.pid} on"), locked(tmp_path, "out"):
-            pass
+        is_refused(tmp_path, f"process {other.pid} on")
         other.kill()
         other.wait()
         assert lock_of(tmp_path).exists()
-        with locked(tmp_path, "out"):
-            pass
+        is_free(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -97,33 +102,28 @@ def test_a_lock_of_a_process_that_has_ended_is_taken_over(tmp_path: Path) -> Non
         replace(here, host="a container of this machine"),
     ):  # fmt: skip
         left_by(tmp_path, owner)
-        with locked(tmp_path, "out"):
-            pass
+        is_free(tmp_path)
         assert list(tmp_path.iterdir()) == []
 
 
 def test_what_another_machine_has_left_is_for_a_person_to_delete(tmp_path: Path) -> None:
     place = left_by(tmp_path, Owner(4711, "node17", "another"))
     refusal = f"out = {tmp_path}: process 4711 on node17 works on it; wait .*; if it has ended, delete {place}"
-    with pytest.raises(InUse, match=refusal), locked(tmp_path, "out"):
-        pass
+    is_refused(tmp_path, refusal)
     place.unlink()
-    with locked(tmp_path, "out"):
-        pass
+    is_free(tmp_path)
 
 
 def test_a_file_that_is_no_lock_is_left_alone(tmp_path: Path) -> None:
     for content in ("notes", "[]", '{"process": "1"}', "[" * 4000):
         lock_of(tmp_path).write_text(content)
-        with pytest.raises(InvalidInput, match="is there and is no lock; move it away"), locked(tmp_path, "out"):
-            pass
+        is_refused(tmp_path, "is there and is no lock; move it away", InvalidInput)
         assert lock_of(tmp_path).read_text() == content
 
 
 def test_an_owner_that_was_killed_before_it_wrote_its_name_holds_nothing(tmp_path: Path) -> None:
     lock_of(tmp_path).touch()
-    with locked(tmp_path, "out"):
-        pass
+    is_free(tmp_path)
 
 
 def test_a_lock_that_somebody_deleted_is_not_deleted_for_its_next_owner(tmp_path: Path) -> None:
@@ -138,22 +138,15 @@ def test_where_files_cannot_be_locked_the_number_of_the_process_decides(
 ) -> None:
     monkeypatch.setattr(owners, "fcntl", None)
     left_by(tmp_path, replace(Owner.this(), process=os.getppid()))
-    with pytest.raises(InUse, match=f"process {os.getppid()} on"), locked(tmp_path, "out"):
-        pass
+    is_refused(tmp_path, f"process {os.getppid()} on")
     left_by(tmp_path, replace(Owner.this(), process=2**22 + 1))
-    with locked(tmp_path, "out"):
-        pass
+    is_free(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere" / "run.npz"
-    with pytest.raises(InvalidInput, match=r"out = .*: cannot be written: No such file"), locked(missing, "out"):
-        pass
-    with (
-        pytest.raises(InvalidInput, match=r"cannot be written: File name too long"),
-        locked(tmp_path / ("x" * 250), "out"),
-    ):
-        pass
+    is_refused(missing, r"out = .*: cannot be written: No such file", InvalidInput)
+    is_refused(tmp_path / ("x" * 250), "cannot be written: File name too long", InvalidInput)
 
 
 def test_leftovers_beside_the_file_are_removed(tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 import copy
 import inspect
 import pickle
-import sys
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from command_runner import running
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,6 @@ from fedconvex import data, names, participation, strategies, testing
 from fedconvex.audit import audit
 from fedconvex.audit.methods import FEDAVG, read_method, read_parameters
 from fedconvex.audit.report import to_dictionary
-from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput, UnknownKeyword
 from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS
@@ -26,6 +25,7 @@ from fedconvex.theory import bounds_for, fedprox
 
 PAIR = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]]], b=[[1, 2], [0, 4]])
 METHOD = fc.FedProx(mu=1)
+run = running()
 
 
 @pytest.mark.parametrize(
@@ -79,30 +79,19 @@ def test_signatures_pickles_and_copies_are_as_before() -> None:
         fc.FedProx()
 
 
-CALLS: dict[str, Any] = {
-    "rouns": lambda: fc.simulate(METHOD, PAIR, rouns=3),
-    "arithmetik": lambda: fc.fixed_point(METHOD, PAIR, arithmetik="exact"),
-    "solvr": lambda: fc.ground_truth(PAIR, solvr="newton"),
-    "tolerence": lambda: audit(PAIR, tolerence=1),
-    "clints": lambda: data.load("diabetes", clints=3),
-    "metrik": lambda: worst_case(METHOD, SmoothStronglyConvex(mu=1, L=4), metrik="gap"),
-    "Lminus": lambda: fedprox.rho(mu=1, L=1, Lminus=0, B=1, gamma=0, K=1),
-    "l_minus": lambda: bounds_for(METHOD, PAIR, l_minus=0),
-    "progres": lambda: fc.sweep(METHOD, PAIR, rounds=1, progres=False),
-}
-MEANT = {
-    "rouns": "rounds", "arithmetik": "arithmetic", "solvr": "solver", "tolerence": "tolerance", "clints": "clients",
-    "metrik": "metric", "Lminus": "L_minus", "l_minus": "L_minus", "progres": "progress",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("keyword", CALLS)
-def test_functions_name_the_nearest_of_their_keywords(keyword: str) -> None:
-    with pytest.raises(InvalidInput, match=rf"^{keyword} = .*did you mean {MEANT[keyword]}\?"):
-        CALLS[keyword]()
-
-
-CHOICES: dict[str, Any] = {
+NEAREST: dict[str, Any] = {
+    "^rouns = .*rounds": lambda: fc.simulate(METHOD, PAIR, rouns=3),
+    "^arithmetik = .*arithmetic": lambda: fc.fixed_point(METHOD, PAIR, arithmetik="exact"),
+    "^solvr = .*solver": lambda: fc.ground_truth(PAIR, solvr="newton"),
+    "^tolerence = .*tolerance": lambda: audit(PAIR, tolerence=1),
+    "^clints = .*clients": lambda: data.load("diabetes", clints=3),
+    "^metrik = .*metric": lambda: worst_case(METHOD, SmoothStronglyConvex(mu=1, L=4), metrik="gap"),
+    "^Lminus = .*L_minus": lambda: fedprox.rho(mu=1, L=1, Lminus=0, B=1, gamma=0, K=1),
+    "^l_minus = .*L_minus": lambda: bounds_for(METHOD, PAIR, l_minus=0),
+    "^progres = .*progress": lambda: fc.sweep(METHOD, PAIR, rounds=1, progres=False),
+    "^tolerence = .* tolerance": lambda: fc.recommend(None, tolerence=1),
+    "^methd = .*method": lambda: fc.diagnose([], methd=1),
+    "^standardise = .*standardize": lambda: data.from_frame(None, standardise=True),
     "exact": lambda: fc.fixed_point(METHOD, PAIR, arithmetic="exakt"),
     "newton": lambda: fc.ground_truth(PAIR, solver="newtn"),
     "distance": lambda: worst_case(METHOD, SmoothStronglyConvex(mu=1, L=4), metric="distanc"),
@@ -117,10 +106,11 @@ CHOICES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("meant", CHOICES)
-def test_choices_name_the_nearest(meant: str) -> None:
-    with pytest.raises(InvalidInput, match=rf"did you mean {meant}\?"):
-        CHOICES[meant]()
+@pytest.mark.parametrize("words", NEAREST)
+def test_functions_name_the_nearest_of_their_keywords_and_choices(words: str) -> None:
+    *argument, meant = words.rpartition(".*")
+    with pytest.raises(InvalidInput, match=rf"{''.join(argument)}did you mean {meant.strip()}\?"):
+        NEAREST[words]()
 
 
 def test_attributes_name_the_nearest() -> None:
@@ -133,14 +123,6 @@ def test_attributes_name_the_nearest() -> None:
             getattr(module, name)
     with pytest.raises(AttributeError, match=r"has no attribute '__paths__'$"):  # what Python asks for by itself
         fc.__paths__  # noqa: B018
-
-
-def on_the_command_line(monkeypatch: Any, capsys: Any, *words: str) -> str:
-    monkeypatch.setattr(sys, "argv", ["fedconvex", *words])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert stop.value.code == 2
-    return str(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +139,8 @@ def on_the_command_line(monkeypatch: Any, capsys: Any, *words: str) -> str:
         ("verify fedporx", "fedprox"),
     ],
 )
-def test_the_command_line_names_the_nearest(monkeypatch: Any, capsys: Any, words: str, meant: str) -> None:
-    assert f"did you mean {meant}" in on_the_command_line(monkeypatch, capsys, *words.split())
+def test_the_command_line_names_the_nearest(run: Any, words: str, meant: str) -> None:
+    assert f"did you mean {meant}" in run.refuses(*words.split())
 
 
 def test_the_other_order_of_method_and_problem_is_understood() -> None:
@@ -176,7 +158,7 @@ def test_the_other_order_of_method_and_problem_is_understood() -> None:
 
 
 @pytest.mark.beyond_core  # takes seconds
-def test_fedavg_is_fedgd_by_name_and_says_so(monkeypatch: Any, capsys: Any) -> None:
+def test_fedavg_is_fedgd_by_name_and_says_so(run: Any) -> None:
     found = audit(PAIR, ["fedavg:epochs=3,stepsize=1/30"], rounds=5)
     same = audit(PAIR, [fc.FedGD(stepsize=Fraction(1, 30), local_steps=3)], rounds=5)
     assert found.methods[0].name == same.methods[0].name == "FedGD(stepsize=0.0333333, local_steps=3)"
@@ -186,10 +168,7 @@ def test_fedavg_is_fedgd_by_name_and_says_so(monkeypatch: Any, capsys: Any) -> N
     assert read_method("FedAvg")[1] == {"local_steps": 10}
     with pytest.raises(InvalidInput, match="has epochs and local_steps"):
         read_method("fedavg:epochs=2,local_steps=3")
-    monkeypatch.setattr(sys, "argv", ["fedconvex", "worst-case", "fedavg:epochs=1", "--L", "4", "--mu", "1"])
-    with pytest.raises(SystemExit):
-        cli.main()
-    assert FEDAVG in capsys.readouterr().out
+    assert FEDAVG in run("worst-case", "fedavg:epochs=1", "--L", "4", "--mu", "1")[1]
 
 
 @pytest.mark.parametrize("text", ["fedprox:mu=1/2", "FedProx(mu=1/2)", "fed-prox:mu=0.5", "FEDPROX( mu = 0.5 )"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from test_results import PAIR, wrong_fedsgd
 
 import fedconvex as fc
 from fedconvex.audit import audit
@@ -18,7 +19,6 @@ from fedconvex.commands.bounds.figure import draw_sweep as draw_bounds
 from fedconvex.commands.bounds.formulas import find
 from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import run_sweep
-from fedconvex.conformance import check
 from fedconvex.drawing import COLOURS, new_axes
 
 pytestmark = pytest.mark.beyond_core  # draws
@@ -30,7 +30,6 @@ RETURNS = ("Axes", "Figure")
 NAMES = ("draw", "plot", "figure")
 UNTYPED = {"fedconvex/conformance/report.py: figure"}  # axes: tried below
 WRITE = {"deep/figure.py: draw", "deep/runner.py: draw", "fedconvex/reproduce/figure.py: draw"}
-PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]]], b=[[1, 2], [0, 4]])
 
 
 def own_files() -> list[Path]:
@@ -61,20 +60,14 @@ def test_every_plot_function_returns_what_it_drew_on() -> None:
 
 def drawn() -> dict[str, Any]:
     """One picture of each kind with one panel."""
-    table = fc.sweep({"FedProx": fc.FedProx(mu=1)}, {"p": PROBLEM}, seeds=[0, 1], rounds=3, jobs=1, progress=False)
+    table = fc.sweep({"FedProx": fc.FedProx(mu=1)}, {"p": PAIR}, seeds=[0, 1], rounds=3, jobs=1, progress=False)
     entry = find("fedprox.theorem4")
     fixed = {"L": "1", "L_minus": "0", "B": "1.2", "gamma": "0", "K": "10"}
-    report = check(
-        fc.FedSGD(stepsize=0.1),
-        init=lambda problem, x0: x0,
-        round=lambda problem, w, active: w,
-        server_model=lambda w: w,
-    )
     return {
-        "audit": lambda axes: draw_audit(audit(PROBLEM, ["fedgd", "fedprox:mu=1"], rounds=3), axes),
+        "audit": lambda axes: draw_audit(audit(PAIR, ["fedgd", "fedprox:mu=1"], rounds=3), axes),
         "sweep": lambda axes: fc.draw_sweep(table, axes=axes),
         "bounds": lambda axes: draw_bounds(run_sweep(entry, parse(entry, fixed), ["mu=5:50:9"]), axes),
-        "conformance": report.figure,
+        "conformance": wrong_fedsgd().figure,
     }
 
 

@@ -150,16 +150,3 @@ def test_papers_models_and_data_sets_need_no_second_import() -> None:
     assert found.endswith("fedconvex.deep.models fedconvex.deep.datasets")
     with pytest.raises(AttributeError, match=r"no attribute 'fedporx'; did you mean fedprox\?"):
         getattr(fc.theory, "fedporx")  # noqa: B009 – mypy knows that it is missing
-
-
-@pytest.mark.parametrize(
-    ("call", "nearest"),
-    [
-        (lambda: fc.recommend(None, tolerence=1), "tolerance"),  # type: ignore[call-arg, arg-type]
-        (lambda: fc.diagnose([], methd=1), "method"),  # type: ignore[call-arg, arg-type]
-        (lambda: fc.data.from_frame(None, standardise=True), "standardize"),  # type: ignore[call-arg]
-    ],
-)
-def test_a_misspelt_keyword_gets_the_nearest(call: Any, nearest: str) -> None:
-    with pytest.raises(fc.InvalidInput, match=f"did you mean {nearest}"):
-        call()

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_makers import assert_resumed, round_by_round
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
-from fedconvex.participation import Draw
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
-from fedconvex.runs.rounds import rounds_of
 from fedconvex.stepsizes import StepsizeSchedule
 from fedconvex.testing import assert_contracts
 from fedconvex.theory import bounds_for
@@ -51,17 +50,10 @@ def test_every_method_takes_a_schedule_and_plays_each_round_with_its_number(name
     method = made(name, RULE)
     arithmetic = "float" if method.takes_square_roots or name in ("FedAvg",) else "exact"
     run = fc.simulate(method, PROBLEM, 4, arithmetic=arithmetic, seed=3)
-    state: Any = None
-    for t in range(4):
-        numbers: dict[str, Any] = {"stepsize": Fraction(1, 30 + t)}
-        if hasattr(method, "server_stepsize"):
-            numbers["server_stepsize"] = Fraction(1, 2) + t
-        alone = rounds_of(replace(method, **numbers), PROBLEM, arithmetic)  # type: ignore[type-var]
-        state = alone.start(alone.arithmetic.array([0, 0])) if state is None else state
-        state = alone.advance(state, Draw(round=t, seed=3))
-    assert (np.asarray(alone.arithmetic.publish(state.server)) == run.points[-1]).all()
-    constant = {key: Fraction(1, 30) if key == "stepsize" else Fraction(1, 2) for key in numbers}
-    other = fc.simulate(replace(method, **constant), PROBLEM, 4, arithmetic=arithmetic, seed=3)  # type: ignore[type-var]
+    numbers = [{"stepsize": Fraction(1, 30 + t), "server_stepsize": Fraction(1, 2) + t} for t in range(4)]
+    alone = [replace(method, **{n: v for n, v in at.items() if hasattr(method, n)}) for at in numbers]  # type: ignore[type-var]
+    assert (round_by_round(alone, PROBLEM, arithmetic, seed=3) == run.points[-1]).all()
+    other = fc.simulate(alone[0], PROBLEM, 4, arithmetic=arithmetic, seed=3)
     assert (other.points[-1] != run.points[-1]).any()  # the schedule is not its first number
 
 
@@ -117,11 +109,8 @@ def test_enclosures_contain_the_exact_run() -> None:
 def test_a_local_solver_has_a_schedule_of_its_own() -> None:
     solver = fc.GradientDescent(steps=2, stepsize="1/(30 + t)")
     run = fc.simulate(fc.FedProx(mu=1), PROBLEM, 2, local_solver=solver, arithmetic="exact")
-    state: Any = None
-    for size in (Fraction(1, 30), Fraction(1, 31)):
-        alone = rounds_of(fc.FedProx(mu=1), PROBLEM, "exact", fc.GradientDescent(steps=2, stepsize=size))
-        state = alone.advance(alone.start(alone.arithmetic.array([0, 0])) if state is None else state)
-    assert (alone.arithmetic.publish(state.server) == run.points[-1]).all()
+    solvers = [fc.GradientDescent(steps=2, stepsize=Fraction(1, 30 + t)) for t in range(2)]
+    assert (round_by_round([(fc.FedProx(mu=1), solver) for solver in solvers], PROBLEM) == run.points[-1]).all()
 
 
 # ---- saved and resumed ----
@@ -129,15 +118,8 @@ def test_a_local_solver_has_a_schedule_of_its_own() -> None:
 
 @pytest.mark.parametrize("rule", [RULE, [Fraction(1, 30 + t) for t in range(9)]])
 def test_runs_are_resumed(rule: Any, tmp_path: Path) -> None:
-    whole = fc.simulate(fc.Scaffold(stepsize=rule, local_steps=2), PROBLEM, 6, seed=1)
-    for rounds in (3, 6):
-        part = fc.simulate(
-            fc.Scaffold(stepsize=rule, local_steps=2), PROBLEM, rounds, seed=1, checkpoint=tmp_path / "run.npz"
-        )
-    assert (part.points == whole.points).all()
-    other = fc.Scaffold(stepsize="1/(31 + t)", local_steps=2)
-    with pytest.raises(InvalidInput, match="another run"):
-        fc.simulate(other, PROBLEM, 6, seed=1, checkpoint=tmp_path / "run.npz")
+    method, other = (fc.Scaffold(stepsize=size, local_steps=2) for size in (rule, "1/(31 + t)"))
+    assert_resumed(method, other, PROBLEM, tmp_path / "run.npz")
 
 
 def test_a_function_is_no_record_of_a_rule(tmp_path: Path) -> None:

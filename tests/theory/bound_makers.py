@@ -4,10 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import flint
 import numpy as np
 from hypothesis import strategies as st
-from problem_makers import Terms, entries, fractions, identity, inverse, terms_of, weighted
+from problem_makers import Terms, ends, entries, identity, inverse, signs, terms_of, weighted
 
 import fedconvex as fc
 
@@ -21,14 +20,7 @@ def as_seen_by(method: Any, problem: Any) -> Terms:
 
 
 def positive_semidefinite(M: np.ndarray) -> bool:
-    """Decided in rationals, by symmetric elimination."""
-    M = fractions(M)
-    while len(M):
-        pivot = M[0, 0]
-        if pivot < 0 or (pivot == 0 and any(M[0])):
-            return False
-        M = M[1:, 1:] - (np.outer(M[1:, 0], M[0, 1:]) / pivot if pivot else 0)
-    return True
+    return signs(M)[0] == 0
 
 
 def smooth(H: np.ndarray, L: Fraction) -> bool:
@@ -83,24 +75,14 @@ def size_of(H: np.ndarray) -> float:
     return float(abs(np.linalg.eigvalsh(H.astype(float))).max())
 
 
-def fraction(number: Any) -> Fraction:
-    """An int, Fraction or ball of radius 0 as a Fraction."""
-    if not isinstance(number, flint.arb):
-        return Fraction(number)
-    mantissa, exponent = number.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+def lower(number: Any) -> Fraction:
+    """The lower end of a ball."""
+    return ends(number)[0]
 
 
 def upper(number: Any) -> Fraction:
     """The upper end of a ball."""
-    if not isinstance(number, flint.arb):
-        return Fraction(number)
-    with flint.ctx.workprec(400):
-        return fraction(number.upper())
-
-
-def lower(number: Any) -> Fraction:
-    return -upper(-number)
+    return ends(number)[1]
 
 
 @st.composite

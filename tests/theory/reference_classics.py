@@ -1,10 +1,9 @@
 """Classical rates that the federated ones are compared with, transcribed from their sources for mpmath.
 
-The transcription shares nothing with the calculators it is compared with. D0 = |x_0 - x^*|^2 and
-delta = f(x_0) - f^* throughout.
+The transcription shares nothing with the calculators it is compared with; the names begin with the papers'.
+D0 = |x_0 - x^*|^2 and delta = f(x_0) - f^* throughout.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from mpmath import mpf, sqrt
@@ -90,28 +89,6 @@ def ghadimi_lan_convex_bound(N: int, L: Any, D0: Any, sigma2: Any, D: Any) -> An
 # DANE, one round: no source has it. This is the decrease, exactly, on the function that attains it: L x^2/2 from x = 1.
 
 
-def dane_decrease(mu: Any, eta: Any, L: Any) -> Any:
+def dane_oneround(mu: Any, eta: Any, L: Any) -> Any:
     after = 1 - eta * L / mpf(L + mu)
     return L / mpf(2) * (1 - after**2) / mpf(L) ** 2
-
-
-RIGHT: dict[str, Callable[..., Any]] = {
-    "nesterov.contraction": nesterov_contraction,
-    "nesterov.best_stepsize": nesterov_best_stepsize,
-    "nesterov.best_contraction": nesterov_best_contraction,
-    "nesterov.distance_bound": nesterov_distance_bound,
-    "nesterov.gap_bound": nesterov_gap_bound,
-    "nesterov.convex_gap_bound": nesterov_convex_gap_bound,
-    "nesterov.nonconvex_gradient_bound": nesterov_nonconvex_gradient_bound,
-    "rockafellar.contraction": rockafellar_contraction,
-    "rockafellar.convex_gap_bound": rockafellar_convex_gap_bound,
-    "giselsson_boyd.reflection_contraction": giselsson_boyd_reflection_contraction,
-    "giselsson_boyd.optimal_stepsize": giselsson_boyd_optimal_stepsize,
-    "giselsson_boyd.optimal_contraction": giselsson_boyd_optimal_contraction,
-    "giselsson_boyd.averaged_contraction": giselsson_boyd_averaged_contraction,
-    "ghadimi_lan.nonconvex_bound": ghadimi_lan_nonconvex_bound,
-    "ghadimi_lan.convex_bound": ghadimi_lan_convex_bound,
-    "dane.oneround": dane_decrease,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {}

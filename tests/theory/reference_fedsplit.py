@@ -1,11 +1,12 @@
 """FedSplit: an algorithmic framework for fast federated optimization: its formulas, transcribed for mpmath.
 
 The transcription shares nothing with the calculators it is compared with. Every function is the printed expression,
-also where it looks misprinted; the comments say where. The objective is the plain sum of the m clients' f_j,
-mu = ell_*, L = L^*. Vectors and matrices are mpmath's, vectors with one column.
+also where it looks misprinted; the comments say where. Functions have the names of the statements or calculators. The
+objective is the plain sum of the m clients' f_j, mu = ell_*, L = L^*. Vectors and matrices are mpmath's, vectors with
+one column.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -17,40 +18,40 @@ def total(terms: Sequence[Any]) -> Any:
     return reduce(add, terms)
 
 
-def objective(values: Sequence[Any]) -> Any:
+def equation1(values: Sequence[Any]) -> Any:
     return total(values)
 
 
-def consensus_objective(values: Sequence[Any]) -> Any:
+def equation2(values: Sequence[Any]) -> Any:
     return total(values)
 
 
-def gradient_map(x: Any, stepsize: Any, gradient: Any) -> Any:
+def equation3(x: Any, stepsize: Any, gradient: Any) -> Any:
     return x - gradient * stepsize
 
 
-def fedgd_round(points: Sequence[Any]) -> Any:
+def equation4(points: Sequence[Any]) -> Any:
     return total(points) / len(points)
 
 
-def fedgd_residual(gradients: Sequence[Any]) -> Any:
+def equation5(gradients: Sequence[Any]) -> Any:
     return total(gradients)
 
 
-def fedprox_round(points: Sequence[Any]) -> Any:
+def equation6(points: Sequence[Any]) -> Any:
     return total(points) / len(points)
 
 
-def fedprox_residual(x: Any, points: Sequence[Any], stepsize: Any) -> Any:
+def equation7(x: Any, points: Sequence[Any], stepsize: Any) -> Any:
     # The gradient of the Moreau envelope is (x - prox(x))/s, a standard fact that the paper does not print.
     return total([(x - point) / stepsize for point in points])
 
 
-def least_squares_objective(A: Sequence[Any], b: Sequence[Any], x: Any) -> Any:
+def equation8(A: Sequence[Any], b: Sequence[Any], x: Any) -> Any:
     return mpf(1) / 2 * total([((Aj * x - bj).T * (Aj * x - bj))[0] for Aj, bj in zip(A, b, strict=True)])
 
 
-def least_squares_solution(A: Sequence[Any], b: Sequence[Any]) -> Any:
+def equation9(A: Sequence[Any], b: Sequence[Any]) -> Any:
     return total([Aj.T * Aj for Aj in A]) ** -1 * total([Aj.T * bj for Aj, bj in zip(A, b, strict=True)])
 
 
@@ -61,7 +62,7 @@ def fedprox_fixed_point(A: Sequence[Any], b: Sequence[Any], stepsize: Any) -> An
     )
 
 
-def fedgd_fixed_point(A: Sequence[Any], b: Sequence[Any], stepsize: Any, local_steps: int) -> Any:
+def equation10(A: Sequence[Any], b: Sequence[Any], stepsize: Any, local_steps: int) -> Any:
     identity = eye(A[0].cols)
     powers = [total([(identity - Aj.T * Aj * stepsize) ** k for k in range(local_steps)]) for Aj in A]
     return total([Aj.T * Aj * S for Aj, S in zip(A, powers, strict=True)]) ** -1 * total(
@@ -69,28 +70,28 @@ def fedgd_fixed_point(A: Sequence[Any], b: Sequence[Any], stepsize: Any, local_s
     )
 
 
-def normal_cone_residual(blocks: Sequence[Any]) -> Any:
+def equation11(blocks: Sequence[Any]) -> Any:
     return total(blocks)
 
 
-def inclusion_residual(gradients: Sequence[Any]) -> Any:
+def equation12(gradients: Sequence[Any]) -> Any:
     return total(gradients)
 
 
-def fedsplit_residual(x: Any, points: Any) -> Any:
+def equation13(x: Any, points: Any) -> Any:
     # Printed prox(2 z^* - z_j^*) - z^*, where z^* must be the average x^* and not the tuple (z_1^*, ..., z_m^*).
     return (points - x) * 2
 
 
-def condition_number(mus: Sequence[Any], Ls: Sequence[Any]) -> tuple[Any, Any, Any]:
+def equation14(mus: Sequence[Any], Ls: Sequence[Any]) -> tuple[Any, Any, Any]:
     return min(mus), max(Ls), max(Ls) / min(mus)
 
 
-def prox_error(update: Any, prox: Any) -> Any:
+def equation15(update: Any, prox: Any) -> Any:
     return abs(update - prox)
 
 
-def distance_bound(t: int, kappa: Any, initial_distance: Any, num_clients: int, b: Any) -> Any:
+def equation16(t: int, kappa: Any, initial_distance: Any, num_clients: int, b: Any) -> Any:
     return (1 - 2 / (sqrt(kappa) + 1)) ** t * initial_distance / sqrt(num_clients) + (sqrt(kappa) + 1) * b
 
 
@@ -102,13 +103,13 @@ def optimal_stepsize(mu: Any, L: Any) -> Any:
     return 1 / sqrt(mu * L)
 
 
-def prox_gradient_step(u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+def equation17(u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     # As printed. A gradient step on h_j(u) = s f_j(u) + |u - x|^2/2, which the same line announces, would end in
     # -alpha (u - x) instead of +(u - x).
     return u - gradient * (local_stepsize * stepsize) + (u - x)
 
 
-def prox_error_bound(kappa: Any, local_steps: int, start_distance: Any) -> Any:
+def equation18(kappa: Any, local_steps: int, start_distance: Any) -> Any:
     # As printed; gradient descent with this alpha contracts with 1 - 2/(sqrt kappa + 1), so the bound holds loosely.
     return (1 - 1 / (sqrt(kappa) + 1)) ** local_steps * start_distance
 
@@ -117,7 +118,7 @@ def local_stepsize(mu: Any, L: Any) -> Any:
     return (1 + 1 / sqrt(mu * L) * (mu + L) / 2) ** -1
 
 
-def regularized_objective(values: Sequence[Any], squared_distances: Sequence[Any], regularizer: Any) -> Any:
+def equation19(values: Sequence[Any], squared_distances: Sequence[Any], regularizer: Any) -> Any:
     # As printed, with 1/m. The text below it (lambda-strongly convex, (L + lambda)-smooth) and the interval for lambda
     # in Theorem 2 fit lambda/2 without the 1/m.
     m = len(values)
@@ -126,7 +127,7 @@ def regularized_objective(values: Sequence[Any], squared_distances: Sequence[Any
     )
 
 
-def regularized_iterations(L: Any, squared_distance: Any, epsilon: Any) -> Any:
+def theorem2(L: Any, squared_distance: Any, epsilon: Any) -> Any:
     # As printed. With lambda near the end of its interval, sqrt((L + lambda)/lambda) also has the factor sqrt m.
     return sqrt(L * squared_distance / epsilon)
 
@@ -139,53 +140,21 @@ def regularized_stepsize(L: Any, regularizer: Any) -> Any:
     return 1 / sqrt(regularizer * (L + regularizer))
 
 
-def logistic_objective(margins: Sequence[Any]) -> Any:
+def equation20(margins: Sequence[Any]) -> Any:
     return total([log1p(exp(-margin)) for margin in margins])
 
 
-def multiclass_objective(margins: Sequence[Any], squared_norm: Any, regularizer: Any, num_clients: int) -> Any:
+def equation21(margins: Sequence[Any], squared_norm: Any, regularizer: Any, num_clients: int) -> Any:
     # The regularizer stands inside the sum over the clients, so it counts num_clients times.
     return total([log1p(exp(-margin)) for margin in margins]) + num_clients * (regularizer / mpf(2) * squared_norm)
 
 
-def complexities(kappa: Any, epsilon: Any) -> tuple[Any, Any]:
+def equation22(kappa: Any, epsilon: Any) -> tuple[Any, Any]:
     return sqrt(kappa) * log(1 / epsilon), kappa * log(1 / epsilon)
 
 
-RIGHT: dict[str, Callable[..., Any]] = {
-    "fedsplit.equation1": objective,
-    "fedsplit.equation2": consensus_objective,
-    "fedsplit.equation3": gradient_map,
-    "fedsplit.equation4": fedgd_round,
-    "fedsplit.equation5": fedgd_residual,
-    "fedsplit.equation6": fedprox_round,
-    "fedsplit.equation7": fedprox_residual,
-    "fedsplit.equation8": least_squares_objective,
-    "fedsplit.equation9": least_squares_solution,
-    "fedsplit.equation10": fedgd_fixed_point,
-    "fedsplit.equation11": normal_cone_residual,
-    "fedsplit.equation12": inclusion_residual,
-    "fedsplit.equation13": fedsplit_residual,
-    "fedsplit.equation14": condition_number,
-    "fedsplit.equation15": prox_error,
-    "fedsplit.equation16": distance_bound,
-    "fedsplit.equation17": prox_gradient_step,
-    "fedsplit.equation18": prox_error_bound,
-    "fedsplit.equation19": regularized_objective,
-    "fedsplit.equation20": logistic_objective,
-    "fedsplit.equation21": multiclass_objective,
-    "fedsplit.equation22": complexities,
-    "fedsplit.proposition1": fedgd_residual,
-    "fedsplit.proposition2": fedprox_residual,
-    "fedsplit.proposition3": fedsplit_residual,
-    "fedsplit.theorem1": contraction,
-    "fedsplit.corollary1": local_stepsize,
-    "fedsplit.theorem2": regularized_iterations,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {
-    "fedprox_fixed_point": fedprox_fixed_point,
-    "optimal_stepsize": optimal_stepsize,
-    "largest_regularizer": largest_regularizer,
-    "regularized_stepsize": regularized_stepsize,
-}
+proposition1 = equation5
+proposition2 = equation7
+proposition3 = equation13
+theorem1 = equation16
+corollary1 = equation18

@@ -7,11 +7,6 @@ from typing import Any
 import flint
 
 
-def ball(value: Any) -> flint.arb:
-    exact = Fraction(value)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
-
-
 def root_of_double(K: int) -> Fraction | flint.arb:
     """√(2K): exactly where it is an integer, else a ball of the working precision."""
     return Fraction(isqrt(2 * K)) if isqrt(2 * K) ** 2 == 2 * K else flint.arb(2 * K).sqrt()

@@ -1,10 +1,13 @@
 """Every statement and calculator of every paper, and admissible arguments for each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from random import Random
 from types import ModuleType
 from typing import Any
+
+import flint
+import sympy
 
 from fedconvex import theory
 from fedconvex.statements import Calculator, Condition, Parameter, Statement
@@ -63,6 +66,32 @@ def arguments(calculator: Calculator, seed: int) -> dict[str, Any]:
             continue
         return values
     raise AssertionError(f"no admissible arguments were found for {calculator.owner}")
+
+
+def each(values: dict[str, Any], convert: Callable[[Any], Any]) -> dict[str, Any]:
+    """The arguments converted, entry by entry."""
+    return {n: [convert(e) for e in v] if isinstance(v, list) else convert(v) for n, v in values.items()}
+
+
+def as_float(value: Any) -> Any:
+    return value if isinstance(value, int) else float(value)
+
+
+def dyadic(value: Any) -> Any:
+    """The number that its float is."""
+    return value if isinstance(value, int) else Fraction(float(value))
+
+
+def fmpq(value: Any) -> flint.fmpq:
+    return flint.fmpq(*Fraction(value).as_integer_ratio())
+
+
+def ball(value: Any) -> flint.arb:
+    return flint.arb(fmpq(value))
+
+
+def rational(value: Any) -> sympy.Rational:
+    return sympy.Rational(*Fraction(value).as_integer_ratio())
 
 
 def conditions_of(statement: Statement) -> Iterator[Condition]:

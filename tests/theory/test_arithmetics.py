@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 import torch
-from statement_makers import arguments, of_numbers
+from statement_makers import arguments, as_float, ball, dyadic, each, fmpq, of_numbers, rational
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.statements.notation import Shape
@@ -22,19 +22,10 @@ NAMES = sorted(FORMULAS)
 SEEDS = [0, pytest.param(1, marks=pytest.mark.slow)]
 
 
-def each(values: dict[str, Any], convert: Any) -> dict[str, Any]:
-    """The arguments converted, entry by entry."""
-    return {n: [convert(e) for e in v] if isinstance(v, list) else convert(v) for n, v in values.items()}
-
-
 def exact_value(name: str, values: dict[str, Any]) -> list[Any]:
     """The value in balls of 200 bits: the yardstick."""
     with flint.ctx.workprec(200):
         return [flint.arb(p) for p in parts(FORMULAS[name](**each(values, ball)))]
-
-
-def ball(value: Any) -> Any:
-    return flint.arb(flint.fmpq(Fraction(value).numerator, Fraction(value).denominator))
 
 
 def tolerances(name: str, values: dict[str, Any]) -> list[float]:
@@ -54,24 +45,15 @@ def near(values: Any, others: Any, tolerances: list[float]) -> bool:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_floats_are_near_the_enclosure(name: str, seed: int) -> None:
     values = each(arguments(FORMULAS[name], seed), dyadic)
-    computed = list(parts(FORMULAS[name](**each(values, float_of))))
+    computed = list(parts(FORMULAS[name](**each(values, as_float))))
     assert near(computed, exact_value(name, values), tolerances(name, values))
-
-
-def dyadic(value: Any) -> Any:
-    """The number that its float is."""
-    return value if isinstance(value, int) else Fraction(float(value))
-
-
-def float_of(value: Any) -> Any:
-    return value if isinstance(value, int) else float(value)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rationals_are_exact_or_enclosed(name: str) -> None:
     values = each(arguments(FORMULAS[name], 0), Fraction)
     truth = exact_value(name, values)
-    for kind in (Fraction, lambda v: flint.fmpq(v.numerator, v.denominator)):
+    for kind in (Fraction, fmpq):
         for value, true in zip(parts(FORMULAS[name](**each(values, kind))), truth, strict=True):
             assert type(value) in (Fraction, flint.fmpq, flint.arb, int), type(value)
             own = value if isinstance(value, flint.arb) else ball(to_fraction(value))
@@ -86,7 +68,7 @@ def test_rationals_are_exact_or_enclosed(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_numpy_is_the_loop_over_floats(name: str) -> None:
     exact = [each(arguments(FORMULAS[name], seed), dyadic) for seed in range(4)]
-    draws = [each(values, float_of) for values in exact]
+    draws = [each(values, as_float) for values in exact]
     stacked = {
         n: [np.array([d[n][i] for d in draws]) for i in range(len(draws[0][n]))]
         if isinstance(draws[0][n], list)
@@ -111,7 +93,7 @@ def test_symbols_give_the_formula(name: str) -> None:
         entries = (
             zip(letter, values[n][: len(letter)], strict=True) if isinstance(letter, tuple) else [(letter, values[n])]
         )
-        at |= {symbol: sympy.Rational(*Fraction(v).as_integer_ratio()) for symbol, v in entries}
+        at |= {symbol: rational(v) for symbol, v in entries}
         values[n] = values[n][: len(letter)] if isinstance(letter, tuple) else values[n]
     for part, true in zip(parts(expression(calculator)), exact_value(name, values), strict=True):
         number = Fraction(str(sympy.N(sympy.sympify(part).subs(at), 40)))
@@ -132,7 +114,7 @@ DIFFERENTIABLE = [n for n in NAMES if not FORMULAS[n].integer]
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_torch_agrees_and_has_the_gradient(name: str) -> None:
     calculator = FORMULAS[name]
-    values = each(arguments(calculator, 1), float_of)
+    values = each(arguments(calculator, 1), as_float)
     free = [n for n, p in calculator.parameters.items() if p.shape in (Shape.SCALAR, Shape.VECTOR) and not p.integer]
     tensors = {n: torch.tensor(float(values[n]), dtype=torch.float64, requires_grad=True) for n in free}
     if not free:
@@ -143,7 +125,7 @@ def test_torch_agrees_and_has_the_gradient(name: str) -> None:
     assert near(numbers, parts(calculator(**values)), tolerances(name, each(values, dyadic)))
     total.backward()
     letters = symbols(calculator.parameters)
-    at = {letter: sympy.Rational(*dyadic(values[n]).as_integer_ratio()) for n, letter in letters.items() if n in free}
+    at = {letter: rational(dyadic(values[n])) for n, letter in letters.items() if n in free}
     at |= {letter: values[n] for n, letter in letters.items() if calculator.parameters[n].integer}
     if any(isinstance(letter, tuple) for letter in letters.values()):
         return  # with entries of sequences: SymPy's formula has another number of them

@@ -86,12 +86,11 @@ def test_independent_transcription(name: str) -> None:
     import mpmath
 
     formula, given, _ = CASES[name]
-    numbers = {"fedsplit.equation9": "least_squares_solution", "fedsplit.equation10": "fedgd_fixed_point"}
-    references = {ours: reference_fedsplit.RIGHT[key] for key, ours in numbers.items()} | reference_fedsplit.CONSTANTS
+    numbers = {"least_squares_solution": "equation9", "fedgd_fixed_point": "equation10"}
     with mpmath.workdps(50):
         matrices = {"A": [mpmath.matrix(d.tolist()) for d in A], "b": [mpmath.matrix(r.tolist()) for r in b]}
         values = {n: v if n == "local_steps" else mpmath.mpf(v.numerator) / v.denominator for n, v in given.items()}
-        expected = references[name](**matrices, **values)
+        expected = getattr(reference_fedsplit, numbers.get(name, name))(**matrices, **values)
         for number, true in zip(expected, exact(name), strict=True):
             assert abs(number - mpmath.mpf(true.numerator) / true.denominator) < mpmath.mpf(10) ** -40
     assert formula.calculator.formula if name != "fedprox_fixed_point" else formula.formula

@@ -1,10 +1,10 @@
 """Claims that solve a count of rounds for the accuracy: only of counts of which that is the solution."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from worlds import evaluated
 
 from fedconvex.claims.agreement import at_terms
 from fedconvex.claims.terms import IllFormed, Number, named, parameter
@@ -29,29 +29,8 @@ logarithm = epsilon.log()
 def test_the_accuracy_solves_the_count(count: Number) -> None:
     """In numbers: at the ε that is claimed, t is half the count."""
     at = {"kappa": 3.0, "L": 5.0, "t": 2.0}
-    found = real(accuracy_at(Fraction(1, 2), count), at)
-    assert real(count, {**at, "epsilon": found}) / 2 == pytest.approx(at["t"])
-
-
-def real(term: Number, values: dict[str, float]) -> float:
-    """A formula in floats."""
-    match term.head, term.args:
-        case "constant", (c,):
-            return float(c)
-        case "parameter", (name,):
-            return values[name]
-        case "named", (_, x):
-            return real(x, values)
-        case "log", (x,):
-            return math.log(real(x, values))
-        case "exp", (x,):
-            return math.exp(real(x, values))
-        case "neg", (x,):
-            return -real(x, values)
-        case head, (x, y):
-            a, b = real(x, values), real(y, values)
-            return {"*": a * b, "/": a / b, "^": a**b}[head]
-    raise AssertionError(term.head)
+    found = evaluated(accuracy_at(Fraction(1, 2), count), at)
+    assert evaluated(count, {**at, "epsilon": found}) / 2 == pytest.approx(at["t"])
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """Whether each bound increases or decreases in each parameter: decided in balls, on random rational arguments."""
 
 from fractions import Fraction
-from typing import Any
 
 import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statement_makers import arguments, calculators
+from statement_makers import arguments, ball, calculators, each
 
 from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
@@ -48,14 +47,10 @@ def moves(name: str, parameter: str, way: int, seed: int, step: int) -> bool | N
     }
     with flint.ctx.workprec(300):
         try:
-            before, after = ([flint.arb(p) for p in parts(calculator(**balls(v)))] for v in (here, there))
+            before, after = ([flint.arb(p) for p in parts(calculator(**each(v, ball)))] for v in (here, there))
         except ValueError:
             return None
         return all(way * (new - old) >= 0 or (new - old).contains(0) for new, old in zip(after, before, strict=True))
-
-
-def balls(values: dict[str, Any]) -> dict[str, Any]:
-    return {n: flint.arb(flint.fmpq(Fraction(v).numerator, Fraction(v).denominator)) for n, v in values.items()}
 
 
 @pytest.mark.sample(24)

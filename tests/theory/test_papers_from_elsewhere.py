@@ -223,30 +223,20 @@ def test_the_package_itself_knows_no_other_papers(clean: None) -> None:
         (PAPER.replace('"Theorem 2"', '"theorem 1"'), "is the number of two statements of mypaper"),
         (PAPER.replace("(*, stepsize, L)", "(*, stepsize, Lip)", 1), "has the parameter Lip, which is not in"),
         (PAPER.replace("(*, stepsize, L)", "(stepsize, L)", 1), "takes parameters by position; write (*, …)"),
+        (PAPER.replace("return stepsize", "return 1 / 0 * stepsize", 1),
+         "formula = mypaper.theorem1: cannot be called with terms (ZeroDivision"),
+        (PAPER.replace("return Derivation", "return nothing + Derivation", 1),
+         "statement = mypaper.theorem1: has a proof that fails, NameError"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_papers_are_refused(
     file: Path, text: str, named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """And what raises in a formula or proof of a paper is the file's fault."""
     file.write_text(text, "utf-8")
     assert run(app, ["verify", str(file)]) == WRONG_INPUT
     assert named in " ".join(capsys.readouterr().err.split())
-    assert "mypaper" not in theory.paper_names()
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [(PAPER.replace("return stepsize", "return 1 / 0 * stepsize", 1),
-      "formula = mypaper.theorem1: cannot be called with terms (ZeroDivision"),
-     (PAPER.replace("return Derivation", "return nothing + Derivation", 1),
-      "statement = mypaper.theorem1: has a proof that fails, NameError")],
-)  # fmt: skip
-def test_a_formula_or_proof_that_raises_is_the_files_fault(
-    file: Path, text: str, what: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(text, "utf-8")
-    assert run(app, ["verify", str(file)]) == WRONG_INPUT
-    assert what in " ".join(capsys.readouterr().err.split())
+    assert ("mypaper" in theory.paper_names()) is ("has a proof that fails" in named)
 
 
 def test_two_files_with_one_name_and_a_file_without_paper(file: Path, tmp_path: Path) -> None:

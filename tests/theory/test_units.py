@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 import pytest
-from statement_makers import arguments, of_numbers
+from statement_makers import arguments, ball, each, fmpq, of_numbers
 
 from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
@@ -32,26 +32,15 @@ def rescaled(values: dict[str, Any], parameters: Any) -> dict[str, Any]:
     return scaled
 
 
-def balls(values: dict[str, Any]) -> dict[str, Any]:
-    def ball(v: Any) -> Any:
-        return flint.arb(flint.fmpq(Fraction(v).numerator, Fraction(v).denominator))
-
-    return {n: [ball(e) for e in v] if isinstance(v, list) else ball(v) for n, v in values.items()}
-
-
 def has_units(calculator: Any, units: Any, seed: int = 0) -> bool:
     """Whether every part of the result changes by the factor of its units."""
     values = arguments(calculator, seed)
     with flint.ctx.workprec(200):
-        before = list(parts(calculator(**balls(values))))
-        after = list(parts(calculator(**balls(rescaled(values, calculator.parameters)))))
-        each = units if isinstance(units[0], tuple) else (units,) * len(before)
-        assert len(each) == len(before)
-        for old, new, unit in zip(before, after, each, strict=True):
-            by = factor(unit)
-            if not (new - old * flint.fmpq(by.numerator, by.denominator)).contains(0):
-                return False
-    return True
+        before = list(parts(calculator(**each(values, ball))))
+        after = list(parts(calculator(**each(rescaled(values, calculator.parameters), ball))))
+        own = units if isinstance(units[0], tuple) else (units,) * len(before)
+        triples = zip(before, after, own, strict=True)
+        return all((new - old * fmpq(factor(unit))).contains(0) for old, new, unit in triples)
 
 
 @pytest.mark.parametrize("name", sorted(FORMULAS))

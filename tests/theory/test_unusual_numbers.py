@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import sympy
 import torch
-from statement_makers import arguments, of_numbers
+from statement_makers import arguments, as_float, each, of_numbers
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import feddyn, fedprox, fedsplit, ghadimi_lan, nesterov, rockafellar
@@ -256,15 +256,9 @@ def test_every_calculator_takes_numpy_numbers(name: str) -> None:
     calculator = FORMULAS[name]
     values = arguments(calculator, 1)
 
-    def each(real: Any, whole: Any) -> dict[str, Any]:
-        def convert(v: Any) -> Any:
-            return whole(v) if isinstance(v, int) else real(float(v))
-
-        return {n: [convert(e) for e in v] if isinstance(v, list) else convert(v) for n, v in values.items()}
-
-    expected = calculator(**each(float, int))
+    expected = calculator(**each(values, as_float))
     for real, whole in ((np.float64, np.int64), (np.array, np.array), (float, np.uint16), (np.float64, float)):
-        result = calculator(**each(real, whole))
+        result = calculator(**each(values, lambda v: whole(v) if isinstance(v, int) else real(float(v))))  # noqa: B023
         assert type(result) is type(expected)
         if isinstance(expected, tuple):
             assert list(result) == pytest.approx(list(expected), rel=1e-12)

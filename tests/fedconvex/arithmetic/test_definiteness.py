@@ -1,4 +1,4 @@
-"""Signs of eigenvalues: against an exact congruence to diagonal form, done here in Fractions."""
+"""Signs of eigenvalues: against an exact congruence to diagonal form, done in Fractions."""
 
 from fractions import Fraction
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from problem_makers import ends, fractions, identity, signs
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
@@ -29,41 +30,13 @@ EXACT, BALLS = arithmetics.get("exact"), arithmetics.get("ball")
 small = st.integers(-4, 4)
 
 
-def exactly(values: Any) -> np.ndarray:
-    return np.array([[Fraction(v) for v in row] for row in np.asarray(values).tolist()], dtype=object)
-
-
-def identity(size: int) -> np.ndarray:
-    return exactly(np.eye(size, dtype=int))
-
-
-def signs(matrix: Any) -> tuple[int, int, int]:
-    """(negative, zero, positive) eigenvalues, by congruence transformations to a diagonal (Sylvester)."""
-    M, found = exactly(matrix), []
-    while len(M):
-        n = len(M)
-        if not any(M[i, i] for i in range(n)):
-            pairs = [(i, j) for i in range(n) for j in range(i) if M[i, j]]
-            if not pairs:
-                found += [Fraction(0)] * n
-                break
-            i, j = pairs[0]
-            M[i] = M[i] + M[j]
-            M[:, i] = M[:, i] + M[:, j]
-        i = next(i for i in range(n) if M[i, i])
-        rest = [j for j in range(n) if j != i]
-        found.append(M[i, i])
-        M = M[np.ix_(rest, rest)] - np.outer(M[rest, i], M[i, rest]) / M[i, i]
-    return sum(v < 0 for v in found), sum(v == 0 for v in found), sum(v > 0 for v in found)
-
-
 @st.composite
 def symmetric(draw: st.DrawFn) -> np.ndarray:
     """Integer symmetric matrices; often singular or semidefinite, being BDBᵀ with a small D."""
     n, inner = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     B = np.array([[draw(small) for _ in range(inner)] for _ in range(n)])
     middle = np.diag([draw(st.sampled_from([1, 1, 1, -1])) for _ in range(inner)])
-    return exactly(B @ middle @ B.T)
+    return fractions(B @ middle @ B.T)
 
 
 @st.composite
@@ -71,10 +44,10 @@ def with_spectrum(draw: st.DrawFn) -> tuple[np.ndarray, list[Fraction]]:
     """(M, its eigenvalues): a rational reflection of a diagonal matrix."""
     n = draw(st.integers(1, 5))
     eigenvalues = [Fraction(draw(st.integers(-5, 9)), draw(st.integers(1, 4))) for _ in range(n)]
-    v = exactly([[draw(small) for _ in range(n)]])[0]
+    v = fractions([[draw(small) for _ in range(n)]])[0]
     assume(any(v))
     reflection = identity(n) - 2 * np.outer(v, v) / np.dot(v, v)
-    return reflection.dot(exactly(np.diag(eigenvalues))).dot(reflection), eigenvalues
+    return reflection.dot(fractions(np.diag(eigenvalues))).dot(reflection), eigenvalues
 
 
 def decisions(M: np.ndarray) -> tuple[Any, ...]:
@@ -108,7 +81,7 @@ def test_signs_against_a_known_spectrum(case: Any, near: Fraction) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 10**400), Fraction(1, 10**200), Fraction(10**200), Fraction(10**400)])
 def test_scales_beyond_floats(scale: Fraction) -> None:
-    good, bad = exactly([[2, 1], [1, 2]]) * scale, exactly([[1, 2], [2, 1]]) * scale
+    good, bad = fractions([[2, 1], [1, 2]]) * scale, fractions([[1, 2], [2, 1]]) * scale
     assert decisions(good) == expected((0, 0, 2))
     assert decisions(bad) == expected((1, 0, 1))
 
@@ -128,7 +101,7 @@ def test_small_cases(matrix: Any, counts: tuple[int, int, int]) -> None:
 def test_tenths_are_not_tenths() -> None:
     """As floats, 0.1 · 0.9 is not 0.3², and the determinant decides; as rationals the matrix is singular."""
     floats = np.array([[0.1, 0.3], [0.3, 0.9]])
-    rationals = exactly([[1, 3], [3, 9]]) / 10
+    rationals = fractions([[1, 3], [3, 9]]) / 10
     assert signs(floats) != signs(rationals) == (0, 1, 1)
     assert [decisions(M) for M in (floats, rationals)] == [expected(signs(M)) for M in (floats, rationals)]
 
@@ -141,16 +114,8 @@ def test_null_space_is_a_basis_of_the_kernel(M: np.ndarray) -> None:
     for v in basis:
         assert not any(M.dot([to_fraction(entry) for entry in v]))
     if basis:
-        V = exactly([[to_fraction(entry) for entry in v] for v in basis])
+        V = fractions([[to_fraction(entry) for entry in v] for v in basis])
         assert signs(V.dot(V.T)) == (0, 0, len(basis))  # linearly independent
-
-
-def ends(ball: Any) -> tuple[Fraction, Fraction]:
-    def number(end: Any) -> Fraction:
-        mantissa, exponent = (int(v) for v in end.man_exp())
-        return mantissa * Fraction(2) ** exponent
-
-    return number(ball.mid()) - number(ball.rad()), number(ball.mid()) + number(ball.rad())
 
 
 def bounds(M: np.ndarray, low: float, high: float) -> tuple[Any, Any]:
@@ -183,7 +148,7 @@ def test_a_wrong_guess_is_not_trusted(M: np.ndarray, guess: float) -> None:
 
 
 def test_semidefinite_matrices_get_the_bound_zero() -> None:
-    ones = exactly([[1, 1], [1, 1]])
+    ones = fractions([[1, 1], [1, 1]])
     assert bounds(ones, 1e-17, 2.0)[0] == 0
     assert bounds(-ones, -2.0, -1e-17)[1] == 0
     assert bounds(ones - TINY * identity(2), 1e-17, 2.0)[0] < 0  # and one that is not gets none

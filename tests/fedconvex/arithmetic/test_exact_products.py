@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import ball_contains, few
+from problem_makers import ball_contains, few, fraction
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -19,11 +19,6 @@ from fedconvex.ground_truths.certificates import certify
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False).map(lambda v: v if abs(v) > 1e-9 else 0.0)
 sizes = st.integers(1, 4)
 quotients = st.builds(Fraction, st.integers(-(10**12), 10**12), st.integers(1, 10**6))
-
-
-def exact(ball: flint.arb) -> Fraction:
-    mantissa, power = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(power)
 
 
 @st.composite
@@ -51,7 +46,7 @@ def test_products_enclose_and_are_as_narrow_as_flints(given, precision) -> None:
             # every number in the balls, the extreme ones above all
             for sign in (-1, 0, 1):
                 terms = [
-                    Fraction(float(a)) * (exact(v) + sign * (1 if a > 0 else -1) * Fraction(r))
+                    Fraction(float(a)) * (fraction(v.mid()) + sign * (1 if a > 0 else -1) * Fraction(r))
                     for a, v, r in zip(A[i], V[:, j], np.array(radii).reshape(shape)[:, j], strict=True)
                 ]
                 assert ball_contains(found[i, j], sum(terms))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import fedconvex as fc
+from fedconvex.audit.designs.quadratic_model import QuadraticModel
 
 
 def least_squares(seed: int, clients: int = 4, samples: int = 8, features: int = 3) -> fc.LeastSquares:
@@ -22,8 +23,21 @@ def logistic(seed: int = 0) -> fc.Logistic:
     return fc.Logistic(A=A, y=y, ridge=0.02)
 
 
-def measured(method: Any, problem: Any, tolerance: float, longest: int) -> int:
+# The weights are unequal: methods that minimise a plain sum scale the clients' functions.
+RNG = np.random.default_rng(7)
+UNEQUAL = fc.LeastSquares(
+    A=[RNG.standard_normal((n, 3)) for n in (5, 4, 8)], b=[RNG.standard_normal(n) for n in (5, 4, 8)], weights=[1, 2, 4]
+)
+
+
+def modelled(problem: Any) -> tuple[fc.GroundTruth, QuadraticModel]:
+    """Its minimiser and the model there."""
+    truth = fc.ground_truth(problem)
+    return truth, QuadraticModel.of(problem, truth)
+
+
+def measured(method: Any, problem: Any, tolerance: float, longest: int, **options: Any) -> int:
     """The first round of a simulation below the tolerance; `longest` + 1 if there is none."""
-    gaps = fc.simulate(method, problem, longest, progress=False).to_frame(["gap"])["gap"].to_numpy()
+    gaps = fc.simulate(method, problem, longest, progress=False, **options).to_frame(["gap"])["gap"].to_numpy()
     hit = np.flatnonzero(gaps <= tolerance * gaps[0])
     return int(hit[0]) if len(hit) else longest + 1

@@ -10,7 +10,9 @@ from fedconvex.arithmetic import newton
 from fedconvex.audit import continued_solutions
 from fedconvex.audit.continued_solutions import ContinuedExact, with_continued_solutions
 from fedconvex.local_solvers.base import EVERYONE
+from fedconvex.methods.base import Cohort
 from fedconvex.participation import Draw
+from fedconvex.problems.base import Subproblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 
 METHODS = [fc.FedProx(mu=0.2), fc.FedSplit(stepsize=3), fc.FedDyn(alpha=0.1)]
@@ -41,6 +43,14 @@ def points(rounds: Rounds, count: int) -> list[np.ndarray]:
         state = rounds.advance(state)
         found.append(state.server)
     return found
+
+
+def first_subproblem(rounds: Rounds, start: np.ndarray | float = 0.0) -> Subproblem:
+    """What the clients minimise in the first round."""
+    state = rounds.start(np.zeros(rounds.problem.dim) + start)
+    rows = rounds.clients.rows(state.server)
+    cohort = Cohort(rows, rounds.clients.num_clients, True, True, rounds._average(EVERYONE), *[lambda: None] * 4)
+    return rounds.method.subproblem(state, cohort)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -83,9 +93,7 @@ def test_a_run_that_stands_still_is_predicted_without_a_unique_fit():
     """All known differences are equal, or 0: the system for the coefficients is singular."""
     rounds = rounds_of(METHODS[1], problem(3))
     solver = ContinuedExact()
-    rest = fc.ground_truth(problem(3)).point
-    state = rounds.start(rest)
-    subproblem = rounds.method.subproblem(state, _cohort(rounds, state))
+    subproblem = first_subproblem(rounds, fc.ground_truth(problem(3)).point)
     answers = [solver.solve(rounds.clients, subproblem).points for _ in range(10)]
     assert max(abs(one - answers[0]).max() for one in answers) < 1e-13
 
@@ -99,8 +107,7 @@ def test_a_new_run_forgets_the_last_one():
 def test_drawn_clients_are_solved_as_ever():
     rounds = rounds_of(METHODS[0], problem(5))
     solver = ContinuedExact()
-    state = rounds.start(np.zeros(rounds.problem.dim))
-    subproblem = rounds.method.subproblem(state, _cohort(rounds, state))
+    subproblem = first_subproblem(rounds)
     solver.solve(rounds.clients, subproblem)
     some = np.array([0, 2])
     found = solver.solve(rounds.clients.subset(some), subproblem.of(some), Draw(some)).points
@@ -133,8 +140,7 @@ def test_a_diverging_run_goes_on_from_usual_starts(wild):
         found = solver._predicted()
     assert (np.ndim(found) == 0) == (not np.isfinite(wild))
     rounds = rounds_of(METHODS[0], problem())
-    state = rounds.start(np.zeros(rounds.problem.dim))
-    subproblem = rounds.method.subproblem(state, _cohort(rounds, state))
+    subproblem = first_subproblem(rounds)
     solver._known[:] = [np.full(subproblem.start.shape, np.inf)] * 3
     found = solver.solve(rounds.clients, subproblem).points
     assert abs(found - rounds.clients.minimise(subproblem)).max() < 1e-12
@@ -146,10 +152,3 @@ def test_few_rounds_are_kept():
     assert isinstance(rounds.solver, ContinuedExact)
     assert len(rounds.solver._known) == continued_solutions.ORDER + 1
     assert replace(rounds, solver=ContinuedExact()).solver._known == []
-
-
-def _cohort(rounds, state):
-    from fedconvex.methods.base import Cohort
-
-    rows = rounds.clients.rows(state.server)
-    return Cohort(rows, rounds.clients.num_clients, True, True, rounds._average(EVERYONE), *[lambda: None] * 4)

@@ -21,6 +21,7 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
+NEARLY_SEPARABLE = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
 PROBLEMS = {"least squares": least_squares(1), "logistic": logistic()}
 
 
@@ -233,7 +234,7 @@ def test_awkward_problems_have_a_recommendation_that_its_run_confirms(name: str)
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
 def test_a_method_whose_run_misses_the_tolerance_is_not_recommended(tolerance: float) -> None:
     """Far from the minimiser of nearly separable data the curvature is a million times larger than at it."""
-    problem = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
+    problem = NEARLY_SEPARABLE
     found = fc.recommend(problem, tolerance)
     assert not all(entry.is_as_predicted for entry in found.ranked)
     reached = [entry.measured_rounds is not None for entry in found.ranked]
@@ -258,7 +259,7 @@ def test_a_method_whose_run_misses_the_tolerance_is_not_recommended(tolerance: f
 
 
 def test_a_run_that_needs_more_rounds_than_there_are_is_not_counted() -> None:
-    problem = fc.Logistic(A=[[[1.0], [2.0]], [[-1.0], [0.5]]], y=[[1, 1], [-1, 1]], ridge=1e-8)
+    problem = NEARLY_SEPARABLE
     found = fc.recommend(problem, rounds=1)
     for entry in found.ranked:
         run = measured(entry.method, problem, found.tolerance, 1)
@@ -283,8 +284,11 @@ def test_curvature_whose_squares_leave_the_floats_is_refused(scale: float) -> No
 
 
 def test_a_minimiser_at_the_start_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="has its minimiser at 0"):
-        fc.recommend(fc.Quadratic(H=[np.eye(2), 2 * np.eye(2)], c=[np.ones(2), -np.ones(2)]))
+    balanced = fc.Quadratic(H=[np.eye(2), 2 * np.eye(2)], c=[np.ones(2), -np.ones(2)])
+    without_features = fc.LeastSquares(A=[np.zeros((5, 2))] * 2, b=[np.ones(5)] * 2)
+    for problem in (balanced, without_features):
+        with pytest.raises(InvalidInput, match="has its minimiser at 0"):
+            fc.recommend(problem)
 
 
 def test_a_method_that_passes_the_tolerance_and_rises_again_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,11 +308,6 @@ def test_more_local_steps_than_a_run_can_take_are_designed_and_not_run(monkeypat
     assert long
     assert not any(entry.checked for entry in long)
     assert found.best.measured_rounds is not None
-
-
-def test_features_that_are_all_0_have_their_minimiser_at_0() -> None:
-    with pytest.raises(InvalidInput, match="has its minimiser at 0"):
-        fc.recommend(fc.LeastSquares(A=[np.zeros((5, 2))] * 2, b=[np.ones(5)] * 2))
 
 
 def test_a_check_that_fails_is_reported() -> None:

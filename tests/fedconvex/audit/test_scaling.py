@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,22 @@ from fedconvex.audit.scaling import require_comparable_scales, scaling_of
 KINDS = ("least squares", "logistic", "multinomial")
 
 
-def problem(kind: str, scales: Sequence[float], offsets: Sequence[float] = (0, 0, 0), sizes: Sequence[int] = (9, 12)):
-    """Clients with three features of these standard deviations and means, nearly, and an intercept."""
+def problem(
+    kind: str,
+    scales: Sequence[float],
+    offsets: Sequence[float] = (0, 0, 0),
+    sizes: Sequence[int] = (9, 12),
+    standardised: bool = False,
+):
+    """Clients with three features of these standard deviations and means, nearly, and an intercept.
+
+    Standardised, every feature of the same samples is shifted and scaled to mean 0 and variance 1.
+    """
     rng = np.random.default_rng(5)
     A = [rng.standard_normal((n, 3)) * scales + offsets for n in sizes]
+    if standardised:
+        pooled = np.concatenate(A)
+        A = [(a - pooled.mean(axis=0)) / pooled.std(axis=0) for a in A]
     with_ones = [np.column_stack([a, np.ones(len(a))]) for a in A]
     if kind == "least squares":
         return fc.LeastSquares(A=with_ones, b=[rng.standard_normal(len(a)) for a in A])
@@ -27,17 +40,12 @@ def problem(kind: str, scales: Sequence[float], offsets: Sequence[float] = (0, 0
     return fc.MultinomialLogistic(A=A, y=[rng.integers(0, 3, len(a)) for a in A], num_classes=3, ridge=0.01)
 
 
-def standardised(kind: str, scales: Sequence[float], offsets: Sequence[float], sizes: Sequence[int] = (9, 12)):
-    """The same samples, but with every feature shifted and scaled to mean 0 and variance 1."""
-    raw = problem(kind, scales, offsets, sizes)
-    pooled = np.concatenate(raw.A)[:, :3]
-    A = [(a[:, :3] - pooled.mean(axis=0)) / pooled.std(axis=0) for a in raw.A]
-    with_ones = [np.column_stack([a, np.ones(len(a))]) for a in A]
-    if kind == "least squares":
-        return fc.LeastSquares(A=with_ones, b=raw.b)
-    if kind == "logistic":
-        return fc.Logistic(A=with_ones, y=raw.y, ridge=raw.ridge)
-    return fc.MultinomialLogistic(A=A, y=raw.y, num_classes=3, ridge=raw.ridge)
+def found_and_posed(*given: Any) -> tuple[bool, list[tuple[float, Any]]]:
+    """Whether the objective is judged, and each condition number that is found with its problem."""
+    raw, standardised = (problem(*given, standardised=is_standardised) for is_standardised in (False, True))
+    found = scaling_of(raw)
+    assert found is not None
+    return found.of_objective, [(found.kappa, raw), (found.standardized, standardised)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -45,25 +53,16 @@ def standardised(kind: str, scales: Sequence[float], offsets: Sequence[float], s
     ("scales", "offsets"), [((1, 300, 1), (0, 0, 0)), ((1, 1, 1), (0, 0, 200)), ((1e-4, 1, 1e3), (0, 9, 0))]
 )
 def test_both_condition_numbers_are_those_of_the_problems_constants(kind: str, scales, offsets) -> None:
-    found = scaling_of(problem(kind, scales, offsets))
-    assert found is not None
-    assert not found.of_objective
-    for kappa, posed in (
-        (found.kappa, problem(kind, scales, offsets)),
-        (found.standardized, standardised(kind, scales, offsets)),
-    ):
+    of_objective, pairs = found_and_posed(kind, scales, offsets)
+    assert not of_objective
+    for kappa, posed in pairs:
         assert kappa == pytest.approx(posed.L.max() / posed.mu.min(), rel=1e-6)
 
 
 def test_clients_with_few_samples_are_judged_by_the_objective() -> None:
-    scales, offsets, sizes = (1, 300, 1), (0, 0, 0), (3, 3, 3, 3)
-    found = scaling_of(problem("least squares", scales, offsets, sizes))
-    assert found is not None
-    assert found.of_objective
-    for kappa, posed in (
-        (found.kappa, problem("least squares", scales, offsets, sizes)),
-        (found.standardized, standardised("least squares", scales, offsets, sizes)),
-    ):
+    of_objective, pairs = found_and_posed("least squares", (1, 300, 1), (0, 0, 0), (3, 3, 3, 3))
+    assert of_objective
+    for kappa, posed in pairs:
         eigenvalues = np.linalg.eigvalsh(sum(a.T @ a for a in posed.A))
         assert kappa == pytest.approx(eigenvalues[-1] / eigenvalues[0], rel=1e-6)
 

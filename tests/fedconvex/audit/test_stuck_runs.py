@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from designed_problems import least_squares, logistic
 
 import fedconvex as fc
 from fedconvex.audit.run_diagnosis import RunDiagnosis
@@ -15,9 +16,7 @@ from fedconvex.methods import Method
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
-RNG = np.random.default_rng(11)
-A = [RNG.standard_normal((8, 3)) @ np.diag([1, 2, 0.5]) for _ in range(6)]
-PROBLEM = fc.LeastSquares(A=A, b=[RNG.standard_normal(8) + a[:, 0] * RNG.standard_normal() for a in A])
+PROBLEM = least_squares(11, clients=6)
 L = float(max(PROBLEM.L))
 TWO_OF_SIX = fc.participation.Uniform(2)
 
@@ -131,12 +130,8 @@ def test_losses_that_overflow_at_the_end_diverge() -> None:
 
 
 def test_logistic_losses_are_diagnosed() -> None:
-    rng = np.random.default_rng(0)
-    designs = [rng.standard_normal((20, 2)) for _ in range(3)]
-    y = [np.where(a[:, 0] + k * a[:, 1] + rng.standard_normal(20) > 0, 1, -1) for k, a in enumerate(designs)]
-    problem = fc.Logistic(A=designs, y=y, ridge=0.02)
-    assert fc.diagnose(fc.simulate(fc.FedProx(mu=0.05), problem, 200)).cause == "bias floor"
-    assert fc.diagnose(fc.simulate(fc.FedSplit(stepsize=5), problem, 200)).cause == "not stuck"
+    assert fc.diagnose(fc.simulate(fc.FedProx(mu=0.05), logistic(), 200)).cause == "bias floor"
+    assert fc.diagnose(fc.simulate(fc.FedSplit(stepsize=5), logistic(), 200)).cause == "not stuck"
 
 
 def test_text_frame_and_json() -> None:
@@ -177,11 +172,14 @@ def test_a_run_that_overflows_at_once_has_no_factor_below_1() -> None:
     assert fc.diagnose(losses, fc.FedGD(stepsize=4 / L), PROBLEM).number > 1
 
 
-def test_another_method_than_the_run_s_is_refused() -> None:
+def test_another_method_or_problem_than_the_run_s_is_refused() -> None:
     run = fc.simulate(fc.FedProx(mu=1), PROBLEM, 30)
     assert fc.diagnose(run, fc.FedProx(mu=1), PROBLEM).cause == fc.diagnose(run).cause
+    assert fc.diagnose(run, problem=PROBLEM).cause == fc.diagnose(run).cause
     with pytest.raises(InvalidInput, match="is not the method of the run"):
         fc.diagnose(run, fc.FedGD(stepsize=1), PROBLEM)
+    with pytest.raises(InvalidInput, match="is not the problem of the run; call diagnose"):
+        fc.diagnose(run, problem=fc.LeastSquares(A=PROBLEM.A[:2], b=[[1] * 8, [2] * 8]))
 
 
 def test_the_picture_has_the_run_its_prediction_and_the_floor() -> None:
@@ -274,13 +272,6 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert read_losses(file)[1] == "gradient_norm"
     with pytest.raises(InvalidInput, match="is no file"):
         read_losses(tmp_path / "other.csv")
-
-
-def test_another_problem_than_the_run_s_is_refused() -> None:
-    run = fc.simulate(fc.FedProx(mu=1), PROBLEM, 20, progress=False)
-    assert fc.diagnose(run, problem=PROBLEM).cause == fc.diagnose(run).cause
-    with pytest.raises(InvalidInput, match="is not the problem of the run; call diagnose"):
-        fc.diagnose(run, problem=fc.LeastSquares(A=A[:2], b=[[1] * 8, [2] * 8]))
 
 
 @pytest.mark.parametrize("method", [fc.FedProx(mu=1), fc.FedGD(stepsize=10)])

@@ -36,8 +36,7 @@ def test_a_right_implementation(run: Run) -> None:
 
 def test_a_wrong_implementation_and_its_files(run: Run) -> None:
     files = ("--json", "a.json", "--junit", "a.xml", "--badge", "a.svg")
-    status, out, _ = run(f"{FILE}:Repelled", *files)
-    assert status == 1
+    out = run.prints(f"{FILE}:Repelled", *files, status=1)
     assert "* the proximal gradient has the wrong sign" in out
     assert out.endswith("saved a.json, a.xml, a.svg\n")
     read = json.loads(Path("a.json").read_text("utf-8"))
@@ -45,21 +44,18 @@ def test_a_wrong_implementation_and_its_files(run: Run) -> None:
     assert read["report"] in out
     assert int(ElementTree.parse("a.xml").getroot().attrib["failures"]) > 0
     assert ">does not conform</text>" in Path("a.svg").read_text("utf-8")
-    status, out, _ = run(f"{FILE}:FedProx", "--junit", "a.xml", "--json", "a.json")
-    assert status == 0
+    out = run.prints(f"{FILE}:FedProx", "--junit", "a.xml", "--json", "a.json")
     assert out.endswith("saved a.json (replaced), a.xml (replaced)\n")
     assert ElementTree.parse("a.xml").getroot().attrib["failures"] == "0"
 
 
 def test_json_on_the_terminal_is_nothing_else(run: Run) -> None:
-    status, out, _ = run(f"{FILE}:Diverges", "--json", "-")
-    assert status == 1
+    out = run.prints(f"{FILE}:Diverges", "--json", "-", status=1)
     assert json.loads(out)["passed"] is False
 
 
 def test_an_implementation_that_ends_the_program_cannot_end_it_with_success(run: Run) -> None:
-    status, out, _ = run(f"{FILE}:Leaves")
-    assert status == 1
+    out = run.prints(f"{FILE}:Leaves", status=1)
     assert "SystemExit: 0" in out
 
 
@@ -95,9 +91,8 @@ def test_the_implementation_is_not_overwritten_by_a_report(run: Run) -> None:
     file = Path("mine.py")
     file.write_bytes(FILE.read_bytes())
     for option in ("--json", "--junit", "--badge"):
-        status, _, err = run("mine.py:FedProx", option, "../" + Path.cwd().name + "/mine.py")
-        assert status == 2
-        assert "is the file that is read" in err
+        said = run.refuses("mine.py:FedProx", option, "../" + Path.cwd().name + "/mine.py")
+        assert "is the file that is read" in said
     assert file.read_bytes() == FILE.read_bytes()
 
 
@@ -155,9 +150,7 @@ def test_what_hangs_is_a_line_of_the_report(run: Run) -> None:
 @pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "1e9", "soon"])
 def test_what_is_no_time_limit_is_refused_before_the_file_runs(limit: str, run: Run) -> None:
     Path("wrapper.py").write_text("open('ran', 'w')", "utf-8")
-    status, _, err = run("wrapper.py:A", "--time-limit", limit)
-    assert status == 2
-    assert len(err.strip().splitlines()) == 1
+    run.refuses("wrapper.py:A", "--time-limit", limit)
     assert not Path("ran").exists()
 
 

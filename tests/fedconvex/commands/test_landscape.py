@@ -13,10 +13,7 @@ run = running("landscape")
 
 
 def test_options_keep_the_results_of_a_setting(run: Run) -> None:
-    status, out, _ = run(
-        "FedGD", "--strongly-convex", "--partial-participation", "--no-bounded-dissimilarity", "--json"
-    )
-    assert status == 0
+    out = run.prints("FedGD", "--strongly-convex", "--partial-participation", "--no-bounded-dissimilarity", "--json")
     found = json.loads(out)
     assert {entry["identifier"] for entry in found} >= {"gower.troundspofmclients", "gower.troundsindependentdraws"}
     for entry in found:
@@ -48,6 +45,4 @@ def test_the_status_is_1_where_nothing_is_known(run: Run) -> None:
 
 
 def test_an_unknown_method_has_its_nearest_name(run: Run) -> None:
-    status, out, err = run("scaffnu")
-    assert (status, out) == (2, "")
-    assert "did you mean Scaffnew?" in err
+    assert "did you mean Scaffnew?" in run.refuses("scaffnu")

@@ -23,36 +23,18 @@ def test_left_alone():
 """
 
 
-def run(folder: Path, *options: str) -> str:
-    """The output of pytest where the package is installed with its plugin."""
-    installed = folder / "fedconvex_installed-1.dist-info"
+@pytest.mark.parametrize(("options", "outcome"), [((), "1 passed"), (("-p", "no:fedconvex_installed"), "1 failed")])
+def test_with_the_plugin_alone_no_module_of_the_package_is_rewritten(
+    tmp_path: Path, options: tuple[str, ...], outcome: str
+) -> None:
+    """The package is installed with its plugin; without it, pytest would rewrite its modules."""
+    installed = tmp_path / "fedconvex_installed-1.dist-info"
     installed.mkdir()
     for name, text in FILES.items():
         (installed / name).write_text(text, "utf-8")
-    (folder / "test_it.py").write_text(TEST, "utf-8")
-    environment = os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:fedconvex",
-        *options,
-    ]
-    done = subprocess.run([*command, "test_it.py"], cwd=folder, env=environment, capture_output=True, text=True)
-    return done.stdout + done.stderr
-
-
-def test_with_the_plugin_no_module_of_the_package_is_rewritten(tmp_path: Path) -> None:
-    output = run(tmp_path)
-    assert "1 passed" in output, output
-
-
-def test_without_it_pytest_would_rewrite_them(tmp_path: Path) -> None:
-    output = run(tmp_path, "-p", "no:fedconvex_installed")
-    assert "1 failed" in output, output
+    (tmp_path / "test_it.py").write_text(TEST, "utf-8")
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    words = "-m pytest -q -n 0 -p no:cacheprovider -p no:fedconvex test_it.py"
+    command = [sys.executable, *words.split(), *options]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert outcome in done.stdout, done.stdout + done.stderr

@@ -29,21 +29,16 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_recommend_prints_what_the_function_finds(run: Any, table: Path) -> None:
     words = ("recommend", table, "--client-column", "hospital", "--tolerance", "1e-4", "--local-steps", 2)
-    code, out, _ = run(*words)
-    assert code == 0
+    out = run.prints(*words)
     problem = fc.data.load(table, client_column="hospital").problem()
     assert out.strip() == str(fc.recommend(problem, 1e-4, local_steps=2)).strip()
-    code, out, _ = run(*words, "--json")
-    assert json.loads(out)["ranked"][0]["measured_rounds"] is not None
+    assert json.loads(run(*words, "--json")[1])["ranked"][0]["measured_rounds"] is not None
 
 
 def test_recommend_exits_with_1_where_no_method_is_fast_enough(run: Any, table: Path) -> None:
-    code, out, _ = run("recommend", table, "--client-column", "hospital", "--rounds", 1)
-    assert code == 1
+    out = run.prints("recommend", table, "--client-column", "hospital", "--rounds", 1, status=1)
     assert "within 1 rounds" in out
-    code, _, err = run("recommend", table, "--client-column", "hospital", "--tolerance", "inf")
-    assert code == 2
-    assert "tolerance = inf" in err
+    assert "tolerance = inf" in run.refuses("recommend", table, "--client-column", "hospital", "--tolerance", "inf")
 
 
 def test_diagnose_reads_losses_and_names_the_cause(run: Any, table: Path, tmp_path: Path) -> None:
@@ -51,8 +46,7 @@ def test_diagnose_reads_losses_and_names_the_cause(run: Any, table: Path, tmp_pa
     frame = fc.simulate(fc.FedProx(mu=2), problem, 60).to_frame(["value"]).rename(columns={"value": "loss"})
     frame[["round", "loss"]].to_csv(tmp_path / "losses.csv", index=False)
     words = ("diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", "--method")
-    code, out, _ = run(*words, "fedprox:mu=2")
-    assert code == 1
+    out = run.prints(*words, "fedprox:mu=2", status=1)
     assert out.startswith("bias floor: ")
     code, out, _ = run(*words, "fedprox:mu=2", "--json")
     assert json.loads(out)["cause"] == "bias floor"
@@ -76,15 +70,12 @@ def test_diagnose_refuses_wrong_words(
     run: Any, table: Path, tmp_path: Path, words: tuple[Any, ...], reason: str
 ) -> None:
     (tmp_path / "losses.csv").write_text("loss\n9\n8\n7\n6\n5\n4\n")
-    code, _, err = run("diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", *words)
-    assert code == 2
-    assert reason in err
+    assert reason in run.refuses("diagnose", table, tmp_path / "losses.csv", "--client-column", "hospital", *words)
 
 
 def test_the_audits_data_options_are_those_of_both_commands(run: Any) -> None:
     for command in ("recommend", "diagnose"):
-        code, out, _ = run(command, "--help")
-        assert code == 0
+        out = run.prints(command, "--help")
         for option in ("--client-column", "--drop", "--impute", "--ridge", "--partition", "--participation"):
             assert option in out
         assert "--out" not in out

@@ -125,8 +125,7 @@ def test_a_change_of_mind_is_noticed(run, tmp_path, monkeypatch):
     path = tmp_path / "verdicts.json"
     path.write_text('{"fedprox.equation6": {"verdict": "refuted", "lines": {"proved": 1}}}')
     monkeypatch.setattr(recorded, "PATH", path)
-    status, out, _ = run(ONE)
-    assert status == 1
+    out = run.prints(ONE, status=1)
     assert "changed: fedprox.equation6: proved" in out
     (alert,) = Read((tmp_path / "report.html").read_text("utf-8")).all("div", role="alert")
     assert "fedprox.equation6: proved" in text_of(alert)
@@ -230,10 +229,9 @@ def test_the_whole_page_is_small_enough(run, tmp_path, results):
     ],
 )
 def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, results, arguments, words):
-    def never(*_, **__):
-        raise AssertionError("work was done")
-
-    monkeypatch.setattr("fedconvex.proofs_checks.reporting.results.results", never)
+    monkeypatch.setattr(
+        "fedconvex.proofs_checks.reporting.results.results", lambda *_, **__: pytest.fail("work was done")
+    )
     good = json.loads((results / "fedsplit.figure1" / "summary.json").read_text("utf-8"))
     for name, content in (("broken", "{"), ("other", "{}"), ("nopicture", json.dumps(good))):
         (tmp_path / name / "fedsplit.figure1").mkdir(parents=True)
@@ -242,9 +240,7 @@ def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, result
     (tmp_path / "folder").mkdir()
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text('{"methods": []}')
-    status, _, error = run(*arguments)
-    assert status == 2
-    assert error.count("\n") == 1
+    error = run.refuses(*arguments)
     assert all(word in error for word in words), error
     assert not (tmp_path / "report.html").exists()
 

@@ -21,8 +21,7 @@ def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_the_two_fastest_from_end_to_end(command: Any, tmp_path: Path) -> None:
-    code, out, _ = command("fedsplit.figure1", "feddyn.figure3", "--quick", "--out", "here", "--jobs", 1)
-    assert code == 0
+    out = command.prints("fedsplit.figure1", "feddyn.figure3", "--quick", "--out", "here", "--jobs", 1)
     for key in ("fedsplit.figure1", "feddyn.figure3"):
         folder = tmp_path / "here" / "quick" / key
         assert {"summary.json", "figure.png", "figure.svg"} <= {path.name for path in folder.iterdir()}
@@ -32,28 +31,23 @@ def test_the_two_fastest_from_end_to_end(command: Any, tmp_path: Path) -> None:
     assert {claim["verdict"] for claim in floors["claims"]} == {"reproduced"}
     assert "reproduced: where they stop is the closed form" in out
     assert "digits of 8 × 8 pixels in place of MNIST" in out
-    code, out, _ = command("claims", "--out", "here")
-    assert code == 0
+    out = command.prints("claims", "--out", "here")
     assert "FedProx and FedGD with e > 1 fail to converge" in out
-    code, out, _ = command("table", "--out", "here")
-    assert code == 0
+    out = command.prints("table", "--out", "here")
     assert "| `fedsplit.figure1` |" in out
 
 
 def test_the_list_says_what_is_needed(command: Any) -> None:
-    code, out, _ = command("list")
-    assert code == 0
+    out = command.prints("list")
     assert all(key in out for key in experiments())
     assert "mnist (not found)" in out
 
 
 def test_missing_files_fail_only_what_was_asked_for_by_its_id(command: Any) -> None:
-    code, out, _ = command("fedsplit.figure2b", "--quick")
-    assert code == 1
+    out = command.prints("fedsplit.figure2b", "--quick", status=1)
     assert "not run: needs femnist/*.json*" in out
     assert "--data-dir DIR or FEDCONVEX_DATA" in out
-    code, out, _ = command("fedsplit.figure2b", "--quick", "--data-dir", ".")
-    assert code == 1
+    out = command.prints("fedsplit.figure2b", "--quick", "--data-dir", ".", status=1)
     assert "not in ." in out
 
 
@@ -62,8 +56,7 @@ def test_a_whole_paper_goes_on_past_missing_files(command: Any, monkeypatch: pyt
 
     known = {k: e for k, e in experiments(quick=True).items() if k in ("fedsplit.figure2b", "fedsplit.other_claims")}
     monkeypatch.setattr(specification, "experiments", lambda quick=False: known)
-    code, out, _ = command("all", "--quick")
-    assert code == 0
+    out = command.prints("all", "--quick")
     assert "not run: needs femnist" in out
     assert "not testable here: practitioners" in out
 
@@ -78,18 +71,14 @@ def test_a_whole_paper_goes_on_past_missing_files(command: Any, monkeypatch: pyt
     ],
 )
 def test_bad_input_is_refused(command: Any, arguments: Any, message: str) -> None:
-    code, _, err = command(*arguments)
-    assert code == 2
-    assert message in " ".join(err.split())
+    assert message in command.refuses(*arguments)
 
 
 def test_damaged_results_are_refused(command: Any, tmp_path: Path) -> None:
     folder = tmp_path / "here" / "fedsplit.figure1"
     folder.mkdir(parents=True)
     (folder / "summary.json").write_text("{")
-    code, _, err = command("claims", "--out", "here")
-    assert code == 2
-    assert "is no JSON" in err
+    assert "is no JSON" in command.refuses("claims", "--out", "here")
 
 
 def test_results_that_are_kept_belong_to_experiments(tmp_path: Path) -> None:

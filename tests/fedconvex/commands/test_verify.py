@@ -46,8 +46,7 @@ def verdicts(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("verdicts")
 def test_every_statement_named_has_its_line(run):
-    status, out, _ = run(*SOME)
-    assert status == 0
+    out = run.prints(*SOME)
     lines = out.splitlines()
     for name, line in zip(SOME, lines, strict=False):
         assert line.startswith(name)
@@ -73,8 +72,7 @@ def test_a_refuted_statement_is_shown_with_its_program_and_what_holds(run):
 
 
 def test_one_line_is_shown_with_all_that_it_uses(run):
-    status, out, _ = run("fedprox.equation7", "--step", 1)
-    assert status == 0
+    out = run.prints("fedprox.equation7", "--step", 1)
     lines, shown = of("fedprox.equation7").evidence, out.splitlines()
     assert shown[0] == f"fedprox.equation7, line 1 of {len(lines)}"
     assert shown[2].startswith("  because ")
@@ -108,8 +106,7 @@ def test_comparisons_and_misprints_are_lines_too(run, identifier, roles):
 
 @pytest.mark.usefixtures("verdicts")
 def test_one_statement_is_shown_on_one_screen(run):
-    status, out, _ = run("fedprox.corollary7")
-    assert status == 0
+    out = run.prints("fedprox.corollary7")
     assert len(out.splitlines()) <= 40
     assert "as printed  false for Theorem 4's ρ" in out
     assert "holds       of the algorithm, not of Theorem 4's ρ" in out
@@ -157,8 +154,7 @@ class Page(HTMLParser):
 @pytest.mark.usefixtures("verdicts")
 def test_all_files_are_written(run, tmp_path):
     names = {option: tmp_path / f"file{option}" for option in ("--json", "--html", "--latex")}
-    status, out, _ = run(*SOME, *(word for pair in names.items() for word in pair), "--certificates", tmp_path / "c")
-    assert status == 0
+    out = run.prints(*SOME, *(word for pair in names.items() for word in pair), "--certificates", tmp_path / "c")
     page = Page()
     page.feed(names["--html"].read_text("utf-8"))
     assert set(SOME) <= page.identifiers
@@ -207,14 +203,10 @@ def test_all_files_are_written(run, tmp_path):
 def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, arguments, words):
     (tmp_path / "file").write_text("x")
 
-    def never(*_):
-        raise AssertionError("work was done")
-
     if "--step" not in arguments:
-        monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", never)
+        monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", lambda *_: pytest.fail("work was done"))
     places = {"folder": str(tmp_path), "file": str(tmp_path / "file"), "new": str(tmp_path / "new")}
-    status, _, error = run(*(word.format(**places) for word in arguments))
-    assert status == 2
+    error = run.refuses(*(word.format(**places) for word in arguments))
     for word in words:
         assert word.format(**places) in error
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -227,8 +219,7 @@ def test_a_change_of_mind_is_noticed(run, verdicts):
     assert run(*SOME)[0] == 0
     before = '"fedprox.equation6": {"verdict": '
     verdicts.write_text(verdicts.read_text().replace(f'{before}"proved"', f'{before}"refuted"'))
-    status, out, _ = run(*SOME)
-    assert status == 1
+    out = run.prints(*SOME, status=1)
     assert "changed: fedprox.equation6: proved" in out
 
 
@@ -309,7 +300,6 @@ def test_a_paper_without_proofs_has_no_verdicts(run, monkeypatch):
     """As while a paper is being added."""
     monkeypatch.setattr("fedconvex.proofs_checks.verification.papers_with_proofs", lambda: ("fedprox", "fedsplit"))
     for names in (["nesterov"], ["fedprox", "nesterov.gradientstep"]):
-        status, _, error = run(*names)
-        assert status == 2
+        error = run.refuses(*names)
         assert "paper = nesterov: has no proofs here" in error
         assert "name one of fedprox, fedsplit" in error

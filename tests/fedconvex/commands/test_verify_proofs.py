@@ -33,8 +33,7 @@ def test_certificates_are_written_and_replayed(run: Run, tmp_path: Path) -> None
 
 
 def test_a_replayed_file_says_what_it_claims_and_assumes(run: Run, proof: Path) -> None:
-    status, out, _ = run(proof)
-    assert status == 0
+    out = run.prints(proof)
     first, *rest = out.splitlines()
     assert first == f"{proof} is PROVED"
     assert [line.split()[0] for line in rest if not line.startswith(" ")] == ["claims", "where", "assumes"]
@@ -49,8 +48,7 @@ def test_a_cited_proof_is_missing(run: Run, tmp_path: Path) -> None:
     for path in files:
         if path != whole:
             path.unlink()
-    status, out, _ = run(whole)
-    assert status == 1
+    out = run.prints(whole, status=1)
     assert f"{whole} is UNKNOWN: the kernel refuses it" in out
     assert "is not beside feddyn.theorem2.json" in out
 
@@ -65,8 +63,7 @@ def test_a_changed_file_is_refused_and_the_others_are_still_replayed(run: Run, p
         pair[0] = ["N", "+", pair[0], pair[0]]
     changed = proof.with_name("changed.json")
     changed.write_text(json.dumps(data), "utf-8")
-    status, out, _ = run(changed, proof)
-    assert status == 1
+    out = run.prints(changed, proof, status=1)
     assert f"{changed} is UNKNOWN: the kernel refuses it" in out
     assert f"{proof} is PROVED" in out
     assert f"{changed} is PROVED" not in out
@@ -80,10 +77,7 @@ def test_what_is_no_proof_is_wrong_input(run: Run, tmp_path: Path, content: str 
     path = tmp_path / "some.json"
     if content is not None:
         path.write_text(content, "utf-8")
-    status, out, error = run(path)
-    assert status == 2
-    assert words in error
-    assert "PROVED" not in out
+    assert words in run.refuses(path)
 
 
 @pytest.mark.parametrize("more", [
@@ -91,10 +85,8 @@ def test_what_is_no_proof_is_wrong_input(run: Run, tmp_path: Path, content: str 
     ["--certificates", "x"], ["own.py"],
 ])  # fmt: skip
 def test_a_file_is_verified_alone(run: Run, proof: Path, more: list[str]) -> None:
-    status, out, error = run(proof, *more)
-    assert status == 2
+    error = run.refuses(proof, *more)
     assert "verified alone" in error or "is no JSON file" in error
-    assert "PROVED" not in out
 
 
 def test_a_name_that_hides_what_is_claimed_is_not_shown(run: Run, proof: Path) -> None:

@@ -1,7 +1,7 @@
 """Methods as a user may write them, and what exact runs alone say of the fixed points of any method."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction as F
 from typing import Any
 
@@ -15,6 +15,8 @@ from fedconvex.parameters import number
 from fedconvex.problems.subproblem import Subproblem
 
 RNG = np.random.default_rng(0)
+PLAIN = fc.Quadratic([[[2, 0], [0, 1]], [[1, 0], [0, 3]], [[1, 1], [1, 2]]], [[1, 2], [3, -1], [0, 1]])
+LOGISTIC = fc.Logistic([[[1, 2], [3, -1]], [[0, 1], [1, 1]], [[1, 0], [2, 1]]], [[1, -1], [1, 1], [-1, 1]], ridge=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,13 @@ class Written(Averaging):
         return fc.GradientDescent(steps=2, stepsize=self.stepsize)
 
 
+def changed(method: Method, **members: Any) -> Method:
+    """The method with these members instead of its own."""
+    members["__annotations__"] = {}
+    kind: Any = dataclass(frozen=True, kw_only=True)(type("Changed", (type(method),), members))
+    return kind(**{f.name: getattr(method, f.name) for f in fields(method)})
+
+
 def written(update: Callable[..., Any], kept: Callable[..., Any] | None = None, **more: Any) -> Method:
     """A method with this update (state, cohort, average of the answers, answers), which keeps what `kept` says."""
 
@@ -35,10 +44,9 @@ def written(update: Callable[..., Any], kept: Callable[..., Any] | None = None, 
         made = update(state, cohort, cohort.average(answers.points), answers.points)
         return made if made is None or isinstance(made, State) else State(made)
 
-    members = {"update": its_update, "__annotations__": {}, **more}
     if kept is not None:
-        members["initial_state"] = lambda self, server, repeat: State(server, **kept(server, repeat))
-    return dataclass(frozen=True, kw_only=True)(type("Made", (Written,), members))()
+        more["initial_state"] = lambda self, server, repeat: State(server, **kept(server, repeat))
+    return changed(Written(), update=its_update, **more)
 
 
 def server(name: str) -> Callable[..., Any]:
@@ -110,12 +118,12 @@ REFUSED = {
     "'memory b'": written(lambda s, c, a, p: State(a, memory={"b": p}), lambda w, repeat: {"memory": {"a": repeat(w)}}),
     "move the fixed point|gives another result": written(lambda s, c, a, p: a * int(RNG.integers(2, 99)) / 100),
     "move the fixed point|another result": written(lambda s, c, a, p: a + int(RNG.integers(1, 99))),
+    "takes a power(?# the ratio of squared norms as the server's stepsize)": written(
+        lambda s, c, a, p: (
+            s.server + (a - s.server) * max(1, ((p - s.server) ** 2).sum() / (9 + ((a - s.server) ** 2).sum()))
+        )
+    ),
 }
-FEDEXP = written(  # the ratio of squared norms as the server's stepsize
-    lambda s, c, a, p: (
-        s.server + (a - s.server) * max(1, ((p - s.server) ** 2).sum() / (9 + ((a - s.server) ** 2).sum()))
-    )
-)
 
 
 def of_runs(method: Method, problem: Any, solver: Any = None, rounds: int = 60) -> tuple[Any, bool | None, float]:

@@ -1,6 +1,7 @@
 """`.attracting` exactly at the boundary of stability, and where some of the state is not excited, or not seen."""
 
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
@@ -32,70 +33,48 @@ def test_fedsplit_attracts_on_convex_clients_with_one_minimiser(problem, s) -> N
     assert stop.unique == stop.attracting == (rank(H) == problem.dim)
 
 
-class TestAtTheBoundary:
-    """One client with curvatures 3 and 1: the eigenvalues of e gradient steps of size s are (1 − 3s)^e, (1 − s)^e."""
-
+def of_steps(local_steps: int) -> Any:
+    """On one client with curvatures 3 and 1: the eigenvalues of e steps of size s are (1 − 3s)^e, (1 − s)^e."""
     problem = fc.Quadratic([np.diag([3, 1])], [[1, 2]])
+    return lambda s: fc.fixed_point(fc.FedGD(stepsize=s, local_steps=local_steps), problem, "exact")
 
-    def stop(self, stepsize: Fraction, local_steps: int, problem=None) -> fc.FixedPoint:
-        return fc.fixed_point(fc.FedGD(stepsize=stepsize, local_steps=local_steps), problem or self.problem, "exact")
 
-    @pytest.mark.parametrize("local_steps", [1, 3])
-    def test_eigenvalue_minus_1(self, local_steps) -> None:
-        at = self.stop(Fraction(2, 3), local_steps)
-        assert (at.unique, at.attracting) == (True, False)
-        assert at.point.tolist() == [Fraction(1, 3), 2]
-        assert self.stop(Fraction(2, 3) - TINY, local_steps).attracting is True
-        assert self.stop(Fraction(2, 3) + TINY, local_steps).attracting is False
+def of_curvature(method: Any, other: Any, c: Any) -> Any:
+    """On two clients in one dimension, the first with curvature h."""
+    return lambda h: fc.fixed_point(method, fc.Quadratic([[[h]], [[other]]], c), "exact")
 
-    def test_eigenvalue_1_from_two_steps(self) -> None:
-        """(1 − 3s)² = 1: every value of the first coordinate comes back, and a fixed point exists for any c."""
-        at = self.stop(Fraction(2, 3), 2)
-        assert (at.unique, at.attracting) == (False, False)
-        assert at.point.tolist() == [0, 2]  # reached from the origin after every second step
-        assert self.stop(Fraction(2, 3) - TINY, 2).attracting is True
-        assert self.stop(Fraction(2, 3) + TINY, 2).attracting is False
 
-    def test_a_stepsize_that_diverges_still_has_its_fixed_point(self) -> None:
-        """The paper's (10) does not ask for convergence."""
-        stop = self.stop(Fraction(5), 1)
-        assert (stop.point.tolist(), stop.unique, stop.attracting) == ([Fraction(1, 3), 2], True, False)
-        run = fc.simulate(fc.FedGD(stepsize=5), self.problem, rounds=30).points
-        assert abs(run[-1] - [1 / 3, 2]).max() > 1e15
+THIRD = Fraction(1, 3)
 
-    def test_no_curvature(self) -> None:
-        stop = self.stop(Fraction(1, 2), 1, fc.Quadratic([np.diag([1, 0])], [[1, 0]]))
-        assert (stop.unique, stop.attracting) == (False, False)
 
-    def test_fedprox_on_a_client_that_is_not_convex(self) -> None:
-        """Φ = (h/(3 + h) − 1/2)/2 for curvatures h and −1 and μ = 3: 0 at h = 3, positive above."""
+@pytest.mark.parametrize(
+    ("stop", "edge", "unique", "point", "below", "above"),
+    [
+        (of_steps(1), 2 * THIRD, True, [THIRD, 2], True, False),  # eigenvalue −1
+        (of_steps(3), 2 * THIRD, True, [THIRD, 2], True, False),
+        # (1 − 3s)² = 1: a fixed point exists for any c; this one is reached from the origin after every second step
+        (of_steps(2), 2 * THIRD, False, [0, 2], True, False),
+        # Φ = (h/(3 + h) − 1/2)/2 for curvatures h and −1 and μ = 3: 0 at h = 3, positive above
+        (of_curvature(fc.FedProx(mu=3), -1, [[3], [-1]]), Fraction(3), False, [0], False, True),
+        # d = 1, m = 2, s = 1: the lifted map swaps z_1, z_2 and scales by r_k = (1 − h_k)/(1 + h_k): λ² = r_1 r_2;
+        # h_2 = −1/3 gives r_2 = 2; at h_1 = 3, r_1 = −1/2
+        (of_curvature(fc.FedSplit(stepsize=1), -THIRD, [[2], [1]]), Fraction(3), True, [Fraction(9, 8)], True, False),
+        # eigenvalues 1 and −1: rounds go 0, 3/4, 0, …
+        (of_curvature(fc.FedSplit(stepsize=1), -THIRD, [[-1], [1]]), THIRD, False, [Fraction(3, 8)], False, True),
+    ],
+)
+def test_at_the_boundary(stop, edge, unique, point, below, above) -> None:
+    at = stop(edge)
+    assert (at.unique, at.attracting, at.point.tolist()) == (unique, False, point)
+    assert [(s.unique, s.attracting) for s in (stop(edge - TINY), stop(edge + TINY))] == [(True, below), (True, above)]
 
-        def stop(h: Fraction) -> fc.FixedPoint:
-            return fc.fixed_point(fc.FedProx(mu=3), fc.Quadratic([[[h]], [[-1]]], [[3], [-1]]), "exact")
 
-        assert (stop(Fraction(3)).unique, stop(Fraction(3)).attracting) == (False, False)
-        assert (stop(3 + TINY).unique, stop(3 + TINY).attracting) == (True, True)
-        assert (stop(3 - TINY).unique, stop(3 - TINY).attracting) == (True, False)
-
-    def test_fedsplit_with_eigenvalues_plus_and_minus_i(self) -> None:
-        """d = 1, m = 2, s = 1: the lifted map swaps z_1, z_2 and scales by r_k = (1 − h_k)/(1 + h_k): λ² = r_1 r_2.
-
-        h_1 = −1/3 gives r_1 = 2; at h_2 = 3, r_2 = −1/2.
-        """
-
-        def stop(h: Fraction) -> fc.FixedPoint:
-            problem = fc.Quadratic([[[Fraction(-1, 3)]], [[h]]], [[1], [2]])
-            return fc.fixed_point(fc.FedSplit(stepsize=1), problem, "exact")
-
-        assert (stop(Fraction(3)).unique, stop(Fraction(3)).attracting) == (True, False)
-        assert stop(Fraction(3)).point.tolist() == [Fraction(9, 8)]
-        assert stop(3 - TINY).attracting is True
-        assert stop(3 + TINY).attracting is False
-
-    def test_fedsplit_with_eigenvalues_plus_and_minus_1(self) -> None:
-        problem = fc.Quadratic([[[Fraction(-1, 3)]], [[Fraction(1, 3)]]], [[1], [-1]])
-        stop = fc.fixed_point(fc.FedSplit(stepsize=1), problem, "exact")
-        assert (stop.unique, stop.attracting) == (False, False)
+def test_a_stepsize_that_diverges_still_has_its_fixed_point() -> None:
+    """The paper's (10) does not ask for convergence."""
+    stop = of_steps(1)(Fraction(5))
+    assert (stop.point.tolist(), stop.unique, stop.attracting) == ([THIRD, 2], True, False)
+    run = fc.simulate(stop.method, stop.problem, rounds=30).points
+    assert abs(run[-1] - [1 / 3, 2]).max() > 1e15
 
 
 @pytest.mark.parametrize("weights", [None, [1, 3, 2]])

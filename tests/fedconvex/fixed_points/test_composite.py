@@ -143,29 +143,27 @@ def test_fedprox_on_logistic_losses_rests_where_its_optimality_condition_holds()
     assert (np.abs(gradient[w == 0]) <= 1 / 10 + 1e-7).all()
 
 
-@pytest.mark.parametrize("method", [fc.FedProx(mu=1), fc.FedGD(stepsize=F(1, 9), local_steps=2)], ids=str)
-def test_logistic_losses_without_strong_convexity_are_refused(method: Any) -> None:
-    with pytest.raises(fc.InvalidInput, match="not known with this regulariser; give strongly convex"):
-        fc.fixed_point(method, logistic(ridge=0))
-
-
-@pytest.mark.parametrize("method", [fc.FedSplit(stepsize=1), fc.FedProx(mu=1)], ids=str)
-def test_logistic_losses_have_no_exact_fixed_point(method: Any) -> None:
-    with pytest.raises(fc.InvalidInput, match="arithmetic = exact: is impossible for logistic losses"):
-        fc.fixed_point(method, logistic(), arithmetic="exact")
+L1_ON_LEAST_SQUARES, STEPS = fc.CompositeProblem(clients(), L1(1)), fc.GradientDescent(steps=2, stepsize=F(1, 99))
+ROOTS = fc.CompositeProblem(clients(), GroupLasso(8, [[0, 1]]))
+NOT_STRONGLY_CONVEX = "not known with this regulariser; give strongly convex"
+IRRATIONAL = "arithmetic = exact: is impossible for logistic losses"
 
 
 @pytest.mark.parametrize(
-    ("method", "term", "options", "named"),
+    ("method", "composite", "options", "named"),
     [
-        (fc.FedProx(mu=50), GroupLasso(8, [[0, 1]]), {"arithmetic": "exact"}, "has roots"),
-        (fc.Scaffold(stepsize=F(1, 99)), L1(1), {}, "follow ∇f, which need not be 0"),
-        (fc.FedGD(stepsize=10**6, local_steps=2), L1(1), {}, "not strictly monotone"),
-        (fc.FedGD(stepsize="1/(100 + t)"), L1(1), {}, "changes its stepsize"),
-        (fc.FedProx(mu=1), L1(1), {"local_solver": fc.GradientDescent(steps=2, stepsize=F(1, 99))}, "fixed number"),
-        (fc.FedGD(stepsize=1), L1(1), {"local_solver": fc.Exact()}, "takes no steps of known size"),
+        (fc.FedProx(mu=50), ROOTS, {"arithmetic": "exact"}, "has roots"),
+        (fc.Scaffold(stepsize=F(1, 99)), L1_ON_LEAST_SQUARES, {}, "follow ∇f, which need not be 0"),
+        (fc.FedGD(stepsize=10**6, local_steps=2), L1_ON_LEAST_SQUARES, {}, "not strictly monotone"),
+        (fc.FedGD(stepsize="1/(100 + t)"), L1_ON_LEAST_SQUARES, {}, "changes its stepsize"),
+        (fc.FedProx(mu=1), L1_ON_LEAST_SQUARES, {"local_solver": STEPS}, "fixed number"),
+        (fc.FedGD(stepsize=1), L1_ON_LEAST_SQUARES, {"local_solver": fc.Exact()}, "takes no steps of known size"),
+        (fc.FedProx(mu=1), logistic(ridge=0), {}, NOT_STRONGLY_CONVEX),
+        (fc.FedGD(stepsize=F(1, 9), local_steps=2), logistic(ridge=0), {}, NOT_STRONGLY_CONVEX),
+        (fc.FedSplit(stepsize=1), logistic(), {"arithmetic": "exact"}, IRRATIONAL),
+        (fc.FedProx(mu=1), logistic(), {"arithmetic": "exact"}, IRRATIONAL),
     ],
-)  # fmt: skip
-def test_what_is_not_known_is_refused(method: Any, term: Any, options: Any, named: str) -> None:
+)
+def test_what_is_not_known_is_refused(method: Any, composite: Any, options: Any, named: str) -> None:
     with pytest.raises(fc.InvalidInput, match=named):
-        fc.fixed_point(method, fc.CompositeProblem(clients(), term), **options)
+        fc.fixed_point(method, composite, **options)

@@ -114,11 +114,11 @@ class TestNoWorkAndAllOfIt:
 
 class TestEveryClientsGamma:
     problem = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 0], [0, 2]]], b=[[1, 2], [3, -4], [2, 1]])
-    some = fc.participation.Schedule([[0, 2], [], [1]])
+    some = Schedule([[0, 2], [], [1]])
 
-    def run(self, measure: Any = "inexactness", **options: Any) -> Any:
+    def run(self, rounds: int = 3, who: Any = some, measure: Any = "inexactness", **options: Any) -> Any:
         solver = fc.ToInexactness([0.5, 0.25, 0.75])
-        return fc.simulate(fc.FedProx(mu=1), self.problem, 3, self.some, solver, measure=measure, **options)
+        return fc.simulate(fc.FedProx(mu=1), self.problem, rounds, who, solver, measure=measure, **options)
 
     def test_stands_beside_the_round_s_largest(self) -> None:
         found = self.run()
@@ -133,24 +133,14 @@ class TestEveryClientsGamma:
     def test_is_the_ratio_of_gradients(self) -> None:
         found = self.run()
         w = found.points[0]
-        one = fc.simulate(
-            fc.FedProx(mu=1), self.problem, 1, fc.participation.Schedule([[2]]), fc.ToInexactness([0.5, 0.25, 0.75])
-        ).points[1]  # alone, its answer is the server's point
+        one = self.run(1, Schedule([[2]])).points[1]  # alone, its answer is the server's point
         there, here = self.problem.client_gradients(one)[2] + (one - w), self.problem.client_gradients(w)[2]
         assert found.client_inexactness[0, 2] == pytest.approx(np.linalg.norm(there) / np.linalg.norm(here), rel=1e-12)
         assert found.client_inexactness[0, 0] != pytest.approx(found.client_inexactness[0, 2], rel=1e-3)
 
     def test_survives_a_checkpoint(self, tmp_path) -> None:
         whole, path = self.run().client_inexactness, tmp_path / "run.npz"
-        fc.simulate(
-            fc.FedProx(mu=1),
-            self.problem,
-            2,
-            self.some,
-            fc.ToInexactness([0.5, 0.25, 0.75]),
-            measure="inexactness",
-            checkpoint=path,
-        )
+        self.run(2, checkpoint=path)
         assert np.array_equal(self.run(checkpoint=path).client_inexactness, whole, equal_nan=True)
 
     def test_is_missed_where_it_was_not_measured(self) -> None:

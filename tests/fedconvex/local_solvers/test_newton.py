@@ -1,5 +1,7 @@
 """Both ways of Newton's method, inverted Hessians and conjugate gradients, reach the certified minimiser."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,14 @@ def problem(ridge: float) -> fc.MultinomialLogistic:
     sizes = (12, 30, 7)
     A = [rng.standard_normal((n, 3)) for n in sizes]
     return fc.MultinomialLogistic(A, [rng.integers(0, 3, n) for n in sizes], num_classes=3, ridge=ridge)
+
+
+def proximal_task(seed: int, weight: float) -> tuple[Any, Any, Any, Any]:
+    """The clients, drawn centres, their proximal functions, and the minimisers of these from the centres."""
+    case = problem(1e-3)
+    clients, V = case.clients("float"), np.random.default_rng(seed).standard_normal((3, case.dim))
+    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=weight, center=V))
+    return clients, V, functions, newton.minimise(functions, V, rounding=functions.rounding)
 
 
 @pytest.fixture(params=["inverted", "conjugate gradients"])
@@ -101,17 +111,14 @@ def test_local_solutions_end_at_the_rounding_of_their_gradients(monkeypatch, fac
 
 def test_known_rounding_saves_hessian_products(monkeypatch):
     monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
-    case, products = problem(1e-3), []
-    clients = case.clients("float")
-    V = np.random.default_rng(5).standard_normal((3, case.dim))
-    original = type(clients).hessian_map
+    clients, V, functions, _ = proximal_task(5, 0.1)
+    products, original = [], type(clients).hessian_map
 
     def counted(self, X):
         product = original(self, X)
         return lambda vectors: products.append(1) or product(vectors)
 
     monkeypatch.setattr(type(clients), "hessian_map", counted)
-    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.1, center=V))
     found = []
     for rounding in (None, functions.rounding):
         products.clear()
@@ -125,10 +132,8 @@ def test_known_rounding_saves_hessian_products(monkeypatch):
 @pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 1e-14])
 def test_starts_near_the_minimiser_end_as_exactly_as_far_ones(distance):
     """Beside the rounding of θ + step no decrease of so short a step is seen: a line search would end it early."""
-    case, rng = problem(1e-3), np.random.default_rng(6)
-    clients, V = case.clients("float"), rng.standard_normal((3, case.dim))
-    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.05, center=V))
-    solved = newton.minimise(functions, V, rounding=functions.rounding)
+    rng = np.random.default_rng(9)
+    clients, V, functions, solved = proximal_task(6, 0.05)
     for _ in range(5):
         start = solved + distance * rng.standard_normal(V.shape)
         found = newton.minimise(functions, start, rounding=functions.rounding)
@@ -139,11 +144,8 @@ def test_starts_near_the_minimiser_end_as_exactly_as_far_ones(distance):
 
 def test_a_near_start_takes_one_step(monkeypatch):
     monkeypatch.setattr(newton, "INVERSION_LIMIT", 0)
-    case, steps = problem(1e-3), []
-    clients, V = case.clients("float"), np.random.default_rng(7).standard_normal((3, case.dim))
-    functions = proximal.ProximalFunctions(clients, Subproblem(start=V, weight=0.1, center=V))
-    solved = newton.minimise(functions, V, rounding=functions.rounding)
-    original = newton.conjugate_gradients
+    _, V, functions, solved = proximal_task(7, 0.1)
+    steps, original = [], newton.conjugate_gradients
     monkeypatch.setattr(newton, "conjugate_gradients", lambda *a: steps.append(1) or original(*a))
     newton.minimise(functions, solved + 1e-10, rounding=functions.rounding)
     assert len(steps) == 1

@@ -1,6 +1,6 @@
 """How many steps local solvers need to reach a tolerance, and the error where the allowed steps do not suffice."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log, log1p, sqrt
@@ -28,6 +28,14 @@ def counted(clients: Clients) -> list[np.ndarray]:
     return points
 
 
+def gradients_in_the_valley(kappa: int, solver: Any) -> int:
+    """How many the solver asks for."""
+    problem, subproblem = valley(kappa)
+    points = counted(problem.clients("float"))
+    asked(problem, subproblem, solver)
+    return len(points)
+
+
 def most_steps(kappa: int) -> int:
     """Of the accelerated method through the valley to 1e-8.
 
@@ -42,24 +50,16 @@ class TestAcceleration:
     @pytest.mark.parametrize("kappa", [400, 1600, 25600])
     def test_takes_the_square_root_of_the_steps(self, kappa) -> None:
         """Gradient descent's are bounded from below: its slowest coordinate shrinks by 1 − 1/κ in each."""
-        problem, subproblem = valley(kappa)
-        points = counted(problem.clients("float"))
-        asked(problem, subproblem, fc.AcceleratedGradient(tolerance=1e-8))
         descent = int(log(1e-8) / log1p(-1 / kappa))
-        assert len(points) <= most_steps(kappa) < 0.2 * descent
+        assert gradients_in_the_valley(kappa, fc.AcceleratedGradient(tolerance=1e-8)) <= most_steps(kappa)
+        assert most_steps(kappa) < 0.2 * descent
         if kappa <= 1600:  # whose steps can be waited for
-            problem, subproblem = valley(kappa)
-            visited = counted(problem.clients("float"))
-            asked(problem, subproblem, fc.ToInexactness(1e-8 / np.linalg.norm(np.geomspace(1, kappa, 12))))
-            assert descent < len(visited) < 1.5 * descent
+            plain = fc.ToInexactness(1e-8 / np.linalg.norm(np.geomspace(1, kappa, 12)))
+            assert descent < gradients_in_the_valley(kappa, plain) < 1.5 * descent
 
     def test_steps_double_where_the_condition_number_is_four_times_as_large(self) -> None:
-        counts = []
-        for kappa in (100, 400, 1600, 6400):
-            problem, subproblem = valley(kappa)
-            points = counted(problem.clients("float"))
-            asked(problem, subproblem, fc.AcceleratedGradient(tolerance=1e-8))
-            counts.append(len(points))
+        accelerated = fc.AcceleratedGradient(tolerance=1e-8)
+        counts = [gradients_in_the_valley(kappa, accelerated) for kappa in (100, 400, 1600, 6400)]
         assert all(1.7 < after / before < 2.6 for before, after in pairwise(counts))
 
     def test_without_momentum_it_would_not(self) -> None:
@@ -116,11 +116,13 @@ def accelerated_steps(H: np.ndarray, start: np.ndarray, tolerance: float) -> tup
 class TestMaxSteps:
     H = np.diag([1.0, 40.0])
 
-    def steps_needed(self, solve: Callable[[int], Any]) -> int:
+    task = fc.Quadratic([H], [[0, 0]]), Subproblem(np.ones((1, 2)))
+
+    def steps_needed(self, solver: Any, task: Any = task) -> int:
         """The least max_steps that is enough."""
         for n in range(1, 300):
             try:
-                solve(n)
+                asked(*task, replace(solver, max_steps=n))
             except NotConverged:
                 continue
             return n
@@ -128,24 +130,18 @@ class TestMaxSteps:
 
     @pytest.mark.parametrize("tolerance", [30.0, 1.0, 1e-3, 1e-8])
     def test_as_many_as_the_client_needs(self, tolerance) -> None:
-        problem, start = fc.Quadratic([self.H], [[0, 0]]), Subproblem(np.ones((1, 2)))
         needed, _ = accelerated_steps(self.H, np.ones(2), tolerance)
-        assert needed >= 1
-        solve = partial_solver(problem, start, lambda n: fc.AcceleratedGradient(tolerance=tolerance, max_steps=n))
-        assert self.steps_needed(solve) == needed
+        assert self.steps_needed(fc.AcceleratedGradient(tolerance=tolerance)) == needed >= 1
 
     @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("gamma", [Fraction(9, 10), Fraction(1, 41), Fraction(1, 10**4)])
     def test_as_many_gradient_steps(self, gamma) -> None:
         """Of size 1/L; the slow coordinate shrinks by 1 − 1/40, the fast one is 0 after one."""
-        problem, start = fc.Quadratic([self.H], [[0, 0]]), Subproblem(np.ones((1, 2)))
         needed = next(n for n in range(1, 300) if (1 - 1 / 40) ** n <= float(gamma) * sqrt(1 + 40**2))
-        solve = partial_solver(problem, start, lambda n: fc.ToInexactness(gamma, max_steps=n))
-        assert self.steps_needed(solve) == needed
+        assert self.steps_needed(fc.ToInexactness(gamma)) == needed
 
     def test_newton_solves_a_quadratic_in_one(self) -> None:
-        solve = partial_solver(*valley(1600), lambda n: fc.Newton(max_steps=n))
-        assert self.steps_needed(solve) == 1
+        assert self.steps_needed(fc.Newton(), valley(1600)) == 1
 
     @pytest.mark.parametrize(
         "solver",
@@ -174,7 +170,3 @@ class TestMaxSteps:
         start[1, 0] = np.nan
         with pytest.raises(NotConverged):
             asked(problem, Subproblem(start, 1.0, np.ones((3, 2))), solver)
-
-
-def partial_solver(problem: Any, subproblem: Subproblem, solver: Callable[[int], Any]) -> Callable[[int], Any]:
-    return lambda n: asked(problem, subproblem, solver(n))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_makers import assert_resumed, round_by_round
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Draw, Stragglers, Uniform
+from fedconvex.participation import Stragglers, Uniform
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
-from fedconvex.runs.rounds import rounds_of
 from fedconvex.theory import bounds_for
 
 PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 1]]], b=[[1, 2], [0, 4], [3]])
@@ -32,12 +32,8 @@ def test_rounds_are_those_of_the_numbers_that_were_drawn(place: int) -> None:
     method = methods(RANDOM)[place]
     arithmetic = "float" if method.takes_square_roots else "exact"
     run = fc.simulate(method, PROBLEM, 4, seed=7, arithmetic=arithmetic)
-    state: Any = None
-    for t in range(4):
-        own = tuple(int(n) for n in RANDOM.draw(7, t, EVERYONE))
-        alone = rounds_of(methods(own)[place], PROBLEM, arithmetic)
-        state = alone.advance(alone.start(alone.arithmetic.array([0, 0])) if state is None else state, Draw(round=t))
-    assert (np.asarray(alone.arithmetic.publish(state.server)) == run.points[-1]).all()
+    alone = [methods(tuple(int(n) for n in RANDOM.draw(7, t, EVERYONE)))[place] for t in range(4)]
+    assert (round_by_round(alone, PROBLEM, arithmetic) == run.points[-1]).all()
     other = fc.simulate(methods((1, 2, 5))[place], PROBLEM, 4, seed=7, arithmetic=arithmetic)
     assert (other.points[-1] != run.points[-1]).any()
 
@@ -61,14 +57,9 @@ def test_numbers_are_drawn_with_their_chances(chances: Any) -> None:
 
 
 def test_partial_participation_and_resuming(tmp_path: Path) -> None:
-    method = fc.Scaffold(stepsize=SIZE, local_steps=RANDOM)
-    whole = fc.simulate(method, PROBLEM, 6, Uniform(2), seed=1)
-    for rounds in (3, 6):
-        part = fc.simulate(method, PROBLEM, rounds, Uniform(2), seed=1, checkpoint=tmp_path / "run.npz")
-    assert (part.points == whole.points).all()
-    other = fc.Scaffold(stepsize=SIZE, local_steps=fc.RandomNumberOfSteps((1, 2, 5), (1, 1, 2)))
-    with pytest.raises(InvalidInput, match="another run"):
-        fc.simulate(other, PROBLEM, 6, Uniform(2), seed=1, checkpoint=tmp_path / "run.npz")
+    numbers = RANDOM, fc.RandomNumberOfSteps((1, 2, 5), (1, 1, 2))
+    method, other = (fc.Scaffold(stepsize=SIZE, local_steps=steps) for steps in numbers)
+    assert_resumed(method, other, PROBLEM, tmp_path / "run.npz", Uniform(2))
 
 
 def test_what_needs_rounds_that_are_alike_refuses_random_numbers() -> None:

@@ -70,21 +70,21 @@ class TestAgainstLoops:
     @KINDS
     @pytest.mark.parametrize(
         "fault",
-        [{"sum_not_mean": True}, {"last_batch": False}, {"sign_of_linear": -1}, {"reseeded": 1}, {"decay": False}],
+        [
+            {"sum_not_mean": True},
+            {"last_batch": False},
+            {"sign_of_linear": -1},
+            {"reseeded": 1},
+            {"decay": False},
+            {"shared": True},
+            {"kept": True},
+            {"dampening": True},
+            {"nesterov": True},
+        ],
         ids=repr,
     )
     def test_faults_are_told_apart(self, kind, arithmetic, fault) -> None:
-        solver = replace(EPOCHS, decay=Fraction(1, 2))
-        assert agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE)
-        assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, **fault)
-
-    @pytest.mark.beyond_core  # takes seconds
-    @KINDS
-    @pytest.mark.parametrize(
-        "fault", [{"shared": True}, {"kept": True}, {"dampening": True}, {"nesterov": True}], ids=repr
-    )
-    def test_faults_of_momentum_are_told_apart(self, kind, arithmetic, fault) -> None:
-        solver = MODES["momentum"]
+        solver = replace(MODES["momentum"], decay=Fraction(1, 2))
         assert agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE)
         assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, **fault)
 

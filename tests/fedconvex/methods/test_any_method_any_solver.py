@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from problem_makers import FLOATS, ball_contains
-from run_makers import instance
+from run_makers import instance, no_rounds
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers import LocalSolver
 from fedconvex.methods import METHODS
 from fedconvex.participation import Full, Uniform
-from fedconvex.runs.rounds import Rounds
 
 DESIGNS = [[[1, 2], [0, 1], [1, 1]], [[2, 1], [0, 1]], [[1, -1], [0, 1]]]
 WEIGHTS, RIDGE = [1, 2, 3], Fraction(1, 2)
@@ -80,7 +79,7 @@ class TestAnyMethodWithAnySolver:
     @pytest.mark.sample(6)
     @pytest.mark.beyond_core  # takes seconds
     @every_pair
-    def test_runs_or_says_why_not(self, name, kind, monkeypatch) -> None:
+    def test_runs_or_says_why_not(self, name, kind) -> None:
         for solver, scheme in product(SOLVERS, SCHEMES):
             said = refusal(name, kind, solver)
             if said is None:
@@ -88,13 +87,11 @@ class TestAnyMethodWithAnySolver:
                 assert all(np.isfinite(path).all() and near(path, found[0]) for path in found)
                 assert np.any(found[0][1] != found[0][0])
                 continue
-            with monkeypatch.context() as patch:
-                patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
-                for arithmetic in FLOATS:
-                    with pytest.raises(InvalidInput) as caught:
-                        points(name, kind, SOLVERS[solver], scheme, arithmetic)
-                    assert caught.value.argument == "local_solver"
-                    assert all(piece in str(caught.value) for piece in said)
+            for arithmetic in FLOATS:
+                with no_rounds(), pytest.raises(InvalidInput) as caught:
+                    points(name, kind, SOLVERS[solver], scheme, arithmetic)
+                assert caught.value.argument == "local_solver"
+                assert all(piece in str(caught.value) for piece in said)
 
     def test_a_small_difference_would_be_seen(self) -> None:
         """Of one step more, of another seed's mini-batches, of a stepsize that is off by 1e-8."""
@@ -108,34 +105,23 @@ class TestAnyMethodWithAnySolver:
     @pytest.mark.beyond_core  # takes seconds
     @pytest.mark.parametrize("kind", ["least squares", "quadratic"])
     @pytest.mark.parametrize("name", RATIONAL)
-    def test_in_rationals(self, name, kind, monkeypatch) -> None:
+    def test_in_rationals_and_in_balls(self, name, kind) -> None:
+        """Balls contain the rational points; solvers that must compare numbers are refused."""
         for solver, scheme in product(SOLVERS, SCHEMES):
-            said = refusal(name, kind, solver)
-            if said is None and solver not in ("Newton", "AcceleratedGradient"):
-                found = points(name, kind, SOLVERS[solver], scheme, "exact")
-                assert {type(entry) for entry in found.ravel()} == {Fraction}
-                assert near(points(name, kind, SOLVERS[solver], scheme), found, 1e-12)
-                continue
-            with monkeypatch.context() as patch:
-                patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
-                with pytest.raises(InvalidInput, match=solver):
+            fits, exact = refusal(name, kind, solver) is None, None
+            if fits and solver not in ("Newton", "AcceleratedGradient"):
+                exact = points(name, kind, SOLVERS[solver], scheme, "exact")
+                assert {type(entry) for entry in exact.ravel()} == {Fraction}
+                assert near(points(name, kind, SOLVERS[solver], scheme), exact, 1e-12)
+            else:
+                with no_rounds(), pytest.raises(InvalidInput, match=solver):
                     points(name, kind, SOLVERS[solver], scheme, "exact")
-
-    @pytest.mark.beyond_core  # takes seconds
-    @pytest.mark.parametrize("kind", ["least squares", "quadratic"])
-    @pytest.mark.parametrize("name", RATIONAL)
-    def test_in_balls(self, name, kind, monkeypatch) -> None:
-        """Which contain the rational points; solvers that must compare numbers are refused."""
-        for solver, scheme in product(SOLVERS, SCHEMES):
-            said = refusal(name, kind, solver)
-            if said is None and solver in ("Exact", "GradientDescent", "SGD"):
-                balls, exact = (points(name, kind, SOLVERS[solver], scheme, how).ravel() for how in ("ball", "exact"))
+            if fits and solver in ("Exact", "GradientDescent", "SGD"):
+                balls, exact = points(name, kind, SOLVERS[solver], scheme, "ball").ravel(), exact.ravel()
                 assert all(map(ball_contains, balls, exact))
                 assert not any(map(ball_contains, balls, exact + Fraction(1, 10**20)))
-                continue
-            with monkeypatch.context() as patch:
-                patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
-                with pytest.raises(InvalidInput):
+            else:
+                with no_rounds(), pytest.raises(InvalidInput):
                     points(name, kind, SOLVERS[solver], scheme, "ball")
 
     @pytest.mark.sample(4)

@@ -3,10 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from problem_makers import fractions
-from round_cases import PARTIAL, START, UNEQUAL, run
+from round_cases import PARTIAL
 
 import fedconvex as fc
 from fedconvex.audit.methods import read_method
@@ -16,20 +15,6 @@ RHO = F(3)
 DESIGNS: Any = [[[1, 2], [0, 1]], [[3, 0], [1, 1]], [[1, 1], [2, 5]]]
 PROBLEM = fc.LeastSquares(A=DESIGNS, b=[[1, 2], [0, 4], [1, 1]])
 FAR = fractions([5, 5])
-
-
-def test_with_everyone_it_is_feddyn_and_fedpd() -> None:
-    for problem in (PROBLEM, UNEQUAL):
-        found = run(fc.FedADMM(rho=RHO), problem, START, None)
-        assert np.array_equal(found, run(fc.FedDyn(alpha=RHO), problem, START, None))
-        assert np.array_equal(found, run(fc.FedPD(eta=1 / RHO), problem, START, None))
-        assert np.array_equal(found, run(fc.FedADMM(rho=RHO, server_stepsize=1), problem, START, None))
-
-
-def test_with_some_it_is_neither() -> None:
-    found = run(fc.FedADMM(rho=RHO), UNEQUAL, START, PARTIAL)
-    assert not np.array_equal(found, run(fc.FedDyn(alpha=RHO), UNEQUAL, START, PARTIAL))
-    assert not np.array_equal(found, run(fc.FedPD(eta=1 / RHO), UNEQUAL, START, PARTIAL))
 
 
 def test_the_server_is_the_mean_of_all_clients_vectors() -> None:

@@ -1,5 +1,6 @@
 """Methods that coincide for certain parameters, and invariants of their state, in exact rounds."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -39,30 +40,75 @@ def same(first: Any, second: Any) -> bool:
     return bool(np.array_equal(first.points, second.points))
 
 
-PARTICIPATION = pytest.mark.parametrize("participation", [None, SOME], ids=["full", "partial"])
+def by_steps(method: Any, e: int, a: Any) -> tuple[Any, fc.GradientDescent]:
+    return method, fc.GradientDescent(steps=e, stepsize=a)
 
 
-@PARTICIPATION
+def fedgd(s: Any, e: int) -> fc.FedGD:
+    return fc.FedGD(stepsize=s, local_steps=e)
+
+
+def splits(start: str) -> Callable[..., list[Any]]:
+    return lambda s, a, e: [by_steps(fc.FedSplit(stepsize=s, server=of, start=start), e, a) for of in ("all", "active")]
+
+
+# Two methods, alone or with their local solvers, made from two positive numbers and a count.
+WHOEVER_TAKES_PART: dict[str, Callable[[Fraction, Fraction, int], Any]] = {
+    "FedProx without a pull is FedGD": lambda s, a, e: (by_steps(fc.FedProx(mu=0), e, s), fedgd(s, e)),
+    "FedNova with equal work is FedGD": lambda s, a, e: (fc.FedNova(stepsize=s, local_steps=e), fedgd(s, e)),
+    "FedAvgM without momentum is FedGD": lambda s, a, e: (
+        fc.FedAvgM(stepsize=s, local_steps=e, momentum=0),
+        fedgd(s, e),
+    ),
+    # c_i − c + (x − y_i)/s is then the gradient at x
+    "SCAFFOLD's options agree for one step": lambda s, a, e: [fc.Scaffold(stepsize=s, option=o) for o in (1, 2)],
+    "FedDynOneGD is FedDyn": lambda s, a, e: (by_steps(fc.FedDyn(alpha=s), 1, 1 / s), fc.FedDynOneGD(alpha=s)),
+}
+WHERE_EVERYBODY_DOES: dict[str, Callable[[Fraction, Fraction, int], Any]] = {
+    "DANE is FedDANE": lambda s, a, e: (fc.DANE(mu=s), fc.FedDANE(mu=s)),
+    # with eta = 1/alpha the dual variable is minus FedDyn's gradient, and x_i + eta·lambda_i = θ_i − g_i/alpha
+    "FedPD is FedDyn": lambda s, a, e: (fc.FedPD(eta=1 / s), fc.FedDyn(alpha=s)),
+    "FedADMM is FedDyn": lambda s, a, e: (fc.FedADMM(rho=s), fc.FedDyn(alpha=s)),
+    "FedADMM of server stepsize 1 too": lambda s, a, e: (fc.FedADMM(rho=s, server_stepsize=1), fc.FedDyn(alpha=s)),
+    "Scaffnew with every coin is FedSGD": lambda s, a, e: (fc.Scaffnew(stepsize=s), fc.FedSGD(stepsize=s)),
+    **{f"FedSplit of all is that of the active, {start}": splits(start) for start in ("center", "server", "warm")},
+}
+
+
+@pytest.mark.parametrize("name", [*WHOEVER_TAKES_PART, *WHERE_EVERYBODY_DOES])
 @fewer
-@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS)
-def test_fedprox_without_a_pull_is_fedgd(participation, problem, x0, s, e) -> None:
-    solver = fc.GradientDescent(steps=e, stepsize=s)
-    fedgd = run(fc.FedGD(stepsize=s, local_steps=e), problem, x0, participation)
-    assert same(run(fc.FedProx(mu=0), problem, x0, participation, solver), fedgd)
+@given(problem=problems(), x0=X0, s=POSITIVE, a=POSITIVE, e=STEPS)
+def test_methods_coincide(name, problem, x0, s, a, e) -> None:
+    pair = (WHOEVER_TAKES_PART | WHERE_EVERYBODY_DOES)[name](s, a, e)
+    for who in [None, SOME] if name in WHOEVER_TAKES_PART else [None]:
+        (one, its_solver), (other, its_own) = (p if isinstance(p, tuple) else (p, None) for p in pair)
+        assert same(run(one, problem, x0, who, its_solver), run(other, problem, x0, who, its_own))
 
 
-def test_fedprox_with_a_pull_is_not_fedgd() -> None:
-    solver = fc.GradientDescent(steps=2, stepsize=Fraction(1, 9))
-    fedgd = run(fc.FedGD(stepsize=Fraction(1, 9), local_steps=2), UNEQUAL, START)
-    assert not same(run(fc.FedProx(mu=1), UNEQUAL, START, None, solver), fedgd)
+NINTH, TWO_FIFTHS = Fraction(1, 9), Fraction(2, 5)
 
 
-@PARTICIPATION
-@fewer
-@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS)
-def test_fednova_with_equal_work_is_fedgd(participation, problem, x0, s, e) -> None:
-    fedgd = run(fc.FedGD(stepsize=s, local_steps=e), problem, x0, participation)
-    assert same(run(fc.FedNova(stepsize=s, local_steps=e), problem, x0, participation), fedgd)
+@pytest.mark.parametrize(
+    ("one", "other", "solver", "who"),
+    [
+        (fc.FedGD(stepsize=NINTH, local_steps=2), fc.FedProx(mu=1), fc.GradientDescent(steps=2, stepsize=NINTH), None),
+        (fc.Scaffold(stepsize=NINTH, local_steps=2), fc.Scaffold(stepsize=NINTH, local_steps=2, option=1), None, None),
+        (fc.Scaffold(stepsize=NINTH, local_steps=2), fc.FedGD(stepsize=2 * NINTH), None, None),
+        (fc.Scaffold(stepsize=NINTH, local_steps=2), fc.FedGD(stepsize=NINTH, local_steps=2), None, None),
+        (fc.Scaffold(stepsize=NINTH, local_steps=2, option=1), fc.FedGD(stepsize=2 * NINTH), None, None),
+        (fc.Scaffold(stepsize=NINTH, local_steps=2, option=1), fc.FedGD(stepsize=NINTH, local_steps=2), None, None),
+        (fc.FedDynOneGD(alpha=3), fc.FedDyn(alpha=3), None, None),
+        (fc.FedDynOneGD(alpha=3), fc.FedDyn(alpha=3), fc.GradientDescent(steps=1, stepsize=Fraction(1, 6)), None),
+        (fc.DANE(mu=1), fc.FedDANE(mu=1), None, SOME),
+        (fc.FedPD(eta=Fraction(1, 3)), fc.FedDyn(alpha=2), None, None),
+        (fc.FedADMM(rho=3), fc.FedDyn(alpha=3), None, SOME),
+        (fc.FedADMM(rho=3), fc.FedPD(eta=Fraction(1, 3)), None, SOME),
+        (fc.FedSplit(stepsize=TWO_FIFTHS), fc.FedSplit(stepsize=TWO_FIFTHS, server="active"), None, SOME),
+    ],
+)
+def test_and_do_not_otherwise(one, other, solver, who) -> None:
+    """The other one with this local solver."""
+    assert not same(run(one, UNEQUAL, START, who), run(other, UNEQUAL, START, who, solver))
 
 
 def test_fednova_with_late_clients_is_not_fedgd() -> None:
@@ -86,43 +132,7 @@ def test_scaffold_with_one_local_step_is_gradient_descent(problem, x0, s, server
     assert same(run(scaffold, problem, x0), run(fc.FedGD(stepsize=s * server, local_steps=1), problem, x0))
 
 
-@fewer
-@given(problem=problems(), x0=X0, s=POSITIVE)
-def test_the_options_of_scaffold_agree_for_one_local_step(problem, x0, s) -> None:
-    """c_i − c + (x − y_i)/s is then the gradient at x, whoever takes part."""
-    one, two = (run(fc.Scaffold(stepsize=s, local_steps=1, option=o), problem, x0, SOME) for o in (1, 2))
-    assert same(one, two)
-
-
-def test_scaffold_with_two_local_steps_is_neither_gradient_descent_nor_fedgd() -> None:
-    s = Fraction(1, 9)
-    one, two = (run(fc.Scaffold(stepsize=s, local_steps=2, option=o), UNEQUAL, START) for o in (1, 2))
-    assert not same(one, two)
-    for other in (fc.FedGD(stepsize=2 * s, local_steps=1), fc.FedGD(stepsize=s, local_steps=2)):
-        assert not same(one, run(other, UNEQUAL, START))
-        assert not same(two, run(other, UNEQUAL, START))
-
-
-@PARTICIPATION
-@fewer
-@given(problem=problems(), x0=X0, alpha=POSITIVE)
-def test_feddyn_with_one_gradient_step_is_feddyn_one_gd(participation, problem, x0, alpha) -> None:
-    solver = fc.GradientDescent(steps=1, stepsize=1 / alpha)
-    assert same(
-        run(fc.FedDynOneGD(alpha=alpha), problem, x0, participation),
-        run(fc.FedDyn(alpha=alpha), problem, x0, participation, solver),
-    )
-
-
-def test_feddyn_is_not_feddyn_one_gd() -> None:
-    alpha = Fraction(3)
-    one = run(fc.FedDynOneGD(alpha=alpha), UNEQUAL, START)
-    assert not same(one, run(fc.FedDyn(alpha=alpha), UNEQUAL, START))
-    half = fc.GradientDescent(steps=1, stepsize=1 / (2 * alpha))
-    assert not same(one, run(fc.FedDyn(alpha=alpha), UNEQUAL, START, None, half))
-
-
-@PARTICIPATION
+@pytest.mark.parametrize("participation", [None, SOME], ids=["full", "partial"])
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 @pytest.mark.parametrize("make", [lambda: fc.FedDyn(alpha=Fraction(5, 2)), lambda: fc.FedDynOneGD(alpha=Fraction(9))])
 def test_feddyn_remembers_on_the_server_the_mean_of_what_the_clients_remember(participation, rounds, make) -> None:
@@ -155,16 +165,6 @@ def test_the_mean_of_scaffolds_control_variates_is_the_servers() -> None:
 
 @fewer
 @given(problem=problems(), x0=X0, mu=POSITIVE)
-def test_dane_is_feddane_when_everybody_takes_part(problem, x0, mu) -> None:
-    assert same(run(fc.DANE(mu=mu), problem, x0), run(fc.FedDANE(mu=mu), problem, x0))
-
-
-def test_dane_is_not_feddane_when_somebody_is_absent() -> None:
-    assert not same(run(fc.DANE(mu=1), UNEQUAL, START, SOME), run(fc.FedDANE(mu=1), UNEQUAL, START, SOME))
-
-
-@fewer
-@given(problem=problems(), x0=X0, mu=POSITIVE)
 def test_dane_keeps_a_minimiser(problem, x0, mu) -> None:
     terms, x0 = terms_of(problem), x0[: problem.dim]
     H, c = terms.summed()
@@ -172,31 +172,6 @@ def test_dane_keeps_a_minimiser(problem, x0, mu) -> None:
     moved = fc.Quadratic(terms.H, [c_k + shift for c_k in terms.c], terms.w)
     for method in (fc.DANE(mu=mu), fc.FedDANE(mu=mu)):
         assert all(np.array_equal(x, x0) for x in run(method, moved, x0).points)
-
-
-@fewer
-@given(problem=problems(), x0=X0, alpha=POSITIVE)
-def test_fedpd_is_feddyn_when_everybody_takes_part(problem, x0, alpha) -> None:
-    """With eta = 1/alpha the dual variable is minus FedDyn's gradient, and x_i + eta·lambda_i = θ_i − g_i/alpha."""
-    assert same(run(fc.FedPD(eta=1 / alpha), problem, x0), run(fc.FedDyn(alpha=alpha), problem, x0))
-
-
-def test_fedpd_is_not_feddyn_with_another_weight() -> None:
-    assert not same(run(fc.FedPD(eta=Fraction(1, 3)), UNEQUAL, START), run(fc.FedDyn(alpha=2), UNEQUAL, START))
-
-
-@pytest.mark.parametrize("start", ["center", "server", "warm"])
-@fewer
-@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS, a=POSITIVE)
-def test_fedsplit_all_is_fedsplit_act_when_everybody_takes_part(start, problem, x0, s, e, a) -> None:
-    solver = fc.GradientDescent(steps=e, stepsize=a)
-    every, active = (fc.FedSplit(stepsize=s, server=server, start=start) for server in ("all", "active"))
-    assert same(run(every, problem, x0, None, solver), run(active, problem, x0, None, solver))
-
-
-def test_fedsplit_all_is_not_fedsplit_act_when_somebody_is_absent() -> None:
-    every, active = (fc.FedSplit(stepsize=Fraction(2, 5), server=server) for server in ("all", "active"))
-    assert not same(run(every, UNEQUAL, START, SOME), run(active, UNEQUAL, START, SOME))
 
 
 @fewer

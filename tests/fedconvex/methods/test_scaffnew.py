@@ -99,12 +99,6 @@ def test_a_state_at_rest_stays_whatever_the_coin() -> None:
     assert kinds == {True, False}
 
 
-def test_with_every_coin_it_is_gradient_descent() -> None:
-    one, other = fc.Scaffnew(stepsize=F(1, 32)), fc.FedSGD(stepsize=F(1, 32))
-    runs = [fc.simulate(method, PROBLEM, 4, x0=START, arithmetic="exact").points for method in (one, other)]
-    assert np.array_equal(*runs)
-
-
 def test_what_it_refuses() -> None:
     tossed = fc.Scaffnew(stepsize=1, probability=F(1, 2))
     with pytest.raises(InvalidInput, match="participation"):

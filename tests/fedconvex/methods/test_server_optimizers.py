@@ -154,11 +154,6 @@ class TestWhereTheyRest:
                 method = fc.FedAvgM(stepsize=1, momentum=beta, server_stepsize=eta)
                 assert fc.fixed_point(method, line, "exact").attracting is attracts
 
-    def test_without_momentum_it_is_fedgd(self) -> None:
-        pair = fc.FedAvgM(stepsize=F(1, 32), local_steps=3, momentum=0), fc.FedGD(stepsize=F(1, 32), local_steps=3)
-        one, other = (run(method, UNEQUAL, PARTIAL, "exact") for method in pair)
-        assert np.array_equal(one, other)
-
     def test_whether_adaptive_ones_attract_is_not_claimed(self) -> None:
         for kind in ADAPTIVE:
             assert fc.fixed_point(ALL[kind](stepsize=F(1, 32)), self.problem).attracting is None

@@ -12,7 +12,7 @@ import run_makers as make
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import few, terms_of
-from run_makers import QUARTER, START, UNEQUAL, M, averaged, entries_of, gradient_steps, run
+from run_makers import QUARTER, START, UNEQUAL, M, averaged, entries_of, gradient_steps, run, times_drawn
 
 import fedconvex as fc
 from fedconvex import participation as who
@@ -37,46 +37,34 @@ class TestAverages:
     def points(self, problem: Any, scheme: Any, seed: int) -> np.ndarray:
         return run(fc.FedGD(stepsize=QUARTER, local_steps=2), problem, scheme, seed=seed).points
 
+    @staticmethod
+    def shares(rule: str, weights: Sequence[Any]) -> Callable[[Draw], dict[int, Any]]:
+        """What counts in the average."""
+        known = {"plain": dict.fromkeys(range(M), 1), "weights": dict(enumerate(weights))}
+        return times_drawn if rule == "draws" else lambda draw: known[rule]
+
     @few
     @given(weights=WEIGHTS, seed=st.integers(0, 100), K=st.integers(1, M))
-    def test_with_the_problems_weights(self, weights, seed, K) -> None:
+    def test_of_every_scheme(self, weights, seed, K) -> None:
         problem = fc.LeastSquares(make.A, make.B, weights)
         schedule = who.Schedule([who.Uniform(K).draw(problem, seed, t).members for t in range(3)])
-        for scheme in (who.UniformThenWeighted(K), schedule, who.Bernoulli(QUARTER), who.Full()):
-            expected = self.expected(problem, scheme, lambda draw: dict(enumerate(weights)), seed)
-            assert np.array_equal(self.points(problem, scheme, seed), expected)
-
-    @few
-    @given(weights=WEIGHTS, seed=st.integers(0, 100), K=st.integers(1, M))
-    def test_plain(self, weights, seed, K) -> None:
-        problem = fc.LeastSquares(make.A, make.B, weights)
-        expected = self.expected(problem, who.Uniform(K), lambda draw: dict.fromkeys(range(M), 1), seed)
-        assert np.array_equal(self.points(problem, who.Uniform(K), seed), expected)
-
-    @few
-    @given(weights=WEIGHTS, seed=st.integers(0, 100), K=st.integers(1, 2 * M))
-    def test_over_the_draws(self, weights, seed, K) -> None:
-        problem = fc.LeastSquares(make.A, make.B, weights)
-
-        def shares(draw: Draw) -> dict[int, int]:
-            return dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True))
-
-        expected = self.expected(problem, who.Weighted(K), shares, seed)
-        assert np.array_equal(self.points(problem, who.Weighted(K), seed), expected)
+        for rule, schemes in {
+            "weights": (who.UniformThenWeighted(K), schedule, who.Bernoulli(QUARTER), who.Full()),
+            "plain": (who.Uniform(K),),
+            "draws": (who.Weighted(K), who.Weighted(M + K)),
+        }.items():
+            for scheme in schemes:
+                expected = self.expected(problem, scheme, self.shares(rule, weights), seed)
+                assert np.array_equal(self.points(problem, scheme, seed), expected)
 
     def test_each_average_is_told_from_the_others(self) -> None:
-        weights = dict(enumerate([1, 2, 3, 2]))
-        rules: dict[str, Callable[[Draw], dict[int, Any]]] = {
-            "plain": lambda draw: dict.fromkeys(range(M), 1),
-            "weights": lambda draw: weights,
-            "draws": lambda draw: dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True)),
-        }
         for scheme, right in ((who.Uniform(3), "plain"), (who.UniformThenWeighted(3), "weights"),
                               (who.Weighted(6), "draws")):  # fmt: skip
             points = self.points(UNEQUAL, scheme, 1)
-            for rule, shares in rules.items():
+            for rule in ("plain", "weights", "draws"):
                 if rule != "draws" or scheme == who.Weighted(6):
-                    assert np.array_equal(points, self.expected(UNEQUAL, scheme, shares, 1)) == (rule == right)
+                    expected = self.expected(UNEQUAL, scheme, self.shares(rule, [1, 2, 3, 2]), 1)
+                    assert np.array_equal(points, expected) == (rule == right)
 
     def test_weights_that_are_not_renormalised_are_rejected(self) -> None:
         points = self.points(UNEQUAL, who.UniformThenWeighted(2), 1)
@@ -100,9 +88,8 @@ class TestAverages:
                 for _ in range(2):
                     theta = theta - QUARTER * (terms.H[k] @ theta - terms.c[k] - own[k] + c)
                 rows[k], fresh[k] = theta, terms.H[k] @ w - terms.c[k]
-            times = dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True))
             plain = averaged(rows, dict.fromkeys(rows, 1))
-            w = averaged(rows, times)
+            w = averaged(rows, times_drawn(draw))
             c = c + sum(fresh[k] - own[k] for k in fresh) / Fraction(M)
             own = [fresh.get(k, own[k]) for k in range(M)]
         assert np.array_equal(found.points[-1], w)

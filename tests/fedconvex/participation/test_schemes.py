@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import few
-from run_makers import EQUAL, M, misfit
+from run_makers import EQUAL, M, misfit, times_drawn
 
 import fedconvex as fc
 from fedconvex import participation as who
@@ -173,8 +173,7 @@ class TestFrequencies:
         assert sum(multinomial.values()) == 1
 
         def multiplicities(draw: Draw) -> tuple[int, ...]:
-            times = dict(zip(draw.members.tolist(), draw.shares.tolist(), strict=True))
-            return tuple(times.get(k, 0) for k in range(3))
+            return tuple(times_drawn(draw).get(k, 0) for k in range(3))
 
         drawn = [multiplicities(draw) for draw in rounds_drawn(who.Weighted(3), THREE)]
         assert misfit(iter(drawn), multinomial) < 1

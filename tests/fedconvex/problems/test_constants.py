@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
-from problem_makers import fractions
+from problem_makers import ends, fractions, identity, real, signs
 
 import fedconvex as fc
 
@@ -19,10 +19,7 @@ SIZES = [1, 30, 4, 2, 9]
 
 
 def eigenvalues(matrix: Any) -> list[Any]:
-    exact = [[Fraction(v) for v in row] for row in np.asarray(matrix).tolist()]
-    return sorted(
-        mp.eigsy(mp.matrix([[mp.mpf(v.numerator) / v.denominator for v in row] for row in exact]), eigvals_only=True)
-    )
+    return sorted(mp.eigsy(mp.matrix([[*map(real, row)] for row in np.asarray(matrix).tolist()]), eigvals_only=True))
 
 
 def gram(A: np.ndarray) -> np.ndarray:
@@ -112,7 +109,7 @@ def test_mu_is_exactly_zero_where_the_rank_is_deficient(B: Any, scale: Any, repe
     A = np.array(B, dtype=object) * scale
     if repeat:
         A[:, 3] = A[:, 0] - 2 * A[:, 1]
-    deficient = not is_definite(gram(A))
+    deficient = not exceeds(0, -gram(A))
     assert deficient or not repeat
     for problem in (fc.LeastSquares(A=[A], b=[np.zeros(len(A))]), fc.Quadratic(H=[gram(A)], c=[np.zeros(4)])):
         assert (problem.mu[0] == 0.0) == deficient
@@ -129,33 +126,23 @@ def test_nearly_deficient_is_not_deficient() -> None:
     assert fc.Quadratic(H=[close], c=[np.zeros(2)]).is_convex
 
 
-def is_definite(matrix: np.ndarray) -> bool:
-    """Whether a symmetric matrix of Fractions is positive definite: all pivots of Gauss's elimination are positive."""
-    M = matrix.copy()
-    for i in range(len(M)):
-        if M[i, i] <= 0:
-            return False
-        M[i + 1 :] = M[i + 1 :] - np.outer(M[i + 1 :, i] / M[i, i], M[i])
-    return True
-
-
-def ends(ball: Any) -> tuple[Fraction, Fraction]:
-    middle, radius = (int(m) * Fraction(2) ** int(e) for m, e in (ball.mid().man_exp(), ball.rad().man_exp()))
-    return middle - radius, middle + radius
+def exceeds(bound: Fraction | int, H: np.ndarray) -> bool:
+    """Whether bound·I − H is positive definite, decided exactly."""
+    return signs(bound * identity(len(H)) - H)[2] == len(H)
 
 
 def check_bounds(problem: Any, k: int, H: np.ndarray) -> None:
     """The bounds of client k against the exact Hessian bound H (largest and least eigenvalue are L and mu)."""
-    identity, hair = fractions(np.eye(len(H), dtype=int)), Fraction(1, 10**40)
+    hair = Fraction(1, 10**40)
     low, high = ends(problem.strong_convexity_bound(k)), ends(problem.smoothness_bound(k))
-    assert is_definite((high[0] + hair) * identity - H)
-    assert is_definite((high[0] + hair) * identity + H)
-    assert is_definite(H - (low[1] - hair) * identity)
+    assert exceeds(high[0] + hair, H)
+    assert exceeds(high[0] + hair, -H)
+    assert exceeds(hair - low[1], -H)
     assert high[1] >= high[0] >= low[1] >= low[0]
     slack = Fraction(1, 10**6)
     tighter = high[1] * (1 - slack) - hair
-    assert not (is_definite(tighter * identity - H) and is_definite(tighter * identity + H))
-    assert not is_definite(H - (low[0] + slack * abs(low[0]) + hair) * identity)
+    assert not (exceeds(tighter, H) and exceeds(tighter, -H))
+    assert not exceeds(-(low[0] + slack * abs(low[0]) + hair), -H)
 
 
 @pytest.mark.parametrize("seed", RNG_SEEDS)
@@ -163,7 +150,7 @@ def test_certified_bounds(seed: int) -> None:
     A = designs(seed)
     least_squares = fc.LeastSquares(A=A, b=[np.zeros(len(a)) for a in A])
     shifts = [0, 2, 50, 0.1, Fraction(1, 3)]
-    H = [gram(a) - shift * fractions(np.eye(3, dtype=int)) for a, shift in zip(A, map(Fraction, shifts), strict=True)]
+    H = [gram(a) - shift * identity(3) for a, shift in zip(A, map(Fraction, shifts), strict=True)]
     quadratic = fc.Quadratic(H=H, c=[np.zeros(3)] * 5)
     for k, a in enumerate(A):
         check_bounds(least_squares, k, gram(a))
@@ -181,6 +168,6 @@ def test_certified_bounds_of_logistic_losses(ridge: Any) -> None:
             low, high = ends(problem.strong_convexity_bound(k)), ends(problem.smoothness_bound(k))
             assert low[0] <= Fraction(ridge) <= low[1]
             assert low[1] - low[0] < Fraction(1, 10**12)
-            largest, identity = gram(design) / (share * len(a)), fractions(np.eye(design.shape[1], dtype=int))
-            assert is_definite((high[1] - Fraction(ridge) + hair) * identity - largest)
-            assert not is_definite((high[0] * (1 - Fraction(1, 10**6)) - Fraction(ridge)) * identity - largest)
+            largest = gram(design) / (share * len(a))
+            assert exceeds(high[1] - Fraction(ridge) + hair, largest)
+            assert not exceeds(high[0] * (1 - Fraction(1, 10**6)) - Fraction(ridge), largest)

@@ -1,7 +1,6 @@
 """Logistic losses on wide, huge and infinite balls, against mpmath: the enclosures stay valid."""
 
 import math
-from fractions import Fraction
 
 import flint
 import numpy as np
@@ -10,6 +9,7 @@ from high_precision import encloses
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from problem_makers import ball_contains, fraction
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -36,13 +36,7 @@ def holds(ball: flint.arb, exact) -> bool:
     """Whether the ball contains it; numbers below 1e-1000 are too long for rationals, and may as well be 0."""
     if exact < mpf(10) ** -1000:
         return bool(ball.lower() < 1e-300 and ball.upper() >= 0)
-    return encloses([ball], [rational(exact)])
-
-
-def rational(value) -> Fraction:
-    """The dyadic rational that an mpf is."""
-    sign, man, exp, _ = value._mpf_
-    return (-1) ** sign * int(man) * Fraction(2) ** int(exp)
+    return ball_contains(ball, fraction(exact))
 
 
 def highest(name: str, radius: float) -> float:
@@ -145,8 +139,8 @@ def test_softmax_probabilities_at_huge_scores() -> None:
         for shift in (-0.5, 0.0, 0.5):
             x = [mpf(v) + shift for v in (3, 1, -1, 0, 2, 1)]
             value, exact = softmax_client(x)
-            assert encloses(found, [rational(v) for v in exact])
-            assert encloses(values, [rational(value)])
+            assert encloses(found, map(fraction, exact))
+            assert encloses(values, [fraction(value)])
     assert values[0].is_finite()
     assert all(entry.is_finite() for entry in found)
 

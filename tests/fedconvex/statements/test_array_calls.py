@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from statement_makers import arguments, of_numbers
+from statement_makers import arguments, as_float, each, of_numbers
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.calculator import CHUNK
@@ -18,10 +18,6 @@ FORMULAS = of_numbers()
 NAMES = sorted(n for n, c in FORMULAS.items() if not c.integer)
 PLAIN = {"L": 1.0, "L_minus": 0.25, "B": 1.25, "gamma": 0.125, "K": 10}
 LAYOUT = {0: (3, 1, 1), 1: (4,), 2: (2, 1), 3: (1, 1)}  # of the arguments in turn; together (3, 2, 4)
-
-
-def as_float(value: Any) -> Any:
-    return value if isinstance(value, int) else float(value)
 
 
 def parts_of(result: Any) -> tuple[Any, ...]:
@@ -40,7 +36,7 @@ def largest_ulps(ours: Any, theirs: Any) -> float:
 def test_broadcasting_is_the_loop(name: str) -> None:
     """Every argument that may vary freely does, each along other axes."""
     calculator = FORMULAS[name]
-    base = {n: [as_float(e) for e in v] if isinstance(v, list) else as_float(v) for n, v in arguments(calculator, 3).items()}  # fmt: skip  # noqa: E501
+    base = each(arguments(calculator, 3), as_float)
     bound = {c.argument for c in calculator.conditions} | {n for c in calculator.conditions for n in c.names}
     free = [n for n in calculator.names if n not in bound]
     given: dict[str, Any] = dict(base)
@@ -55,18 +51,14 @@ def test_broadcasting_is_the_loop(name: str) -> None:
         else:
             given[n] = own + spread if parameter.most is None else own * (1 + spread)
     if not free:
-        given = {n: [np.full(2, e) for e in v] if isinstance(v, list) else np.full(2, v) for n, v in base.items()}
+        given = each(base, lambda e: np.full(2, e))
     together = parts_of(calculator(**given))
     shape = np.broadcast_shapes(*(np.shape(e) for v in given.values() for e in (v if isinstance(v, list) else [v])))
     assert len(shape) > 0
     assert all(part.shape == shape and part.dtype == np.float64 for part in together)
 
-    def at(value: Any, index: tuple[int, ...]) -> Any:
-        entry = np.broadcast_to(value, shape)[index]
-        return entry.item()
-
     for index in np.ndindex(shape):
-        single = {n: [at(e, index) for e in v] if isinstance(v, list) else at(v, index) for n, v in given.items()}
+        single = each(given, lambda e, index=index: np.broadcast_to(e, shape)[index].item())
         for whole, alone in zip(together, parts_of(calculator(**single)), strict=True):
             assert math.isclose(whole[index], alone, rel_tol=1e-12, abs_tol=1e-13)
 

@@ -11,7 +11,6 @@ import pytest
 from bound_makers import (
     as_seen_by,
     curved,
-    fraction,
     gradient,
     least_eigenvalue,
     mean_square,
@@ -25,7 +24,7 @@ from bound_makers import (
 )
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from problem_makers import entries, few, terms_of
+from problem_makers import entries, few, fraction, terms_of
 from statement_makers import statements
 
 import fedconvex as fc
@@ -33,7 +32,7 @@ from fedconvex import participation
 from fedconvex.methods.averaging import Averaging
 from fedconvex.statements import Condition
 from fedconvex.statements import assumptions as known
-from fedconvex.statements.assumptions import Assumption, AssumptionFinding, Given, StepsizeAtMost
+from fedconvex.statements.assumptions import Assumption, Given, StepsizeAtMost
 from fedconvex.statements.instance import Instance
 from fedconvex.verdicts import Verdict
 
@@ -68,40 +67,51 @@ def rounded(number: float) -> Fraction:
 # ---- the clients' functions ----
 
 
-@few
-@given(symmetric(), METHODS, FACTORS)
-def test_smooth(problem: Any, method: Any, factor: Fraction) -> None:
-    H = as_seen_by(method, problem).H
-    largest = max(map(size_of, H))
-    asked = factor * rounded(largest)
-    verdict = judge(known.Smooth(), Instance(problem, method), L=asked)
-    assert honest(verdict, all(smooth(H_k, asked) for H_k in H))
-    if abs(asked - largest) > largest / 200:
-        assert verdict is (PROVED if asked > largest else REFUTED)
+def averaged(of_client: Any) -> Any:
+    """The weighted mean of the clients' numbers: what is known of the objective."""
+    return lambda terms: sum(float(w) * of_client(H_k) for w, H_k in zip(terms.w, terms.H, strict=True))
 
 
+def of_all(holds: Any) -> Any:
+    return lambda terms, asked: all(holds(H_k, asked) for H_k in terms.H)
+
+
+def of_objective(holds: Any) -> Any:
+    return lambda terms, asked: holds(terms.summed()[0], asked)
+
+
+# The letter, the number that decides about its values, whether the assumption holds at a value.
+CURVATURES: list[tuple[Assumption, str, Any, Any]] = [
+    (known.Smooth(), "L", lambda terms: max(map(size_of, terms.H)), of_all(smooth)),
+    (
+        known.BoundedNegativeCurvature(),
+        "L_minus",
+        lambda terms: max(0.0, -min(map(least_eigenvalue, terms.H))),
+        of_all(lambda H_k, L_minus: curved(H_k, -L_minus)),
+    ),
+    (known.StronglyConvex(), "mu", lambda terms: min(map(least_eigenvalue, terms.H)), of_all(curved)),
+    (known.SmoothObjective(), "L", averaged(size_of), of_objective(smooth)),
+    (known.StronglyConvexObjective(), "mu", averaged(least_eigenvalue), of_objective(curved)),
+]
+
+
+@pytest.mark.parametrize(("assumption", "letter", "number", "holds"), CURVATURES, ids=lambda v: type(v).__name__)
 @few
-@given(symmetric(), METHODS, FACTORS)
-def test_bounded_negative_curvature(problem: Any, method: Any, factor: Fraction) -> None:
-    H = as_seen_by(method, problem).H
-    depth = max(0.0, -min(map(least_eigenvalue, H)))
-    asked = factor * rounded(depth)
-    verdict = judge(known.BoundedNegativeCurvature(), Instance(problem, method), L_minus=asked)
-    assert honest(verdict, all(curved(H_k, -asked) for H_k in H))
-    if asked > depth * 1.005 or all(map(positive_semidefinite, H)):
+@given(problem=symmetric() | strongly_convex(), method=METHODS, factor=FACTORS)
+def test_curvatures(
+    assumption: Any, letter: str, number: Any, holds: Any, problem: Any, method: Any, factor: Fraction
+) -> None:
+    terms = as_seen_by(method, problem)
+    bound = number(terms)
+    asked = factor * rounded(max(bound, 0.1) if letter == "mu" else bound)
+    verdict = judge(assumption, Instance(problem, method), **{letter: asked})
+    assert honest(verdict, holds(terms, asked))
+    if asked < bound * 0.995 if letter == "mu" else asked > bound * 1.005:
         assert verdict is PROVED
-
-
-@few
-@given(symmetric() | strongly_convex(), METHODS, FACTORS)
-def test_strongly_convex(problem: Any, method: Any, factor: Fraction) -> None:
-    H = as_seen_by(method, problem).H
-    least = min(map(least_eigenvalue, H))
-    asked = factor * rounded(max(least, 0.1))
-    verdict = judge(known.StronglyConvex(), Instance(problem, method), mu=asked)
-    assert honest(verdict, all(curved(H_k, asked) for H_k in H))
-    if asked < least * 0.995:
+    if letter == "L_minus" and all(map(positive_semidefinite, terms.H)):
         assert verdict is PROVED
+    if isinstance(assumption, known.Smooth) and asked < bound * 0.995:
+        assert verdict is REFUTED
 
 
 @pytest.mark.parametrize("mu", [0, -1])
@@ -123,32 +133,6 @@ def test_convex(problem: Any, method: Any) -> None:
 def test_convex_by_a_hair(least: Any, verdict: Verdict) -> None:
     problem = fc.Quadratic([[[1, 1], [1, 1 + least]]], [[0, 0]])
     assert judge(known.Convex(), Instance(problem, fc.FedDyn(alpha=1))) is verdict
-
-
-@few
-@given(strongly_convex() | symmetric(), FACTORS)
-def test_smooth_objective(problem: Any, factor: Fraction) -> None:
-    terms = terms_of(problem)
-    H, _ = terms.summed()
-    bound = sum(float(w) * size_of(H_k) for w, H_k in zip(terms.w, terms.H, strict=True))
-    asked = factor * rounded(bound)
-    verdict = judge(known.SmoothObjective(), Instance(problem, fc.FedProx(mu=1)), L=asked)
-    assert honest(verdict, smooth(H, asked))
-    if asked > bound * 1.005:
-        assert verdict is PROVED
-
-
-@few
-@given(strongly_convex(), FACTORS)
-def test_strongly_convex_objective(problem: Any, factor: Fraction) -> None:
-    terms = terms_of(problem)
-    H, _ = terms.summed()
-    bound = sum(float(w) * least_eigenvalue(H_k) for w, H_k in zip(terms.w, terms.H, strict=True))
-    asked = factor * rounded(bound)
-    verdict = judge(known.StronglyConvexObjective(), Instance(problem, fc.FedProx(mu=1)), mu=asked)
-    assert honest(verdict, curved(H, asked))
-    if asked < bound * 0.995:
-        assert verdict is PROVED
 
 
 # ---- at the point ----
@@ -379,14 +363,6 @@ def test_other_letters_are_other_words() -> None:
     assert str(known.Smooth("ell")) != str(known.Smooth())
     assert str(known.Runs("FedGD", local_steps=1)) != str(known.Runs("FedGD"))
     assert str(Given(Condition("alpha", ">=", lambda L: 25 * L))) == "alpha >= 25*L"
-
-
-@pytest.mark.parametrize("finding", [AssumptionFinding(v, "why") for v in Verdict])
-def test_verdicts_have_no_truth_value(finding: AssumptionFinding) -> None:
-    with pytest.raises(TypeError, match="no truth value"):
-        assert finding.verdict
-    with pytest.raises(TypeError, match="no truth value"):
-        assert not finding.verdict
 
 
 def test_every_assumption_is_used_by_some_statement() -> None:

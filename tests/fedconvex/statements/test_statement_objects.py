@@ -66,11 +66,14 @@ def test_signs_and_verdicts_have_no_truth_value() -> None:
     for member in (*Sign, *Verdict):
         with pytest.raises(TypeError, match="truth value"):
             bool(member)
+        assert member is type(member)(member.value)
 
 
 def test_a_formula_of_several_parts_has_no_sign() -> None:
-    with pytest.raises(InvalidInput, match="parts"):
+    with pytest.raises(InvalidInput, match="several parts"):
         fedprox.rho_terms.sign(mu=1, L=1, L_minus=0, B=1, gamma=0, K=1)
+    with pytest.raises(InvalidInput, match="several parts"):
+        fedprox.necessary_margins.sign(B=1, gamma=0, K=3)
     assert isinstance(fedprox.rho_terms, Calculator)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_makers import assert_refused
 
 import fedconvex as fc
 from fedconvex import strategies
@@ -172,6 +173,4 @@ def test_a_new_method_s_numbers_are_drawn() -> None:
     ],
 )
 def test_bad_input_is_named_before_anything_is_drawn(call: Any, named: str) -> None:
-    with pytest.raises(InvalidInput) as error:
-        call()
-    assert error.value.argument == named
+    assert assert_refused(call).argument == named

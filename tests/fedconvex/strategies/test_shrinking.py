@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import find, settings
 from hypothesis import strategies as st
@@ -62,19 +61,6 @@ def test_constants_of_statements() -> None:
     assert found == {"alpha": 30, "L": 1, "mu": 1, "num_clients": 1, "num_active": 1, "T": 1, "D0": 0, "G": 0}
     found = smallest(strategies.satisfying(fedsplit.theorem1))
     assert found == {"t": 1, "kappa": 1, "initial_distance": 0, "num_clients": 1, "b": 0}
-
-
-@pytest.mark.slow
-def test_a_counterexample_has_two_clients_and_one_unknown() -> None:
-    """FedProx stops beside the minimiser: the example that shows it is the simplest there is."""
-
-    def biased(problem: fc.LeastSquares) -> bool:
-        return not fc.fixed_point(fc.FedProx(mu=1), problem, arithmetic="exact").bias_is_zero
-
-    problem = smallest(strategies.least_squares_problems(), biased)
-    assert (problem.num_clients, problem.dim, [len(b) for b in problem.b]) == (2, 1, [1, 1])
-    entries = [*np.concatenate([A.ravel() for A in problem.A]), *np.concatenate(problem.b)]
-    assert all(abs(entry) <= 2 and entry == int(entry) for entry in entries)
 
 
 @pytest.mark.slow

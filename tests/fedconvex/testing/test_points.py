@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import fedgd_equation, fedprox_equation, kernel, least_norm, terms_of
+from run_makers import assert_refused
 
 import fedconvex as fc
 from fedconvex import strategies
-from fedconvex.errors import InvalidInput
 from fedconvex.methods.averaging import Averaging
 from fedconvex.testing import NotDecided, assert_fixed_point, assert_minimizer
 
@@ -174,6 +174,4 @@ def test_memory_that_chooses_among_many_is_not_decided() -> None:
     ],
 )
 def test_bad_input(call: Any, named: str) -> None:
-    with pytest.raises(InvalidInput) as error:
-        call()
-    assert error.value.argument == named
+    assert assert_refused(call).argument == named

@@ -1,8 +1,8 @@
 """The result of `bounds_for`: every statement once, by name, as a frame, as text and as a table."""
 
 import numpy as np
-from bound_makers import fraction
 from diagonal_problems import EQUAL, TWINS, bounds
+from problem_makers import fraction
 from statement_makers import statements
 
 import fedconvex as fc

@@ -9,13 +9,13 @@ import pytest
 from design_draws import BITS, TINY, counts, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from rational_draws import rationals
-from reference_rho import ball
+from statement_makers import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import feddyn
 
 
-def convex_at(alpha: Any, r: Fraction, D0: Fraction, G: Fraction) -> Any:
+def convex_at(alpha: Any, r: Fraction, L: Fraction, D0: Fraction, G: Fraction) -> Any:
     return 10 * alpha * D0 + 100 * r * G / alpha
 
 
@@ -23,44 +23,34 @@ def nonconvex_at(alpha: Any, r: Fraction, L: Fraction, delta: Fraction, spread: 
     return 3 * alpha * delta + 30 * L**3 * r * spread / alpha
 
 
-@given(L=positive, D0=positive, G=nonnegative, m=counts)
-def test_best_alpha_convex(L: Fraction, D0: Fraction, G: Fraction, m: dict[str, int]) -> None:
-    """At an interior α the two terms are equal; at 25L the bound already rises. In rational numbers, squared."""
-    alpha = feddyn.best_alpha_convex(L=L, D0=D0, G=G, **m)
-    r = Fraction(m["num_clients"], m["num_active"])
-    if 10 * r * G <= D0 * (25 * L) ** 2:
-        assert is_near(alpha, 25 * L)
-    else:
-        assert fraction(alpha) > 25 * L
-        assert abs(fraction(alpha) ** 2 * D0 / (10 * r * G) - 1) < TINY
-    best = fraction(alpha)
-    for factor in (1 - Fraction(1, 1000), 1 + Fraction(1, 1000), 2):
-        if best * factor >= 25 * L:
-            assert convex_at(best, r, D0, G) < convex_at(best * factor, r, D0, G) * (1 + TINY)
-            bound = feddyn.convex_bound(alpha=best * factor, L=L, T=1, D0=D0, G=G, **m)
-            assert bound == convex_at(best * factor, r, D0, G)
+# The bound of one round, which falls and then rises in α; its two letters; the smallest α.
+BOUNDS: dict[str, tuple[Callable[..., Any], tuple[str, str], Callable[..., Any]]] = {
+    "convex": (convex_at, ("D0", "G"), lambda L, r: 25 * L),
+    "nonconvex": (nonconvex_at, ("delta", "spread"), lambda L, r: 20 * L * r),
+}
 
 
-@given(L=positive, delta=positive, spread=nonnegative, m=counts)
-def test_best_alpha_nonconvex(L: Fraction, delta: Fraction, spread: Fraction, m: dict[str, int]) -> None:
-    alpha = feddyn.best_alpha_nonconvex(L=L, delta=delta, spread=spread, **m)
+@pytest.mark.parametrize("case", BOUNDS)
+@given(L=positive, first=positive, second=nonnegative, m=counts)
+def test_best_alpha(case: str, L: Fraction, first: Fraction, second: Fraction, m: dict[str, int]) -> None:
+    """At an interior α the two terms are equal; at the smallest the bound already rises. In rationals, squared."""
+    at, letters, smallest = BOUNDS[case]
+    best_alpha, bound = getattr(feddyn, f"best_alpha_{case}"), getattr(feddyn, f"{case}_bound")
+    given = dict(zip(letters, (first, second), strict=True))
     r = Fraction(m["num_clients"], m["num_active"])
-    least = 20 * L * r
-    if 10 * L**3 * r * spread <= delta * least**2:
+    alpha, least = best_alpha(L=L, **given, **m), smallest(L, r)
+    rises, falls = at(1, r, L, first, 0), at(1, r, L, 0, second)  # the bound is α·rises + falls/α
+    if falls <= rises * least**2:
         assert is_near(alpha, least)
     else:
-        assert fraction(alpha) > least
-        assert abs(fraction(alpha) ** 2 * delta / (10 * L**3 * r * spread) - 1) < TINY
-    best = fraction(alpha)
+        assert fraction_of(alpha) > least
+        assert abs(fraction_of(alpha) ** 2 * rises / falls - 1) < TINY
+    best = fraction_of(alpha)
     for factor in (1 - Fraction(1, 1000), 1 + Fraction(1, 1000), 2):
         if best * factor >= least:
-            here, there = (nonconvex_at(a, r, L, delta, spread) for a in (best, best * factor))
+            here, there = (at(a, r, L, first, second) for a in (best, best * factor))
             assert here < there * (1 + TINY)
-            assert feddyn.nonconvex_bound(alpha=best * factor, L=L, T=1, delta=delta, spread=spread, **m) == there
-
-
-def fraction(value: Any) -> Fraction:
-    return fraction_of(value) if isinstance(value, flint.arb) else Fraction(value)
+            assert bound(alpha=best * factor, L=L, T=1, **given, **m) == there
 
 
 def is_near(value: Any, number: Fraction) -> bool:
@@ -71,35 +61,24 @@ def is_near(value: Any, number: Fraction) -> bool:
         return bool(value.overlaps(ball(number))) and value.rel_accuracy_bits() > 100
 
 
-@given(L=positive, D0=positive, G=nonnegative, m=counts, epsilon=positive, more=nonnegative)
-def test_convex_rounds(L: Fraction, D0: Fraction, G: Fraction, m: dict[str, int], epsilon: Fraction, more: Fraction) -> None:  # fmt: skip  # noqa: E501
-    alpha = 25 * L + more
-    T = feddyn.convex_rounds(alpha=alpha, L=L, D0=D0, G=G, epsilon=epsilon, **m)
-    at_once = convex_at(alpha, Fraction(m["num_clients"], m["num_active"]), D0, G)
+@pytest.mark.parametrize("case", BOUNDS)
+@given(L=positive, first=positive, second=nonnegative, m=counts, epsilon=positive, more=nonnegative)
+def test_rounds(
+    case: str, L: Fraction, first: Fraction, second: Fraction, m: dict[str, int], epsilon: Fraction, more: Fraction
+) -> None:
+    at, letters, smallest = BOUNDS[case]
+    rounds, bound = getattr(feddyn, f"{case}_rounds"), getattr(feddyn, f"{case}_bound")
+    r = Fraction(m["num_clients"], m["num_active"])
+    alpha = smallest(L, r) + more
+    given = {"alpha": alpha, "L": L, **dict(zip(letters, (first, second), strict=True)), **m}
+    T, at_once = rounds(**given, epsilon=epsilon), at(alpha, r, L, first, second)
     assert at_once / T <= epsilon
     assert T == 1 or at_once / (T - 1) > epsilon
     even = at_once / 7
-    given = {"alpha": alpha, "L": L, "D0": D0, "G": G, **m}
-    assert feddyn.convex_rounds(**given, epsilon=even) == 7
-    assert feddyn.convex_rounds(**given, epsilon=even * (1 - TINY)) == 8
-    assert feddyn.convex_rounds(**given, epsilon=even * (1 + TINY)) == 7
-    assert feddyn.convex_bound(**given, T=7) == even
-
-
-@given(L=positive, delta=positive, spread=nonnegative, m=counts, epsilon=positive, more=nonnegative)
-def test_nonconvex_rounds(
-    L: Fraction, delta: Fraction, spread: Fraction, m: dict[str, int], epsilon: Fraction, more: Fraction
-) -> None:
-    r = Fraction(m["num_clients"], m["num_active"])
-    alpha = 20 * L * r + more
-    given = {"alpha": alpha, "L": L, "delta": delta, "spread": spread, **m}
-    T = feddyn.nonconvex_rounds(**given, epsilon=epsilon)
-    at_once = nonconvex_at(alpha, r, L, delta, spread)
-    assert at_once / T <= epsilon
-    assert T == 1 or at_once / (T - 1) > epsilon
-    assert feddyn.nonconvex_rounds(**given, epsilon=at_once / 5) == 5
-    assert feddyn.nonconvex_rounds(**given, epsilon=at_once / 5 * (1 - TINY)) == 6
-    assert feddyn.nonconvex_bound(**given, T=5) == at_once / 5
+    assert rounds(**given, epsilon=even) == 7
+    assert rounds(**given, epsilon=even * (1 - TINY)) == 8
+    assert rounds(**given, epsilon=even * (1 + TINY)) == 7
+    assert bound(**given, T=7) == even
 
 
 THRESHOLDS = {

@@ -13,8 +13,9 @@ from design_draws import BITS, TINY, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rational_draws import rationals
-from reference_rho import ball, some_mu_decreases
+from reference_rho import some_mu_decreases
 from scipy.optimize import minimize_scalar
+from statement_makers import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Sign

@@ -11,7 +11,7 @@ from design_draws import BITS, TINY, nonnegative, positive
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from rational_draws import rationals
-from reference_rho import ball
+from statement_makers import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import fedprox, fedsplit, nesterov

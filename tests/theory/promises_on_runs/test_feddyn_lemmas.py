@@ -6,10 +6,12 @@ Expectations are over all draws: every set of P devices in every round is played
 from fractions import Fraction
 from typing import Any
 
-from bound_makers import fraction, gradients, lower, mean
+import pytest
+from bound_makers import gradients, lower, mean
 from dynamic_runs import DynamicRuns, dynamic_runs
 from hypothesis import given
-from problem_makers import few, fractions
+from hypothesis import strategies as st
+from problem_makers import few, fraction, fractions
 from promises import at_most
 
 import fedconvex as fc
@@ -18,10 +20,12 @@ from fedconvex.theory import feddyn
 from fedconvex.theory.bounds import Applies
 
 CONVEX_LEMMAS = ["lemma1", "lemma3", "lemma4", "lemma5", "lemma7", "lemma8", "lemma9"]
-CONVEX_LEMMAS += ["equation5", "equation10", "equation12", "equation13"]
-NONCONVEX_LEMMAS = ["lemma3", "lemma9", "lemma10", "lemma11", "lemma12", "equation14"]
-ONE_GRADIENT_LEMMAS = ["lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "equation17"]
-ONE_GRADIENT_LEMMAS += ["lemma19", "lemma20", "lemma21", "equation19"]
+CONVEX_LEMMAS += ["equation5", "equation10", "equation12", "equation13", "lemma1sharper", "lemma4sharper"]
+CONVEX_LEMMAS += ["lemma8sharper"]
+NONCONVEX_LEMMAS = ["lemma3", "lemma9", "lemma10", "lemma11", "lemma12", "equation14", "lemma10sharper"]
+NONCONVEX_LEMMAS += ["lemma10assummed", "lemma11sharper", "lemma12sharper"]
+ONE_GRADIENT_LEMMAS = ["lemma14", "lemma15", "equation17", "lemma16", "lemma17", "lemma18"]
+ONE_GRADIENT_LEMMAS += ["lemma19", "lemma20", "lemma21", "equation19", "lemma19sharper"]
 ALWAYS = {"lemma3", "lemma4", "lemma5", "lemma7", "lemma9", "equation5", "equation10", "equation12", "equation13"}
 ALWAYS |= {"lemma12", "equation14", *ONE_GRADIENT_LEMMAS}  # whatever α is; Lemma 11 where models start stationary
 LEFT = {
@@ -61,57 +65,28 @@ def sides(runs: DynamicRuns, name: str, found: dict[str, Fraction], bounds: Any)
     return found[LEFT[name]], right
 
 
-def keeps(runs: DynamicRuns, names: list[str], meaning_of_C: str) -> None:
-    found = runs.expected()
+@pytest.mark.parametrize(
+    ("runs", "names", "meaning_of_C"),
+    [
+        (dynamic_runs(fc.FedDyn), CONVEX_LEMMAS, "A"),  # memories are gradients at the devices' models
+        (dynamic_runs(fc.FedDyn, convex=False), NONCONVEX_LEMMAS, "apart"),
+        (dynamic_runs(fc.FedDynOneGD), ONE_GRADIENT_LEMMAS, "A"),
+        (dynamic_runs(fc.FedDynOneGD, convex=False), ONE_GRADIENT_LEMMAS[3:], "A"),  # need no convexity
+    ],
+    ids=["convex", "any smooth", "one gradient", "one gradient, any smooth"],
+)
+@few
+@given(data=st.data())
+def test_lemmas(runs: Any, names: list[str], meaning_of_C: str, data: Any) -> None:
+    drawn = data.draw(runs)
+    found = drawn.expected()
     found |= {"C": found[meaning_of_C], "C_next": found[f"{meaning_of_C}_next"]}
     notation = feddyn.PAPER.notation
-    bounds = runs.bounds(**{name: number for name, number in found.items() if name in notation})
+    bounds = drawn.bounds(**{name: number for name, number in found.items() if name in notation})
     for name in names:
-        compared = sides(runs, name, found, bounds)
+        compared = sides(drawn, name, found, bounds)
         if compared is not None:
             assert compared[0] <= compared[1], name
-
-
-@few
-@given(dynamic_runs(fc.FedDyn))
-def test_lemmas_of_convex_devices(runs: DynamicRuns) -> None:
-    keeps(runs, CONVEX_LEMMAS, "A")  # memories are gradients at the devices' models
-
-
-@few
-@given(dynamic_runs(fc.FedDyn, convex=False))
-def test_lemmas_of_any_smooth_devices(runs: DynamicRuns) -> None:
-    keeps(runs, NONCONVEX_LEMMAS, "apart")
-
-
-@few
-@given(dynamic_runs(fc.FedDynOneGD))
-def test_lemmas_of_one_gradient(runs: DynamicRuns) -> None:
-    keeps(runs, ONE_GRADIENT_LEMMAS, "A")
-
-
-@few
-@given(dynamic_runs(fc.FedDynOneGD, convex=False))
-def test_lemmas_of_one_gradient_that_need_no_convexity(runs: DynamicRuns) -> None:
-    keeps(runs, ["lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21", "equation19"], "A")
-
-
-@few
-@given(dynamic_runs(fc.FedDyn))
-def test_sharper_lemmas_of_convex_devices(runs: DynamicRuns) -> None:
-    keeps(runs, ["lemma1sharper", "lemma4sharper", "lemma8sharper"], "A")
-
-
-@few
-@given(dynamic_runs(fc.FedDyn, convex=False))
-def test_sharper_lemmas_of_any_smooth_devices(runs: DynamicRuns) -> None:
-    keeps(runs, ["lemma10sharper", "lemma10assummed", "lemma11sharper", "lemma12sharper"], "apart")
-
-
-@few
-@given(dynamic_runs(fc.FedDynOneGD) | dynamic_runs(fc.FedDynOneGD, convex=False))
-def test_the_sharper_lemma_of_one_gradient(runs: DynamicRuns) -> None:
-    keeps(runs, ["lemma19sharper"], "A")
 
 
 @few

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bound_makers import fraction, gradient, gradients, lower, positive_weights, square, starts, upper, value
+from bound_makers import gradient, gradients, lower, positive_weights, square, starts, upper, value
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from problem_makers import entries, few, fractions, identity, inverse, logistics
+from problem_makers import entries, few, fraction, fractions, identity, inverse, logistics
 from promises import Asked, ProximalRound, at_most, promised
 
 import fedconvex as fc

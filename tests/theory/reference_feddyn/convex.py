@@ -1,12 +1,11 @@
 """The FedDyn paper, pages 28 to 31: Theorem 2, for convex devices, and the steps of its proof."""
 
-from collections.abc import Callable
 from typing import Any
 
 from mpmath import mpf
 
 
-def convex_bound(alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+def theorem2(alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     return mpf(1) / T * (10 * alpha * D0 + 100 * (mpf(num_clients) / num_active) * (1 / alpha) * G)
 
 
@@ -29,7 +28,7 @@ def lemma1(distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any
     return distance + kappa * C - kappa0 * gap
 
 
-def mean_move(alpha: Any, mean_gradient: Any) -> Any:
+def lemma2(alpha: Any, mean_gradient: Any) -> Any:
     return 1 / alpha * (-mean_gradient)
 
 
@@ -50,7 +49,7 @@ def lemma5(C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_active:
     return (1 - share) * C + 2 * L**2 * share * epsilon + 4 * L * share * gap
 
 
-def convex_step(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: Any) -> Any:
+def equation10(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: Any) -> Any:
     return distance - 2 / alpha * gap + L / alpha * epsilon + move
 
 
@@ -60,37 +59,3 @@ def lemma6(count: Any, total: Any) -> Any:
 
 def lemma7(C: Any) -> Any:
     return C
-
-
-RIGHT: dict[str, Callable[..., Any]] = {
-    "feddyn.theorem2": convex_bound,
-    "feddyn.lemma1": lemma1,
-    "feddyn.lemma2": mean_move,
-    "feddyn.lemma3": lemma3,
-    "feddyn.lemma4": lemma4,
-    "feddyn.lemma5": lemma5,
-    "feddyn.lemma6": lemma6,
-    "feddyn.lemma7": lemma7,
-    "feddyn.equation10": convex_step,
-}
-
-LEFT: dict[str, Callable[..., Any]] = {
-    "feddyn.lemma1": lemma1_left,
-    "feddyn.lemma4": lemma4_left,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {
-    "convex_constants": convex_constants,
-}
-
-PAGE: dict[str, int] = {
-    "feddyn.theorem2": 28,
-    "feddyn.lemma1": 29,
-    "feddyn.lemma2": 29,
-    "feddyn.lemma3": 29,
-    "feddyn.lemma4": 30,
-    "feddyn.lemma5": 30,
-    "feddyn.lemma6": 30,
-    "feddyn.lemma7": 30,
-    "feddyn.equation10": 30,
-}

@@ -1,12 +1,11 @@
 """The FedDyn paper, pages 33 to 35: Theorem 4, for any smooth devices (C_t is the spread of their models here)."""
 
-from collections.abc import Callable
 from typing import Any
 
 from mpmath import mpf
 
 
-def nonconvex_bound(
+def theorem4(
     alpha: Any,
     L: Any,
     num_clients: Any,
@@ -64,30 +63,3 @@ def equation14_left(loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
 
 def equation14(epsilon: Any, gradient: Any, alpha: Any, L: Any) -> Any:
     return L**2 / (2 * alpha) * epsilon - 1 / (2 * alpha) * gradient
-
-
-RIGHT: dict[str, Callable[..., Any]] = {
-    "feddyn.theorem4": nonconvex_bound,
-    "feddyn.lemma10": lemma10,
-    "feddyn.lemma11": lemma11,
-    "feddyn.lemma12": lemma12,
-    "feddyn.equation14": equation14,
-}
-
-LEFT: dict[str, Callable[..., Any]] = {
-    "feddyn.lemma10": lemma10_left,
-    "feddyn.lemma11": lemma11_left,
-    "feddyn.equation14": equation14_left,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {
-    "nonconvex_constants": nonconvex_constants,
-}
-
-PAGE: dict[str, int] = {
-    "feddyn.theorem4": 33,
-    "feddyn.lemma10": 34,
-    "feddyn.lemma11": 34,
-    "feddyn.lemma12": 34,
-    "feddyn.equation14": 35,  # the display begins on page 34, its number and last line are on page 35
-}

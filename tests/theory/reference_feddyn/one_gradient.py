@@ -1,6 +1,6 @@
 """The FedDyn paper, pages 37 to 42: one gradient step a round, for convex devices and for any smooth ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mpmath import mpf
@@ -8,7 +8,7 @@ from mpmath import mpf
 from .algorithm import mean, rates_at
 
 
-def one_gradient_rates(
+def theorem5(
     L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> tuple[Any, Any, Any]:
     ratio = mpf(num_clients) / num_active
@@ -17,16 +17,16 @@ def one_gradient_rates(
     return rates_at(beta, 1 + mu / (3 * beta), L, ratio, T, D0, G, delta, spread)
 
 
-def virtual_gradient_step(server: Any, gradient: Any, memory: Any, alpha: Any) -> Any:
+def equation15(server: Any, gradient: Any, memory: Any, alpha: Any) -> Any:
     # (15) also prints the memory's step with theta_k^t where (16) needs the virtual theta~_k^t.
     return server - 1 / alpha * (gradient - memory)
 
 
-def mean_memory(memories: Sequence[Any]) -> Any:
+def equation16(memories: Sequence[Any]) -> Any:
     return mean(memories)
 
 
-def mean_move_one_gradient(alpha: Any, mean_gradient: Any) -> Any:
+def lemma13(alpha: Any, mean_gradient: Any) -> Any:
     return 1 / alpha * (-mean_gradient)
 
 
@@ -61,7 +61,7 @@ def one_gradient_scales(alpha: Any, L: Any, mu: Any, num_clients: Any, num_activ
     return scale14, numerator / denominator
 
 
-def one_gradient_sum(D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
+def equation18(D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
     return mpf(1) / T * (alpha * D0 + 10 * (mpf(num_clients) / num_active) * (1 / alpha) * G)  # A_0 = G at h_k^0 = 0
 
 
@@ -104,7 +104,7 @@ def one_gradient_nonconvex_scales(alpha: Any, L: Any, num_clients: Any, num_acti
     return 2 * (m / P) * L**2 * z + L / 2, z
 
 
-def one_gradient_nonconvex_sum(
+def equation20(
     delta: Any,
     B0: Any,
     alpha: Any,
@@ -118,51 +118,3 @@ def one_gradient_nonconvex_sum(
 
 def lemma21(B_next: Any, gradient_next: Any, alpha: Any, L: Any) -> Any:
     return 2 * L**2 / alpha**2 * B_next + 2 * L**2 / alpha**2 * gradient_next
-
-
-RIGHT: dict[str, Callable[..., Any]] = {
-    "feddyn.theorem5": one_gradient_rates,
-    "feddyn.lemma13": mean_move_one_gradient,
-    "feddyn.lemma14": lemma14,
-    "feddyn.lemma15": lemma15,
-    "feddyn.lemma16": lemma16,
-    "feddyn.lemma17": lemma17,
-    "feddyn.lemma18": lemma18,
-    "feddyn.lemma19": lemma19,
-    "feddyn.lemma20": lemma20,
-    "feddyn.lemma21": lemma21,
-    "feddyn.equation15": virtual_gradient_step,
-    "feddyn.equation16": mean_memory,
-    "feddyn.equation17": equation17,
-    "feddyn.equation18": one_gradient_sum,
-    "feddyn.equation19": equation19,
-    "feddyn.equation20": one_gradient_nonconvex_sum,
-}
-
-LEFT: dict[str, Callable[..., Any]] = {
-    "feddyn.equation17": equation17_left,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {
-    "one_gradient_scales": one_gradient_scales,
-    "one_gradient_nonconvex_scales": one_gradient_nonconvex_scales,
-}
-
-PAGE: dict[str, int] = {
-    "feddyn.theorem5": 37,
-    "feddyn.lemma13": 37,
-    "feddyn.lemma14": 38,
-    "feddyn.lemma15": 38,
-    "feddyn.lemma16": 38,
-    "feddyn.lemma17": 39,
-    "feddyn.lemma18": 39,
-    "feddyn.lemma19": 40,
-    "feddyn.lemma20": 40,
-    "feddyn.lemma21": 41,
-    "feddyn.equation15": 37,
-    "feddyn.equation16": 37,
-    "feddyn.equation17": 38,
-    "feddyn.equation18": 38,
-    "feddyn.equation19": 41,
-    "feddyn.equation20": 41,
-}

@@ -1,6 +1,5 @@
 """The FedDyn paper, pages 32 and 33: Theorem 3, for strongly convex devices, and the steps of its proof."""
 
-from collections.abc import Callable
 from typing import Any
 
 from mpmath import mpf
@@ -11,7 +10,7 @@ def growth_sum(alpha: Any, mu: Any, T: Any) -> Any:
     return sum((r**t for t in range(int(T))), mpf(0))
 
 
-def strongly_convex_bound(
+def theorem3(
     alpha: Any,
     L: Any,
     mu: Any,
@@ -88,11 +87,11 @@ def lemma8(
     return distance + kappa * C - kappa0 * gap
 
 
-def three_points_strong(value_z: Any, value_y: Any, L: Any, mu: Any, distance: Any, separation: Any) -> Any:
+def equation11(value_z: Any, value_y: Any, L: Any, mu: Any, distance: Any, separation: Any) -> Any:
     return -value_z + value_y + L / 2 * distance - mu / 2 * separation
 
 
-def strongly_convex_step(
+def equation12(
     distance: Any,
     distance_next: Any,
     gap: Any,
@@ -116,32 +115,3 @@ def equation13(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: 
 
 def lemma9(distance_next: Any) -> Any:
     return -distance_next
-
-
-RIGHT: dict[str, Callable[..., Any]] = {
-    "feddyn.theorem3": strongly_convex_bound,
-    "feddyn.lemma8": lemma8,
-    "feddyn.lemma9": lemma9,
-    "feddyn.equation11": three_points_strong,
-    "feddyn.equation12": strongly_convex_step,
-    "feddyn.equation13": equation13,
-}
-
-LEFT: dict[str, Callable[..., Any]] = {
-    "feddyn.lemma8": lemma8_left,
-    "feddyn.equation13": equation13_left,
-}
-
-CONSTANTS: dict[str, Callable[..., Any]] = {
-    "strongly_convex_constants": strongly_convex_constants,
-    "growth_sum": growth_sum,
-}
-
-PAGE: dict[str, int] = {
-    "feddyn.theorem3": 32,
-    "feddyn.lemma8": 32,
-    "feddyn.lemma9": 33,
-    "feddyn.equation11": 32,
-    "feddyn.equation12": 33,
-    "feddyn.equation13": 33,
-}

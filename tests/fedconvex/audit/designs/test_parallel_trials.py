@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from designed_problems import UNEQUAL as PROBLEM
+from designed_problems import measured, modelled
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -14,10 +16,6 @@ from fedconvex.audit.designs.round_maps import RoundMap
 from fedconvex.audit.designs.spectral_clients import SpectralClients
 from fedconvex.audit.designs.trials import FederationLimits, ParallelTrials, Trials
 
-RNG = np.random.default_rng(7)
-PROBLEM = fc.LeastSquares(
-    A=[RNG.standard_normal((n, 3)) for n in (5, 4, 8)], b=[RNG.standard_normal(n) for n in (5, 4, 8)], weights=[1, 2, 4]
-)
 STEPS = [fc.GradientDescent(steps=steps, stepsize=0.03) for steps in (1, 3, 11)]
 COLUMNS: dict[str, tuple[Sequence[Any], Sequence[Any] | None]] = {
     "FedSplit": ([fc.FedSplit(stepsize=s) for s in (0.05, 0.2, 1.0)], None),
@@ -30,49 +28,44 @@ COLUMNS: dict[str, tuple[Sequence[Any], Sequence[Any] | None]] = {
 
 @pytest.fixture(scope="module")
 def model() -> QuadraticModel:
-    return QuadraticModel.of(PROBLEM, fc.ground_truth(PROBLEM))
+    return modelled(PROBLEM)[1]
 
 
-def first_round(method: Any, solver: Any, target: float, **options: Any) -> int:
-    """The first round of a simulation with a suboptimality of at most the target."""
-    gaps = fc.simulate(method, PROBLEM, 600, local_solver=solver, **options).to_frame(["gap"])["gap"]
-    return int(np.flatnonzero(gaps <= target)[0])
+def trials_of(model: QuadraticModel, methods: Sequence[Any], solvers: Sequence[Any] | None = None) -> ParallelTrials:
+    """Each method with its own solver, unless others are given."""
+    return ParallelTrials(model, methods, solvers or [method.local_solver for method in methods])
 
 
 @pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_column_reaches_the_target_in_the_round_of_its_own_run(model: QuadraticModel, name: str) -> None:
-    methods, given = COLUMNS[name]
-    solvers = [method.local_solver for method in methods] if given is None else given
+    methods, solvers = COLUMNS[name]
     target = 1e-4 * model.first_gap
-    for method, solver, found in zip(
-        methods, solvers, ParallelTrials(model, methods, solvers).reached(target, 600, every=True), strict=True
-    ):
-        first = first_round(method, solver, target)
+    reached = trials_of(model, methods, solvers).reached(target, 600, every=True)
+    for method, solver, found in zip(methods, solvers or [None] * len(methods), reached, strict=True):
+        first = measured(method, PROBLEM, 1e-4, 600, local_solver=solver)
         assert first - 1 <= found.rounds <= first + 1e-9
 
 
 def test_columns_with_drawn_clients_are_the_runs_with_the_same_draws(model: QuadraticModel) -> None:
     methods, scheme, target = COLUMNS["FedDyn"][0], fc.participation.Uniform(2), 1e-2 * model.first_gap
-    solvers = [method.local_solver for method in methods]
-    for method, found in zip(
-        methods, ParallelTrials(model, methods, solvers).reached(target, 600, scheme, 5, every=True), strict=True
-    ):
-        first = first_round(method, None, target, participation=scheme, seed=5)
+    reached = trials_of(model, methods).reached(target, 600, scheme, 5, every=True)
+    for method, found in zip(methods, reached, strict=True):
+        first = measured(method, PROBLEM, 1e-2, 600, participation=scheme, seed=5)
         assert first - 1 <= found.rounds <= first + 1e-9
 
 
 def test_a_column_that_diverges_does_not_disturb_the_others(model: QuadraticModel) -> None:
     methods = [fc.Scaffold(stepsize=s, local_steps=2) for s in (0.02, 5.0)]
     target = 1e-4 * model.first_gap
-    found = ParallelTrials(model, methods, [method.local_solver for method in methods]).reached(target, 600, every=True)
+    found = trials_of(model, methods).reached(target, 600, every=True)
     assert found[0].rounds == pytest.approx(RoundMap(model, methods[0]).reached(target).rounds, rel=1e-9)
     assert (found[1].rounds, found[1].gap) == (np.inf, np.inf)
 
 
 def test_only_the_first_round_with_a_hit_is_played(model: QuadraticModel) -> None:
     methods = COLUMNS["FedSplit"][0]
-    trials = ParallelTrials(model, methods, [method.local_solver for method in methods])
+    trials = trials_of(model, methods)
     target = 1e-4 * model.first_gap
     every = [one.rounds for one in trials.reached(target, 600, every=True)]
     first = [one.rounds for one in trials.reached(target, 600)]
@@ -97,8 +90,7 @@ def test_late_rounds_are_those_of_early_ones(
 
 @pytest.mark.parametrize("name", ["feddyn", "fedsplit", "scaffold"])
 def test_no_parameter_of_a_dense_grid_reaches_the_target_sooner(name: str) -> None:
-    problem = fc.data.conditioned_least_squares(300, clients=4, features=5, seed=2)
-    model = QuadraticModel.of(problem, fc.ground_truth(problem))
+    _, model = modelled(fc.data.conditioned_least_squares(300, clients=4, features=5, seed=2))
     own: Any = getattr(MethodDesigner(model, 1e-6), name)()
     grids: dict[str, list[Any]] = {
         "feddyn": [fc.FedDyn(alpha=float(a)) for a in np.geomspace(0.01, 100, 300) * model.curvatures[0]],
@@ -109,9 +101,7 @@ def test_no_parameter_of_a_dense_grid_reaches_the_target_sooner(name: str) -> No
             for s in np.geomspace(0.01, 2, 50) / model.curvatures[1]
         ],
     }
-    methods = grids[name]
-    trials = ParallelTrials(model, methods, [method.local_solver for method in methods])
-    best = min(one.rounds for one in trials.reached(1e-6 * model.first_gap, 1000))
+    best = min(one.rounds for one in trials_of(model, grids[name]).reached(1e-6 * model.first_gap, 1000))
     assert own.reached.rounds <= 1.02 * best + 0.1
 
 

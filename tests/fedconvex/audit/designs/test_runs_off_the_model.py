@@ -5,13 +5,12 @@ from math import ceil
 
 import numpy as np
 import pytest
-from designed_problems import least_squares, logistic, measured
+from designed_problems import least_squares, logistic, measured, modelled
 
 import fedconvex as fc
 from fedconvex.audit.designs.linearised_runs import LinearisedRuns
 from fedconvex.audit.designs.measured_runs import MeasuredRuns
 from fedconvex.audit.designs.parameters import MethodDesigner
-from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import ReachedTarget
 from fedconvex.methods import Method
 
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 def test_runs_decide_where_the_model_is_off() -> None:
     """A stepsize with which the model needs 6 rounds takes 7 on the logistic losses, and others take 6."""
     problem = fc.data.fedsplit_logistic(clients=6, features=8, samples=60, spread=1.0, ridge=0.01, seed=3)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     design = MethodDesigner(model, 1e-6).fedgd()
     runs = MeasuredRuns(truth, 1e-6 * model.first_gap)
     assert (design.rounds, runs.rounds_to((design.method, None), 50)) == (6, 7)
@@ -34,8 +32,7 @@ def test_runs_decide_where_the_model_is_off() -> None:
 
 def test_a_parameter_whose_error_floor_is_above_the_tolerance_is_not_taken() -> None:
     problem = logistic()
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     runs = MeasuredRuns(truth, 1e-2 * model.first_gap)
     design = MethodDesigner(model, 1e-2).fedprox()
     method, rounds = runs.tuned(replace(design, reached=ReachedTarget(300.0, 0.0)), 400)  # the run looks much faster
@@ -48,8 +45,7 @@ def test_a_parameter_whose_error_floor_is_above_the_tolerance_is_not_taken() -> 
 def test_an_error_floor_that_the_model_misses_is_that_of_the_linearised_round_at_the_fixed_point() -> None:
     """On the model at the minimiser the error floor is 0.014 of f(0) − f*, on the losses 0.00998."""
     problem = fc.data.breast_cancer(clients=10)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     method, target = fc.FedProx(mu=0.0163), 1e-2 * model.first_gap
     design = MethodDesigner(model, 1e-2).at(method)
     assert design.rounds is None
@@ -59,9 +55,7 @@ def test_an_error_floor_that_the_model_misses_is_that_of_the_linearised_round_at
     assert reached is not None
     run = measured(method, problem, 1e-2, 100)
     assert abs(ceil(reached.rounds) - run) <= 0.2 * run
-    above = MethodDesigner(model, 1e-2).at(
-        fc.FedProx(mu=0.015)
-    )  # its run passes the tolerance near its own error floor
+    above = MethodDesigner(model, 1e-2).at(fc.FedProx(mu=0.015))  # its run passes the tolerance near its own floor
     assert fc.fixed_point(above.method, problem).gap > target
     assert runs.reached(above, 100) is None
 
@@ -69,8 +63,7 @@ def test_an_error_floor_that_the_model_misses_is_that_of_the_linearised_round_at
 def test_first_rounds_improve_short_predictions() -> None:
     """SCAFFOLD needs 5 rounds; on the model, whose first rounds are too fast, 4."""
     problem = logistic()
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     design = MethodDesigner(model, 1e-6).at(fc.Scaffold(stepsize=6.39, local_steps=1))
     runs = LinearisedRuns(model, truth, 1e-6 * model.first_gap)
     reached = runs.reached(design, 50)
@@ -80,8 +73,7 @@ def test_first_rounds_improve_short_predictions() -> None:
     assert runs.are_needed(long)
     assert not replace(runs, is_costly=True).are_needed(long)
     exact = least_squares(1)
-    its_truth = fc.ground_truth(exact)
-    its_model = QuadraticModel.of(exact, its_truth)
+    its_truth, its_model = modelled(exact)
     short = MethodDesigner(its_model, 1e-2).at(fc.FedSplit(stepsize=0.2))
     assert short.rounds is not None
     assert not LinearisedRuns(its_model, its_truth, 1e-2).are_needed(short)  # the model is the problem
@@ -102,8 +94,7 @@ def test_first_rounds_improve_short_predictions() -> None:
 def test_predictions_follow_the_curvature_on_the_way(method: Method, tolerance: float, on_model: float) -> None:
     """On losses that are not quadratic a run meets other curvatures than those at the minimiser."""
     problem = fc.data.breast_cancer(clients=10)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     design = MethodDesigner(model, tolerance).at(method)
     found = LinearisedRuns(model, truth, tolerance * model.first_gap).improved(design, 5000).rounds
     run = measured(method, problem, tolerance, 5000)
@@ -116,8 +107,8 @@ def test_predictions_follow_the_curvature_on_the_way(method: Method, tolerance: 
 def test_runs_do_not_choose_a_stepsize_that_leaves_the_minimiser_again() -> None:
     """With stepsize 17.1 > 2/L a run reaches 1e-4 in fewer rounds than with any stable stepsize, and then grows."""
     problem = fc.data.breast_cancer(clients=10)
-    truth = fc.ground_truth(problem)
-    runs = MeasuredRuns(truth, 1e-4 * QuadraticModel.of(problem, truth).first_gap)
+    truth, model = modelled(problem)
+    runs = MeasuredRuns(truth, 1e-4 * model.first_gap)
     unstable, stable = fc.FedGD(stepsize=17.1), fc.FedGD(stepsize=14.0)
     assert measured(unstable, problem, 1e-4, 200) < measured(stable, problem, 1e-4, 200)
     assert runs._admissible_run(unstable, 200).rounds == np.inf
@@ -127,8 +118,7 @@ def test_runs_do_not_choose_a_stepsize_that_leaves_the_minimiser_again() -> None
 def test_a_design_whose_floor_the_model_understates_moves_until_the_problem_has_that_floor() -> None:
     """On the model μ = 0.643 stays below 1e-2, on the losses its error floor is 1.1e-2."""
     problem = fc.data.fedsplit_logistic(clients=5, features=6, samples=40, spread=2.0, ridge=0.001, seed=5)
-    truth = fc.ground_truth(problem)
-    model = QuadraticModel.of(problem, truth)
+    truth, model = modelled(problem)
     designer = MethodDesigner(model, 1e-2)
     design = designer.at(fc.FedProx(mu=0.643))
     floor_of = LinearisedRuns(model, truth, 1e-2 * model.first_gap).floor

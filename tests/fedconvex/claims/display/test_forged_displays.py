@@ -89,9 +89,7 @@ def test_a_symbol_that_is_none_is_refused_where_it_is_made(symbol: str) -> None:
             named(symbol, term)
 
 
-@pytest.mark.parametrize(
-    "latex", [r"x^*)-1+0\,f(x", "a-b", "a = b", "a, b", "(x", r"\text{any}", r"\def\x", "x$", "", "а"], ids=ascii
-)
+@pytest.mark.parametrize("latex", NO_NOTATION, ids=ascii)
 def test_a_paper_has_no_other_notation(latex: str) -> None:
     with pytest.raises(InvalidInput, match="is no notation from"):
         Parameter(latex, "a number")
@@ -102,11 +100,7 @@ def test_a_paper_has_no_other_notation(latex: str) -> None:
 
 def every_text(of: Any) -> Iterator[tuple[Any, Any]]:
     """The places of the names and symbols in a JSON object."""
-    if (
-        isinstance(of, list)
-        and of[:1] in (["N"], ["V"])
-        and of[1] in ("parameter", "named", "free", "memory", "shared")
-    ):
+    if isinstance(of, list) and of[:1] in (["N"], ["V"]) and of[1] in NAMED:
         yield of, 2
     for inside in of.values() if isinstance(of, dict) else of if isinstance(of, list) else ():
         yield from every_text(inside)

@@ -1,7 +1,6 @@
 """Every displayed formula is the formula that runs: trees and LaTeX are evaluated and compared with the calculators."""
 
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 from reader import Reader
-from worlds import Place, World
+from worlds import Place, World, evaluated
 
 from fedconvex.claims import Claim
 from fedconvex.claims.display import typesetting
@@ -23,25 +22,6 @@ from fedconvex.theory import papers
 pytestmark = pytest.mark.beyond_core
 
 OF_MATRICES = {"fedsplit.equation8", "fedsplit.equation9", "fedsplit.equation10"}  # see `test_matrices`
-FUNCTIONS = {"root": math.sqrt, "exp": math.exp, "log": math.log, "ceil": math.ceil, "neg": operator.neg}
-OPERATORS = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow, "max": max,
-}  # fmt: skip
-
-
-def evaluated(term: Any, values: Mapping[str, Any]) -> float:
-    """A tree in floats."""
-    match term.head, term.args:
-        case "constant", (c,):
-            return float(c)
-        case (("parameter" | "variable"), (name,)):
-            return float(values[name])
-        case "named", (_, inside):
-            return evaluated(inside, values)
-        case head, (x,):
-            return FUNCTIONS[head](evaluated(x, values))
-    x, y = (evaluated(part, values) for part in term.args)
-    return float(OPERATORS[term.head](x, y))
 
 
 def catalogue() -> dict[str, Statement]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from worlds import evaluated
 
 from fedconvex.claims.display.formulas import formula
 from fedconvex.claims.display.matrices import MatrixTerm, of_client, unknown
@@ -49,7 +50,7 @@ def value(term: MatrixTerm, client: int = 0) -> Any:
         case "@":
             return of[0] @ of[1]
         case "*":
-            return float(at(of[0])) * of[1]
+            return evaluated(of[0], NUMBERS) * of[1]
         case "transpose":
             return of[0].T
         case "inverse":
@@ -57,22 +58,10 @@ def value(term: MatrixTerm, client: int = 0) -> Any:
         case "squared length":
             return float(of[0] @ of[0])
         case "powers":
-            return sum(np.linalg.matrix_power(of[0], k) for k in range(int(at(of[1]))))
+            return sum(np.linalg.matrix_power(of[0], k) for k in range(int(evaluated(of[1], NUMBERS))))
         case "sum":
             return sum(value(term.args[0], k) for k in range(len(A)))
     raise AssertionError(term.head)
-
-
-def at(number: Any) -> Any:
-    """A number's tree at the values above."""
-    match number.head, number.args:
-        case "constant", (c,):
-            return c
-        case "parameter", (name,):
-            return NUMBERS[name]
-        case "/", (x, y):
-            return at(x) / at(y)
-    raise AssertionError(number.head)
 
 
 def tree(calculator: CheckedFormula) -> Any:

@@ -5,7 +5,7 @@ with one value in a few worlds mean the same.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -157,3 +157,18 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "/": lambda x, y: x * (1 / y),
     "^": lambda x, y: x**y, "max": max,
 }  # fmt: skip
+
+
+def evaluated(term: Any, values: Mapping[str, Any]) -> float:
+    """A formula in floats, at these values of its parameters."""
+    match term.head, term.args:
+        case "constant", (c,):
+            return float(c)
+        case (("parameter" | "variable"), (name,)):
+            return float(values[name])
+        case "named", (_, inside):
+            return evaluated(inside, values)
+        case head, (x,):
+            return FUNCTIONS[head](evaluated(x, values))
+    x, y = (evaluated(part, values) for part in term.args)
+    return float(OPERATIONS[term.head](x, y))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact_arrays import exact, square
 from quantities_of_rounds import average, gap, memory_error, vanishing
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction as exact
 from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import Claim, at_most, equal
 from fedconvex.claims.on_runs.evaluation import NotOnThisRun
@@ -220,6 +220,10 @@ def test_deviating_answers_have_the_full_allowed_size(how: str) -> None:
             assert square(residual[k]) == (size / 3) ** 2 * square(start[k])
         else:
             assert square(errors[k]) == (size / 3) ** 2
+
+
+def square(vector: Any) -> Fraction:
+    return sum((exact(x) ** 2 for x in vector), Fraction(0))
 
 
 def test_a_family_of_vectors_has_one_for_each_client() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact_arrays import exact
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction as exact
 from fedconvex.claims.claim import ClaimSetting, DrawScheme, equal
 from fedconvex.claims.on_runs.admissibility import fractions_of, offences
 from fedconvex.claims.on_runs.choices import GRID, Choices

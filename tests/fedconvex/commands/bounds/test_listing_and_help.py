@@ -1,8 +1,6 @@
 """`fedconvex bounds` without values: lists of statements, a statement with its options, LaTeX, help, start-up."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from bounds_runner import invoke
@@ -68,18 +66,3 @@ def test_help_is_written_for_humans(run):
     assert "List, show, compute, sweep and draw" in words
     assert "--sweep mu=5:80:200" in words
     assert "1 the statement guarantees nothing at these values" in words
-
-
-@pytest.mark.beyond_core  # starts a process
-def test_start_up_loads_no_heavy_library():
-    program = """
-import sys
-from fedconvex.commands import main as cli
-sys.argv = ["fedconvex", "--help"]
-try:
-    cli.main()
-except SystemExit:
-    pass
-sys.exit(bool({"sympy", "flint", "numpy", "pandas", "matplotlib"} & sys.modules.keys()))
-"""
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0

@@ -6,11 +6,11 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from bound_makers import as_seen_by, curved, fraction, least_eigenvalue, lower, size_of, smooth, strongly_convex, upper
+from bound_makers import as_seen_by, curved, least_eigenvalue, lower, size_of, smooth, strongly_convex, upper
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_makers import HALF, METHODS, PROBLEMS, near
-from problem_makers import entries, few, fractions, logistics, quadratics, terms_of, weighted
+from problem_makers import entries, few, fraction, fractions, logistics, quadratics, terms_of, weighted
 
 import fedconvex as fc
 from fedconvex.statements.instance import Instance, Unmeasured

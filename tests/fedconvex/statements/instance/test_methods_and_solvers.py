@@ -6,11 +6,11 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from bound_makers import fraction, starts, strongly_convex
+from bound_makers import starts, strongly_convex
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_makers import HALF, INDEFINITE, PAIR, QUARTER, near
-from problem_makers import few, logistics
+from problem_makers import few, fraction, logistics
 
 import fedconvex as fc
 from fedconvex import participation

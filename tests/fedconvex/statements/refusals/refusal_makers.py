@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-import sympy
 from statement_makers import of_numbers
 
 from fedconvex.errors import InvalidInput
@@ -15,27 +14,6 @@ from fedconvex.statements.notation import Shape
 FORMULAS = of_numbers()
 NAMES = sorted(FORMULAS)
 Kind = Callable[[Any], Any]
-
-
-def ball(value: Any) -> flint.arb:
-    return flint.arb(fmpq(value))
-
-
-def fmpq(value: Any) -> flint.fmpq:
-    exact = Fraction(value)
-    return flint.fmpq(exact.numerator, exact.denominator)
-
-
-def rational(value: Any) -> sympy.Rational:
-    return sympy.Rational(*Fraction(value).as_integer_ratio())
-
-
-def each(values: dict[str, Any], convert: Kind) -> dict[str, Any]:
-    return {n: [convert(e) for e in v] if isinstance(v, list) else convert(v) for n, v in values.items()}
-
-
-def as_float(value: Any) -> Any:
-    return value if isinstance(value, int) else float(value)
 
 
 def with_first(values: dict[str, Any], name: str, value: Any) -> dict[str, Any]:

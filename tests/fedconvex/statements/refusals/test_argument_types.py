@@ -14,18 +14,13 @@ from refusal_makers import (
     FORMULAS,
     NAMES,
     argument_of,
-    as_float,
-    ball,
-    each,
-    fmpq,
     names_all,
-    rational,
     reason,
     refusal,
     with_first,
 )
 from slow_layer import some_of
-from statement_makers import arguments
+from statement_makers import arguments, as_float, ball, each, fmpq, rational
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.notation import Shape
