@@ -7,7 +7,8 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.claims import LIBRARY
+from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.kernel.proofs import (
     AlongSteps,
     Combine,
@@ -19,10 +20,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 
 
-def refused(setting: ClaimSetting, claim: Claim, proof: Derivation, known: Any = None) -> bool:
-    """Whether the kernel refuses the proof of the claim."""
+def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
+    """Whether the kernel refuses the proof of the claim, which may cite statements of the catalogue."""
     try:
-        theorem(setting, claim, proof, known)
+        LIBRARY.theorem("", setting, claim, proof)
     except Refused:
         return True
     return False

@@ -3,13 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from claim_mutants import mutants, mutated_proofs, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from rational_draws import rationals
 
-from fedconvex.proofs_checks.feddyn.linear import linear_rate
-from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.theory import feddyn
 
 F = Fraction
@@ -55,13 +52,3 @@ def test_the_best_alpha_is_the_root() -> None:
     rates = {alpha: OF(alpha=alpha, mu=1, L=9) for alpha in (1, 2, 3, 4, 9, 30)}
     assert min(rates, key=rates.__getitem__) == 3
     assert rates[3] == F(9, 16)
-
-
-@pytest.mark.beyond_core
-def test_only_the_claim_is_proved_and_only_by_its_proof() -> None:
-    proof = linear_rate(OF.claim)
-    assert theorem(OF.setting, OF.claim, proof)
-    assert all(refused(OF.setting, changed, proof) for changed in mutants(OF.claim))
-    changed_proofs = list(mutated_proofs(proof))
-    assert len(changed_proofs) >= 6
-    assert all(refused(OF.setting, OF.claim, changed) for changed in changed_proofs)

@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.methods import METHODS, every_parameter
+from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, facts, squares
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Nonnegative, facts, squares
 
 a, L, mu = parameter("a"), parameter("L"), parameter("mu")
 ONE, ZERO = number(1), number(0)
 UNIFORM = DrawScheme("uniform", parameter("P"), parameter("m"))
-TRUE = Claim(ZERO, "<=", ONE)
+NOTHING, TRUE, FALSE = ClaimSetting(), at_most(0, 1), at_most(1, 0)
+POSITIVE = ((1, Nonnegative(ONE)),)
 
 
 def some(*names: str, sign: str = "positive", **more: Any) -> ClaimSetting:
@@ -41,10 +43,45 @@ def with_defaults(method: str, given: dict[str, Any]) -> dict[str, Any]:
     return {**every_parameter(method), **given} if method in METHODS else given if method else {}
 
 
+def run(left: Any, right: Any) -> Claim:
+    return at_most(left, right, rounds="T")
+
+
+def line(claim: Claim, *used: Any, **more: Any) -> Combine:
+    """The line of a proof that is the claim, from facts with multipliers."""
+    return Combine(claim.left, claim.right, facts(*used), relation=claim.relation, **more)
+
+
 def one_line(claim: Claim, used: Any = (), weighed: Any = (), invariants: Any = ()) -> Derivation:
     """The claim, from facts and squares with multipliers."""
-    made = Combine(claim.left, claim.right, facts(*used), squares(*weighed), claim.relation)
-    return Derivation((made,), invariants)
+    return Derivation((line(claim, *used, squares=squares(*weighed)),), invariants)
+
+
+def by_sign(left: Any, right: Any) -> tuple[Claim, Derivation]:
+    """The claim left ≤ right, by the sign of the difference."""
+    claim = at_most(left, right)
+    return claim, one_line(claim, ((1, Nonnegative(claim.right - claim.left)),))
+
+
+def same(left: Any, right: Any, invariants: Any = ()) -> tuple[Claim, Derivation]:
+    """That two numbers or vectors are one, which the board alone knows."""
+    claim = equal(left, right)
+    return claim, one_line(claim, invariants=invariants)
+
+
+def refused(setting: ClaimSetting, claim: Claim, proof: Any, reason: str = ".", known: Any = None) -> None:
+    with pytest.raises(Refused, match=reason):
+        theorem(setting, claim, proof, known)
+
+
+def proof(*lines: Any, **more: Any) -> Derivation:
+    return Derivation(lines, **more)
+
+
+def is_false(setting: ClaimSetting, claim: Claim, tried: int = 30) -> bool:
+    """Whether an exact run of an admissible federation breaks the claim."""
+    federations = random_federations(setting, claim)
+    return any(claim.on(next(federations)).holds is False for _ in range(tried))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ vectors the values that they have in that federation.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from random import Random
 from typing import Any
@@ -44,7 +45,7 @@ def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.array([d * right[0] - b * right[1], a * right[1] - c * right[0]]) / (a * d - b * c)
 
 
-@dataclass
+@dataclass(eq=False)
 class Turn:
     """One draw of a round: its probability, how often each client is drawn, and what the package makes of it."""
 
@@ -57,6 +58,7 @@ class Reality:
     """One round of a setting's method in a random federation, from a state that the method reaches."""
 
     def __init__(self, setting: ClaimSetting, seed: int, clients: int = 3, weights: Any = None, rounds_before: int = 2):
+        self.vector, self.number = cache(self.vector), cache(self.number)  # of most terms asked again and again
         random = Random(seed)
         self.setting, self.random = setting, random
         self.m, self.values = clients, {n: exact(x) for n, x in setting.example.items()}
@@ -218,6 +220,7 @@ class Shadow:
 
     def __init__(self, board: RoundBoard, reality: Reality):
         self.board, self.reality = board, reality
+        self._unknown, self.gradient_in = cache(self._unknown), cache(self.gradient_in)
         m, draws = reality.m, board.setting.draws
         self.values = dict(reality.values)
         if draws.scheme == "uniform":

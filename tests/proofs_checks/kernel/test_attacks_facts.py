@@ -39,23 +39,9 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.kernel.scalars import Refused
 
-from .attacks import (
-    ONE,
-    TRUE,
-    ZERO,
-    Attack,
-    L,
-    a,
-    accepted,
-    drawing,
-    mu,
-    parametrised,
-    some,
-)
+from .attacks import NOTHING, ONE, TRUE, ZERO, Attack, L, a, accepted, drawing, mu, parametrised, some
 
 x, y, u = free("x"), free("y"), family("u")
-NOTHING = ClaimSetting()
-POSITIVE = ((1, Nonnegative(ONE)),)
 SMOOTH = some("L", curvature=(None, L))
 CONVEX = ClaimSetting(curvature=(ZERO, None))
 BOTH = some("L", "mu", curvature=(mu, L), conditions=((L, ">=", mu),))

@@ -19,12 +19,10 @@ from fedconvex.claims.terms import (
     solutions,
     square,
 )
-from fedconvex.proofs_checks.kernel.proofs import Nonnegative
 
-from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, parametrised, with_defaults
+from .attacks import ONE, POSITIVE, TRUE, ZERO, Attack, a, accepted, changed, drawing, parametrised, with_defaults
 
 P = parameter("P")
-POSITIVE = ((1, Nonnegative(ONE)),)
 
 # ---- methods
 

@@ -16,63 +16,41 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel import Library, Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.facts import no_statements
-from fedconvex.proofs_checks.kernel.proofs import (
-    Combine,
-    Derivation,
-    Nonnegative,
-    Proved,
-    facts,
-)
+from fedconvex.proofs_checks.kernel.proofs import Proved
 
-from .attacks import (
-    ONE,
-    ZERO,
-    a,
-    drawing,
-    some,
-)
+from .attacks import FALSE, NOTHING, ONE, POSITIVE, TRUE, ZERO, a, drawing, line, proof, refused, some
 
 x, y, u = free("x"), free("y"), family("u")
-NOTHING = ClaimSetting()
-POSITIVE = ((1, Nonnegative(ONE)),)
-UP, DOWN = at_most(0, 1), at_most(1, 0)
 
 
-def proof(*lines: Any, **more: Any) -> Derivation:
-    return Derivation(tuple(lines), **more)
+TRIVIAL = line(TRUE, *POSITIVE, name="first")
+VECTORS = line(equal(x, x), name="vectors")
 
-
-def says(claim: Claim, used: Any = (), name: str = "", **more: Any) -> Combine:
-    return Combine(claim.left, claim.right, facts(*used), relation=claim.relation, name=name, **more)
-
-
-TRIVIAL = says(UP, POSITIVE, "first")
-VECTORS = says(equal(x, x), (), "vectors")
 # ---- other statements
 
 DYN = drawing("FedDyn", curvature=(ZERO, ONE), minimiser=True)
-SCALED = (DYN, UP, proof(TRIVIAL))
+SCALED = (DYN, TRUE, proof(TRIVIAL))
 
 
-def resting_on(other: Any, setting: ClaimSetting = DYN, claim: Claim = UP) -> Theorem:
+def resting_on(other: Any, setting: ClaimSetting = DYN, claim: Claim = TRUE) -> Theorem:
     """A proof that the statement called "other" implies its own claim."""
-    return theorem(setting, claim, proof(says(claim, ((1, Proved("other")),))), lambda identifier: other)
+    return theorem(setting, claim, proof(line(claim, (1, Proved("other")))), lambda identifier: other)
 
 
 def test_a_statement_that_is_proved_may_be_used() -> None:
-    assert resting_on(SCALED).claim == UP
+    assert resting_on(SCALED).claim == TRUE
 
 
 FORGED = {
-    "a theorem made by hand": (Theorem(DYN, DOWN), "TypeError"),
+    "a theorem made by hand": (Theorem(DYN, FALSE), "TypeError"),
     "nothing": (None, "TypeError"),
-    "a claim without proof": ((DYN, DOWN), "TypeError|missing"),
-    "a false proof": ((DYN, DOWN, proof(says(DOWN))), "is not the claim"),
-    "a proof of another claim": ((DYN, DOWN, proof(TRIVIAL)), "last line is not the claim"),
-    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Proved("other")),)))),
+    "a claim without proof": ((DYN, FALSE), "TypeError|missing"),
+    "a false proof": ((DYN, FALSE, proof(line(FALSE))), "is not the claim"),
+    "a proof of another claim": ((DYN, FALSE, proof(TRIVIAL)), "last line is not the claim"),
+    "a statement that rests on itself": ((DYN, FALSE, proof(line(FALSE, (1, Proved("other"))))),
         "rests on itself"),
-    "a contradictory setting": ((replace(DYN, curvature=(ONE, ZERO)), UP, proof(TRIVIAL)), "empty interval"),
-    "a statement about one client": ((DYN, replace(UP, of_client=True), proof(TRIVIAL)), "another kind"),
+    "a contradictory setting": ((replace(DYN, curvature=(ONE, ZERO)), TRUE, proof(TRIVIAL)), "empty interval"),
+    "a statement about one client": ((DYN, replace(TRUE, of_client=True), proof(TRIVIAL)), "another kind"),
 }  # fmt: skip
 
 
@@ -84,23 +62,22 @@ def test_what_somebody_says_of_another_statement_is_not_believed(other, reason) 
 
 def test_statements_without_end_are_refused() -> None:
     def endless(identifier: str) -> Any:
-        return NOTHING, DOWN, proof(says(DOWN, ((1, Proved(identifier + "x")),)))
+        return NOTHING, FALSE, proof(line(FALSE, (1, Proved(identifier + "x"))))
 
-    with pytest.raises(Refused, match=r"RecursionError|too long"):
-        theorem(NOTHING, *endless("")[1:], endless)
+    refused(NOTHING, *endless("")[1:], r"RecursionError|too long", endless)
 
 
 def test_a_statement_cannot_change_what_is_being_proved() -> None:
     """The kernel reads copies, so that whoever is called in between changes nothing."""
-    claim, line = at_most(0, 1), says(UP, ((1, Proved("other")),))
+    claim, its_proof = at_most(0, 1), line(TRUE, (1, Proved("other")))
 
     def turn(identifier: str) -> Any:
-        for of in (claim, line):
+        for of in (claim, its_proof):
             object.__setattr__(of, "left", ONE)
             object.__setattr__(of, "right", ZERO)
-        return DYN, UP, proof(TRIVIAL)
+        return DYN, TRUE, proof(TRIVIAL)
 
-    assert theorem(DYN, claim, proof(line), turn).claim == UP
+    assert theorem(DYN, claim, proof(its_proof), turn).claim == TRUE
 
 
 STRONGER: dict[str, tuple[dict[str, Any], str]] = {
@@ -128,16 +105,16 @@ STRONGER: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("more", "reason"), STRONGER.values(), ids=list(STRONGER))
 def test_a_statement_that_assumes_more_is_refused(more, reason) -> None:
     other = replace(DYN, **more)
-    assert theorem(other, UP, proof(TRIVIAL)).claim == UP
+    assert theorem(other, TRUE, proof(TRIVIAL)).claim == TRUE
     with pytest.raises(Refused, match=reason):
-        resting_on((other, UP, proof(TRIVIAL)))
+        resting_on((other, TRUE, proof(TRIVIAL)))
 
 
 def test_a_statement_that_needs_a_minimiser_or_a_sign_is_refused_without() -> None:
     with pytest.raises(Refused, match="its minimiser"):
         resting_on(SCALED, replace(DYN, minimiser=False))
     with pytest.raises(Refused, match="the sign of x"):
-        resting_on((some("x"), UP, proof(TRIVIAL)), some("x", sign="nonnegative"))
+        resting_on((some("x"), TRUE, proof(TRIVIAL)), some("x", sign="nonnegative"))
     with pytest.raises(Refused, match="its curvature"):
         resting_on(SCALED, replace(DYN, curvature=(ZERO, None)))
 
@@ -146,15 +123,15 @@ def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
     weaker = replace(
         DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a))
     )
-    assert resting_on((weaker, UP, proof(TRIVIAL))).claim == UP
+    assert resting_on((weaker, TRUE, proof(TRIVIAL))).claim == TRUE
     same = equal(norm(2 * x), 2 * norm(x))
-    used = says(same, ((1, Proved("other")),))
-    assert theorem(DYN, same, proof(used), lambda i: (DYN, same, proof(says(same)))).claim == same
+    used = line(same, (1, Proved("other")))
+    assert theorem(DYN, same, proof(used), lambda i: (DYN, same, proof(line(same)))).claim == same
     vectors = (DYN, equal(x, x), proof(VECTORS))
     with pytest.raises(Refused, match="no multiplier"):
         resting_on(vectors)
     equation = replace(DYN, conditions=(*DYN.conditions, (a, "=", a)))
-    assert resting_on((equation, UP, proof(TRIVIAL))).claim == UP
+    assert resting_on((equation, TRUE, proof(TRIVIAL))).claim == TRUE
 
 
 def test_a_statement_cited_twice_is_proved_once() -> None:
@@ -165,11 +142,11 @@ def test_a_statement_cited_twice_is_proved_once() -> None:
         return SCALED
 
     claim = at_most(0, 2)
-    twice = proof(says(claim, ((1, Proved("other")), (1, Proved("other")))))
+    twice = proof(line(claim, (1, Proved("other")), (1, Proved("other"))))
     assert theorem(DYN, claim, twice, known)
     assert asked == ["other"]
-    with pytest.raises(Refused, match="sum of the facts"):
-        theorem(DYN, at_most(0, 3), proof(says(at_most(0, 3), ((1, Proved("other")), (1, Proved("other"))))), known)
+    more = at_most(0, 3)
+    refused(DYN, more, proof(line(more, (1, Proved("other")), (1, Proved("other")))), "sum of the facts", known)
 
 
 class Same(str):
@@ -183,10 +160,10 @@ class Same(str):
 
 def test_what_was_proved_under_a_name_proves_nothing_else_of_that_name() -> None:
     library, right = Library(no_statements), proof(TRIVIAL)
-    assert library.theorem("it", DYN, UP, right).claim == UP
-    for claim in (at_most(0, 3), replace(UP, relation=Same("<="))):
+    assert library.theorem("it", DYN, TRUE, right).claim == TRUE
+    for claim in (at_most(0, 3), replace(TRUE, relation=Same("<="))):
         with pytest.raises(Refused):
             library.theorem("it", DYN, claim, right)
     with pytest.raises(Refused):
-        library.theorem("it", DYN, UP, proof(says(at_most(0, 3))))
-    assert library.theorem("it", DYN, UP, right).claim == UP
+        library.theorem("it", DYN, TRUE, proof(line(at_most(0, 3))))
+    assert library.theorem("it", DYN, TRUE, right).claim == TRUE

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most
 from fedconvex.claims.methods import running
-from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     Number,
     after,
@@ -25,7 +24,7 @@ from fedconvex.claims.terms import (
     sum_of_rounds,
     value,
 )
-from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.proofs_checks.kernel.proofs import (
     BernoulliPower,
     Between,
@@ -43,6 +42,8 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.library import by, squared, with_example
 
+from .attacks import is_false, line, refused, run
+
 w, ZERO, ONE = server(0), number(0), number(1)
 P, m, T, G, B = map(parameter, ("P", "m", "T", "G", "B"))
 
@@ -54,25 +55,6 @@ def setting(*names: str, conditions: Any = (), **more: Any) -> ClaimSetting:
         signs=dict.fromkeys((*names, "T"), "positive"), counts=frozenset({"P", "m", "T"} & {*names, "T"}),
         conditions=conditions, **more,
     ))  # fmt: skip
-
-
-def run(left: Any, right: Any) -> Claim:
-    return at_most(left, right, rounds="T")
-
-
-def line(claim: Claim, *used: Any, name: str = "") -> Combine:
-    return Combine(claim.left, claim.right, facts(*used), name=name)
-
-
-def refused(at: ClaimSetting, claim: Claim, proof: Derivation, reason: str, known: Any = None) -> None:
-    with pytest.raises(Refused, match=reason):
-        theorem(at, claim, proof, known)
-
-
-def is_false(at: ClaimSetting, claim: Claim) -> bool:
-    """Whether an exact run of an admissible federation breaks the claim."""
-    federations = random_federations(at, claim)
-    return any(claim.on(next(federations)).holds is False for _ in range(30))
 
 
 # ---- The mean of the next points is nearer to the minimiser than w; the drawn point need not be.

@@ -8,7 +8,6 @@ import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.methods import running
-from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -29,18 +28,11 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
-from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import (
-    STEP,
-    AlongSteps,
-    Between,
-    Combine,
-    Derivation,
-    Iterate,
-    Nonnegative,
-    Upper,
-)
+from fedconvex.proofs_checks.kernel import theorem
+from fedconvex.proofs_checks.kernel.proofs import STEP, AlongSteps, Between, Derivation, Iterate, Nonnegative, Upper
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, squared, with_example
+
+from .attacks import is_false, one_line, refused, same
 
 s, e, i, T, P, m = (parameter(name) for name in ("s", "e", STEP, "T", "P", "m"))
 w, u, last, q, ONE = server(0), family("u"), before_last_step, 1 - s, number(1)
@@ -54,25 +46,9 @@ FEDLIN = replace(SETTING, method="FedLin")
 CONTROLS = (("shared c", mean(memory("c", 0))),)
 
 
-def refused(setting: ClaimSetting, claim: Claim, proof: Derivation, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
-        theorem(setting, claim, proof)
-
-
-def is_false(setting: ClaimSetting, claim: Claim, tried: int = 30) -> bool:
-    """Whether an exact run of an admissible federation breaks the claim."""
-    federations = random_federations(setting, claim)
-    return any(claim.on(next(federations)).holds is False for _ in range(tried))
-
-
 def along(potential: Number, of_step: Parts | None = None, start: Vector = w) -> AlongSteps:
     used = of_step or by(Nonnegative(number(0)))
     return AlongSteps(potential, "u", start, used.facts, used.squares, "steps")
-
-
-def same(left: Any, right: Any) -> tuple[Claim, Derivation]:
-    claim = equal(left, right)
-    return claim, Derivation((Combine(left, right, relation="="),), CONTROLS)
 
 
 POTENTIALS = {
@@ -152,9 +128,9 @@ def test_every_client_descends_but_their_mean_need_not() -> None:
 def test_a_fixed_point_of_several_steps_need_not_be_stationary() -> None:
     rests = replace(SETTING, rests=True)
     drift = equal(s * mean(gradient(last)), mean(last) - w)
-    assert theorem(rests, drift, Derivation((Combine(drift.left, drift.right, relation="="),)))
+    assert theorem(rests, drift, one_line(drift))
     for false in (equal(mean(gradient(w)), 0 * w), equal(last, w)):
-        refused(rests, false, Derivation((Combine(false.left, false.right, relation="="),)), "vectors differ")
+        refused(rests, false, one_line(false), "vectors differ")
 
 
 def test_scaffolds_options_and_stepsizes_are_not_mixed_up() -> None:
@@ -167,12 +143,12 @@ def test_scaffolds_options_and_stepsizes_are_not_mixed_up() -> None:
         (server(1), mean(answers)),
     )
     for option, true, false in ((1, point, path), (2, path, point)):
-        assert theorem(having(option=number(option)), *same(*true))
-        refused(having(option=number(option)), *same(*false), "vectors differ")
-    assert theorem(having(server_stepsize=ONE), *same(*step))
+        assert theorem(having(option=number(option)), *same(*true, CONTROLS))
+        refused(having(option=number(option)), *same(*false, CONTROLS), "vectors differ")
+    assert theorem(having(server_stepsize=ONE), *same(*step, CONTROLS))
     for size in (number(2), s):
-        refused(having(server_stepsize=size), *same(*step), "vectors differ")
-    refused(having(option=e), *same(*step), "option that is no integer")
+        refused(having(server_stepsize=size), *same(*step, CONTROLS), "vectors differ")
+    refused(having(option=e), *same(*step, CONTROLS), "option that is no integer")
 
 
 def test_clients_that_are_not_drawn_keep_their_control_variates() -> None:
@@ -181,12 +157,12 @@ def test_clients_that_are_not_drawn_keep_their_control_variates() -> None:
         signs={**SETTING.signs, "P": "positive", "m": "positive"}, counts=frozenset({"e", "P", "m"}),
         example={**SETTING.example, "P": Fraction(1), "m": Fraction(2)},
     )  # fmt: skip
-    assert theorem(setting, *same(shared("c", 1), mean(memory("c", 1))))
+    assert theorem(setting, *same(shared("c", 1), mean(memory("c", 1)), CONTROLS))
     for wrong in ((memory("c", 1), local_gradients / e), (server(1), mean(answers))):
-        refused(setting, *same(*wrong), "vectors differ")
+        refused(setting, *same(*wrong, CONTROLS), "vectors differ")
 
 
 def test_no_invariant_holds_what_a_round_changes() -> None:
-    claim, proof = same(server(1), mean(answers))
+    claim, proof = same(server(1), mean(answers), CONTROLS)
     for always, reason in ((mean(gradient(w)), "at the start"), (before_last_step, "about the round")):
         refused(SCAFFOLD, claim, replace(proof, invariants=(("shared c", always),)), reason)

@@ -33,9 +33,23 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Hypothesis, Nonnegative, Proved
 
-from .attacks import ONE, UNIFORM, ZERO, Attack, a, accepted, called, changed, drawing, parametrised, some, with_signs
+from .attacks import (
+    NOTHING,
+    ONE,
+    UNIFORM,
+    ZERO,
+    Attack,
+    a,
+    accepted,
+    called,
+    changed,
+    drawing,
+    parametrised,
+    some,
+    with_signs,
+)
 
-NOTHING, DYN = ClaimSetting(), drawing("FedDyn")
+DYN = drawing("FedDyn")
 P, m, sigma = map(parameter, ("P", "m", "σ"))
 u, v = drawn(family("u")), family("u")
 deviation = v - mean(v)

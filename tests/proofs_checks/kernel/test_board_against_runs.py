@@ -155,19 +155,6 @@ def test_with_independent_draws_terms_without_memories_are_what_they_are_in_a_ru
     assert compared >= 90
 
 
-@pytest.mark.parametrize("draws", [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 2, 2), ("uniform", 1, 1)])
-def test_the_idle_clients_mean_square_is_what_it_is_in_a_run(draws) -> None:
-    made = setting("FedDyn", draws)
-    reality, board = Reality(made, 7, draws[2]), RoundBoard(SettingParameters(made))
-    shadow = Shadow(board, reality)
-    for u in (answers, drawn(answers), family("u") - 3 * drawn(answers), answers + drawn(family("u")) - server(0)):
-        total = 0
-        for turn in reality.turns:
-            squares = [x @ x for x in reality.vector(u, turn)]
-            total += turn.probability * reality.mean(np.array(squares) * (turn.times == 0))
-        assert total == shadow.quantity(board.idle_square(board.vector(u))), u
-
-
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("answers", ["inexact", "error"])
 @pytest.mark.parametrize("name", EXACT)
@@ -181,31 +168,21 @@ def test_answers_with_errors(name, answers) -> None:
 # ---- what the comparison must notice
 
 
-@pytest.mark.parametrize("kinds", FACTORS)
-def test_a_wrong_factor_of_inner_products_is_noticed(kinds, monkeypatch) -> None:
-    factor, part = FACTORS[kinds]
-    others = {"1", "π", "σ", "πσ"} - {factor}
-    for other in sorted(others):
-        monkeypatch.setitem(FACTORS, kinds, (other, part))
+OTHERS = {kinds: sorted({"1", "π", "σ", "πσ"} - {factor}) for kinds, (factor, _) in FACTORS.items()}
+ZEROS = [(SAME, APART), (SAME, NOISE), (KEPT, NOISE), (APART, NOISE), (SAME, REPLACED), (KEPT, REPLACED)]
+FAULTS = [  # a wrong factor of inner products, a product that is not 0, a wrong mean that shared vectors see
+    *((FACTORS, kinds, [(other, FACTORS[kinds][1]) for other in others]) for kinds, others in OTHERS.items()),
+    *((FACTORS, kinds, [("1", APART)]) for kinds in ZEROS),
+    *((MEANS, kind, [("σ" if factor == "1" else "1", seen)]) for kind, (factor, seen) in MEANS.items()),
+]
+
+
+@pytest.mark.parametrize(("table", "kind", "wrong"), FAULTS)
+def test_a_wrong_entry_of_the_boards_tables_is_noticed(table, kind, wrong, monkeypatch) -> None:
+    for entry in wrong:
+        monkeypatch.setitem(table, kind, entry)
         with pytest.raises(AssertionError):
             compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
-
-
-@pytest.mark.parametrize(
-    "kinds", [(SAME, APART), (SAME, NOISE), (KEPT, NOISE), (APART, NOISE), (SAME, REPLACED), (KEPT, REPLACED)]
-)
-def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> None:
-    monkeypatch.setitem(FACTORS, kinds, ("1", APART))
-    with pytest.raises(AssertionError):
-        compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
-
-
-@pytest.mark.parametrize("kind", MEANS)
-def test_a_wrong_mean_that_shared_vectors_see_is_noticed(kind, monkeypatch) -> None:
-    factor, seen = MEANS[kind]
-    monkeypatch.setitem(MEANS, kind, ("σ" if factor == "1" else "1", seen))
-    with pytest.raises(AssertionError):
-        compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
 
 
 @pytest.mark.parametrize(
@@ -228,36 +205,24 @@ def test_a_second_draw_is_not_the_first(monkeypatch) -> None:
 
 def test_every_method_is_compared_or_refused() -> None:
     compared = {name.rstrip("12") for name in (*PARTLY, *ONLY_EVERYONE)}
-    refused = {
-        "AdaptiveFedProx",
-        "FedAvg",
-        "FedAdagrad",
-        "FedAdam",
-        "FedYogi",
-        "Ditto",
-        "PFedMe",
-    }  # in test_attacks_methods.py
-    assert set(METHODS) - compared == refused
+    in_attacks = {"AdaptiveFedProx", "FedAvg", "FedAdagrad", "FedAdam", "FedYogi", "Ditto", "PFedMe"}
+    assert set(METHODS) - compared == in_attacks
 
 
 @pytest.mark.parametrize("name", ["FedDyn", "FedProx", "Scaffold2"])
-@pytest.mark.parametrize("active", [1, 2, 3])
-def test_the_idle_clients_part_of_a_square(name, active) -> None:
-    made = setting(name, ("uniform", active, 3))
-    reality, board = Reality(made, 7, 3), RoundBoard(SettingParameters(made))
+@pytest.mark.parametrize(("active", "clients"), [(1, 3), (2, 3), (3, 3), (2, 2), (1, 1)])
+def test_the_idle_clients_mean_square_is_what_it_is_in_a_run(name, active, clients) -> None:
+    made = setting(name, ("uniform", active, clients))
+    reality, board = Reality(made, 7, clients), RoundBoard(SettingParameters(made))
     shadow = Shadow(board, reality)
     u = family("u")
-    for term in (server(0), answers, u, drawn(u), answers - drawn(answers), server(1) - u * 2):
-        try:
-            found = board.idle_square(board.vector(term))
-        except Refused:
-            continue
-        real = 0
+    for term in (server(0), answers, u, drawn(u), drawn(answers), answers - drawn(answers), u - 3 * drawn(answers),
+                 answers + drawn(u) - server(0), server(1) - u * 2):  # fmt: skip
+        total = 0
         for turn in reality.turns:
-            at = reality.vector(term, turn)
-            idle = [x @ x if n == 0 else 0 * (x @ x) for x, n in zip(at, turn.times, strict=True)]
-            real += turn.probability * reality.mean(np.array(idle))
-        assert shadow.quantity(found) == real, term
+            squares = [x @ x for x in reality.vector(term, turn)]
+            total += turn.probability * reality.mean(np.array(squares) * (turn.times == 0))
+        assert total == shadow.quantity(board.idle_square(board.vector(term))), term
 
 
 def test_a_method_that_looks_at_function_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import after, infimum, number, parameter, server, value
-from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, During, Fact, Hypothesis, Nonnegative, facts
+from fedconvex.proofs_checks.kernel import theorem
+from fedconvex.proofs_checks.kernel.proofs import During, Hypothesis, facts
+
+from .attacks import accepted, by_sign, one_line, refused
 
 delta, L, T = map(parameter, ("delta", "L", "T"))
 RUN = ClaimSetting(
@@ -19,16 +22,8 @@ RUN = ClaimSetting(
 GAP = value(server(0)) - infimum
 
 
-def accepted(setting: ClaimSetting, claim: Claim, fact: Fact) -> bool:
-    try:
-        theorem(setting, claim, Derivation((Combine(claim.left, claim.right, facts((1, fact))),)))
-    except Refused:
-        return False
-    return True
-
-
-def known(when: str) -> During:
-    return During(when, facts((1, Hypothesis("initial gap"))))
+def known(when: str) -> Any:
+    return ((1, During(when, facts((1, Hypothesis("initial gap"))))),)
 
 
 def test_the_run_starts_with_the_gap() -> None:
@@ -50,11 +45,11 @@ def test_the_run_starts_with_the_gap() -> None:
     ids=["smaller", "later", "at the end", "in all rounds", "unknown", "no infimum", "negative", "a large gradient"],
 )  # fmt: skip
 def test_nothing_else_has_the_gap(setting: ClaimSetting, claim: Claim, when: str) -> None:
-    assert not accepted(setting, claim, known(when))
+    refused(setting, claim, one_line(claim, known(when)))
 
 
 def test_no_later_round_has_the_gap() -> None:
-    assert not accepted(RUN, at_most(GAP, delta), Hypothesis("initial gap"))
+    refused(RUN, at_most(GAP, delta), one_line(at_most(GAP, delta), ((1, Hypothesis("initial gap")),)))
 
 
 # A condition that is linear in no parameter.
@@ -67,24 +62,20 @@ CURVED = ClaimSetting(
 )  # fmt: skip
 
 
-def shows(setting: ClaimSetting, what: object) -> bool:
-    claim = at_most(number(0), what)
-    return accepted(setting, claim, Nonnegative(claim.right))
-
-
 def test_multiples_of_a_condition_are_not_negative() -> None:
-    assert all(shows(CURVED, what) for what in (FORM, z * FORM, FORM / (x + z), 2 * FORM * (x + 1) / y))
+    for what in (FORM, z * FORM, FORM / (x + z), 2 * FORM * (x + 1) / y):
+        assert theorem(CURVED, *by_sign(0, what))
 
 
 @pytest.mark.parametrize("what", [-FORM, FORM - 1, (x - y) * FORM, FORM - x * y / 2, x**2 + y**2 - 4 * x * y, x - y])
 def test_other_numbers_may_be_negative(what: object) -> None:
-    assert not shows(CURVED, what)
+    refused(CURVED, *by_sign(0, what))
 
 
 def test_the_multiple_is_by_a_positive_number() -> None:
     signed = replace(CURVED, signs={**CURVED.signs, "z": "real"})
-    assert not shows(signed, z * FORM)
-    assert shows(signed, z**2 * FORM) is False  # 0 at z = 0, where the sign is not visible as positive
-    assert not shows(CURVED, 1 / FORM)  # divides by what may be 0
+    refused(signed, *by_sign(0, z * FORM))
+    refused(signed, *by_sign(0, z**2 * FORM))  # 0 at z = 0, where the sign is not visible as positive
+    refused(CURVED, *by_sign(0, 1 / FORM))  # divides by what may be 0
     other = replace(CURVED, conditions=((x**2 + y**2, ">=", 2 * x * y),))
-    assert not shows(other, FORM)
+    refused(other, *by_sign(0, FORM))

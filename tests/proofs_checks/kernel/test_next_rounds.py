@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fedconvex as fc
-from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.methods import running
 from fedconvex.claims.on_runs.federations import ExactFederation
@@ -26,9 +26,10 @@ from fedconvex.claims.terms import (
     square,
 )
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
+from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.statements.letters import Letters
+
+from .attacks import refused, same
 
 S = parameter("stepsize")
 GD = ClaimSetting(
@@ -38,11 +39,6 @@ GD = ClaimSetting(
 ALPHA = parameter("alpha")
 DYN = replace(GD, method="FedDyn", method_parameters={"alpha": ALPHA}, signs={"alpha": "positive"},
               example={"alpha": Fraction(1)})  # fmt: skip
-
-
-def same(left: Vector, right: Vector) -> tuple[Claim, Derivation]:
-    """That two vectors are one, which the board alone knows."""
-    return equal(left, right), Derivation((Combine(left, right, relation="="),))
 
 
 def second(size: Any = S) -> Vector:
@@ -95,8 +91,7 @@ def test_what_two_rounds_do_is_proved(name: str) -> None:
 @pytest.mark.parametrize("name", FALSE)
 def test_what_they_do_not_is_refused(name: str) -> None:
     reason, setting, left, right = FALSE[name]
-    with pytest.raises(Refused, match=reason):
-        theorem(setting, *same(left, right))
+    refused(setting, *same(left, right), reason)
 
 
 def test_the_kernel_plays_the_rounds_that_a_run_has() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from fedconvex.claims.claim import ClaimSetting, equal
 from fedconvex.claims.terms import mean, memory, number, parameter, shared, square
-from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Proved
+from fedconvex.proofs_checks.kernel import theorem
+from fedconvex.proofs_checks.kernel.proofs import Proved
+
+from .attacks import one_line, refused
 
 ALPHA = parameter("alpha")
 REACHED = ClaimSetting(
@@ -18,8 +20,8 @@ REACHED = ClaimSetting(
 # FedDyn keeps h the mean of the memories; at rest h is 0, and the memories are any gradients of one point.
 BALANCED = equal(square(shared("h", 0)), square(mean(memory("gradient", 0))))
 INVARIANT = (("shared h", mean(memory("gradient", 0))),)
-OF_RUNS = Derivation((Combine(BALANCED.left, BALANCED.right, relation="="),), INVARIANT)
-CITED = Derivation((Combine(BALANCED.left, BALANCED.right, ((number(1), Proved("balanced")),), relation="="),))
+OF_RUNS = one_line(BALANCED, invariants=INVARIANT)
+CITED = one_line(BALANCED, ((1, Proved("balanced")),))
 
 
 def known(identifier: str):
@@ -33,26 +35,23 @@ def test_the_invariant_of_runs_is_proved_and_cited_of_runs() -> None:
 
 
 def test_it_is_refused_of_a_state_at_rest() -> None:
-    with pytest.raises(Refused, match="rests"):
-        theorem(replace(REACHED, rests=True), BALANCED, CITED, known)
+    refused(replace(REACHED, rests=True), BALANCED, CITED, "rests", known)
 
 
 FORGETFUL = equal(square(memory("gradient", 0)), number(0))
-EVIDENT = Derivation((Combine(FORGETFUL.left, FORGETFUL.right, relation="="),))
+EVIDENT = one_line(FORGETFUL)
 FIRST = replace(REACHED, first_round=True)
 
 
 def test_memories_are_0_before_the_first_round_alone() -> None:
     assert theorem(FIRST, FORGETFUL, EVIDENT)
-    with pytest.raises(Refused, match="is left"):
-        theorem(REACHED, FORGETFUL, EVIDENT)
+    refused(REACHED, FORGETFUL, EVIDENT, "is left")
 
 
 def test_what_is_proved_of_the_first_round_says_nothing_of_others() -> None:
-    cited = Derivation((Combine(FORGETFUL.left, FORGETFUL.right, ((number(1), Proved("first")),), relation="="),))
+    cited = one_line(FORGETFUL, ((1, Proved("first")),))
     assert theorem(FIRST, FORGETFUL, cited, lambda identifier: (FIRST, FORGETFUL, EVIDENT))
-    with pytest.raises(Refused, match="first_round"):
-        theorem(REACHED, FORGETFUL, cited, lambda identifier: (FIRST, FORGETFUL, EVIDENT))
+    refused(REACHED, FORGETFUL, cited, "first_round", lambda identifier: (FIRST, FORGETFUL, EVIDENT))
 
 
 def test_what_is_proved_of_all_rounds_holds_in_the_first() -> None:
@@ -60,13 +59,11 @@ def test_what_is_proved_of_all_rounds_holds_in_the_first() -> None:
 
 
 def test_invariants_are_not_proved_of_the_first_round() -> None:
-    with pytest.raises(Refused, match="kept by every round"):
-        theorem(FIRST, BALANCED, OF_RUNS)
+    refused(FIRST, BALANCED, OF_RUNS, "kept by every round")
 
 
 @pytest.mark.parametrize("more", [{"setting": replace(FIRST, rests=True)}, {"claim": replace(FORGETFUL, rounds="T")}])
 def test_a_round_is_of_one_kind(more) -> None:
     setting = more.get("setting", replace(FIRST, signs={"T": "positive"} | FIRST.signs, counts=frozenset({"T"}),
                                           example=FIRST.example | {"T": Fraction(2)}))  # fmt: skip
-    with pytest.raises(Refused, match="a first round of a run, or at a fixed point"):
-        theorem(setting, more.get("claim", FORGETFUL), EVIDENT)
+    refused(setting, more.get("claim", FORGETFUL), EVIDENT, "a first round of a run, or at a fixed point")

@@ -81,7 +81,7 @@ class Assumed(World):
     """
 
     fixed: bool = False
-    equal: Mapping[str, Number] = field(default_factory=dict)
+    equal: Mapping[str, Number] = field(default_factory=dict, hash=False)
 
     def number(self, name: str) -> float:
         return float(Symmetric(self)(self.equal[name], Place())) if name in self.equal else super().number(name)
@@ -89,6 +89,11 @@ class Assumed(World):
     def atom(self, head: str, name: str, at: Place, time: int) -> np.ndarray:
         before = self.fixed and (time == 0 or head in IN_A_ROUND)
         return super().atom(head, name, replace(at, outcome=0) if before else at, time)
+
+
+@cache  # an altered theorem has most terms of the right one
+def value_in(world: Assumed, each: bool, term: Any, at: Place) -> Any:
+    return Symmetric(world, each)(term, at)
 
 
 def differences(of: Statement, text: str) -> list[str]:
@@ -199,8 +204,9 @@ class Comparison:
 
     def _values(self, term: Any, each: bool = False) -> np.ndarray:
         start = Place(round=0 if self.theorem.of_run else HERE)
-        places = [replace(start, client=k) for k in range(self.worlds[0].clients)]
-        return np.array([Symmetric(world, each)(term, place) for world in self.worlds for place in places], dtype=float)
+        clients = self.worlds[0].clients if each or type(term) is Vector else 1  # other numbers are means over them
+        places = [replace(start, client=k) for k in range(clients)]
+        return np.array([value_in(world, each, term, place) for world in self.worlds for place in places], dtype=float)
 
     def _fact(self, kind: str, *terms: Any, each: bool = False) -> Fact:
         values = (

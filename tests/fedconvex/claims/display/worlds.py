@@ -7,6 +7,7 @@ with one value in a few worlds mean the same.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -25,6 +26,13 @@ class Place:
     outcome: int = 0
     client: int = 0
     t: int = 0
+
+
+@cache  # to make a generator takes longer than all else
+def between(low: float, high: float, count: int, *key: Any) -> list[float]:
+    """Random numbers that depend on the key alone."""
+    random = Random(repr(key))
+    return [random.uniform(low, high) for _ in range(count)]
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,7 @@ class World:
         return random.randint(2, 4) if name in EXPONENTS else random.uniform(0.5, 2)
 
     def vector(self, *key: Any) -> np.ndarray:
-        random = self.drawn_at_random("vector", *key)
-        return np.array([random.uniform(-1, 1), random.uniform(-1, 1)])
+        return np.array(between(-1, 1, 2, self.seed, "vector", *key))
 
     def function(self, *key: Any) -> Callable[[np.ndarray], float]:
         """A smooth function of no special kind."""
@@ -64,7 +71,7 @@ class World:
     # over clients and outcomes
 
     def mean(self, of: Callable[[Place], Any], at: Place) -> Any:
-        weights = [self.drawn_at_random("weight", k).uniform(0.2, 1) for k in range(self.clients)]
+        weights = [between(0.2, 1, 1, self.seed, "weight", k)[0] for k in range(self.clients)]
         return sum(p * of(replace(at, client=k)) for k, p in enumerate(weights)) / sum(weights)
 
     def drawn(self, of: Callable[[Place], Any], at: Place) -> Any:

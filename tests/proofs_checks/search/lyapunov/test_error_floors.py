@@ -101,33 +101,43 @@ def test_a_floor_of_zero_is_that_of_exact_fixed_points(method, clients):
 SAMPLED = [(3, Uniform(1)), (3, Uniform(2)), (3, Weighted(2)), (3, Bernoulli(F(1, 2)))]
 
 
+@cache
+def linear_rounds(method, curvatures, participation):
+    """The chance of each draw, and what its round does by NumPy: A to a state, B to the gradients at the minimiser."""
+    m = len(curvatures)
+    every = [*np.eye(m), np.zeros(m)]
+    problems = [fc.Quadratic([[[float(a)]] for a in curvatures], [[b] for b in linear]) for linear in every]
+    *pulled, free = (rounds_of(method, problem, "float") for problem in problems)
+    first = free.start(np.zeros(1))
+    zero = np.zeros(len(first.flat()))
+
+    def after(rounds, flat, draw):
+        return rounds.advance(first.with_values(flat), draw).flat()
+
+    return [(float(chance), np.array([after(free, unit, draw) for unit in np.eye(len(zero))]).T,
+             np.array([after(one, zero, draw) for one in pulled]).T)
+            for chance, draw in draws_of(participation, m).every()]  # fmt: skip
+
+
 def stationary(method, curvatures, participation, pulls=None):
-    """E‖w − x*‖² in the limit, by NumPy on every draw: with these gradients at the minimiser, or with noise of size 1.
+    """E‖w − x*‖² after 400 rounds from the minimiser: with these gradients there, or with noise of size 1.
 
     With noise every round has gradients of its own at 0, independent between clients: methods of one gradient a round.
+    The mean products of errors follow from those of the round before, and with gradients that stay from mean errors.
     """
-    m = len(curvatures)
-    rounds = rounds_of(method, fc.Quadratic([[[float(a)]] for a in curvatures], [[0.0]] * m), "float")
-    first = rounds.start(np.zeros(1))
-    n = len(first.flat())
-
-    def after(flat, draw, linear):
-        here = rounds_of(method, fc.Quadratic([[[float(a)]] for a in curvatures], [[b] for b in linear]), "float")
-        return here.advance(first.with_values(np.array(flat, dtype=float)), draw).flat()
-
-    each = []
-    for chance, draw in draws_of(participation, m).every():
-        A = np.array([after(unit, draw, [0.0] * m) for unit in np.eye(n)]).T
-        B = np.array([after(np.zeros(n), draw, unit) for unit in np.eye(m)]).T
-        each.append((float(chance), A, B if pulls is None else (B @ np.array(pulls, dtype=float))[:, None]))
-    middle, second = np.zeros((n, 1)), np.zeros((n, n))
-    for _ in range(400):  # rounds from the minimiser
-        following = sum(p * (A @ second @ A.T + B @ B.T) for p, A, B in each)
-        if pulls is not None:  # they stay, so that errors are related to them
-            crossed = sum(p * A @ middle @ B.T for p, A, B in each)
-            following, middle = following + crossed + crossed.T, sum(p * (A @ middle + B) for p, A, B in each)
-        second = following
-    return second[0, 0]
+    each = linear_rounds(method, curvatures, participation)
+    n = len(each[0][1])
+    step = np.zeros((n * n + n + 1, n * n + n + 1))
+    products, errors, step[-1, -1] = slice(n * n), slice(n * n, -1), 1
+    for chance, A, B in each:
+        added = B if pulls is None else B @ np.array(pulls, dtype=float)[:, None]
+        step[products, products] += chance * np.kron(A, A)
+        step[products, -1] += chance * (added @ added.T).ravel()
+        if pulls is not None:
+            step[products, errors] += chance * (np.kron(A, added) + np.kron(added, A))
+            step[errors, errors] += chance * A
+            step[errors, -1] += chance * added.ravel()
+    return np.linalg.matrix_power(step, 400)[0, -1]
 
 
 @pytest.mark.parametrize(("m", "participation"), SAMPLED)
@@ -234,7 +244,7 @@ def test_the_program_with_every_client_and_its_noise_agrees():
 
 def test_smaller_prices_and_rates_are_rejected():
     for cause, method in (("noise", fc.Scaffold(stepsize=F(1, 8), local_steps=2)), ("heterogeneity", fc.FedProx(mu=3))):
-        found = error_floor(method, CLASS, cause=cause).function
+        found = floor_of(method, CLASS, cause=cause).function
         assert replace(found).prices == found.prices
         with pytest.raises(ValueError, match="no proof"):
             replace(found, prices=tuple(p * F(99, 100) for p in found.prices))
@@ -260,7 +270,7 @@ def test_noise_where_communication_is_skipped():
 
 
 def test_the_result_shows_itself():
-    found = error_floor(fc.FedProx(mu=3), CLASS, cause="heterogeneity")
+    found = floor_of(fc.FedProx(mu=3), CLASS, cause="heterogeneity")
     assert "ζ*²" in repr(found)
     assert found.certificate.used
     assert max(map(len, str(found).splitlines())) <= 100
