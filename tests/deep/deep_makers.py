@@ -1,14 +1,22 @@
 """Small federations of samples, models, and a plain PyTorch loop over clients and batches to compare with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 import torch
 from torch import nn
+from torch.utils.data import Dataset, IterableDataset
 
 import fedconvex as fc
+from fedconvex.deep import models, run
+from fedconvex.deep.training_mode import step_seeds
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.minibatches import draw_minibatches
 
 SIZES = (7, 12, 9, 30)
@@ -43,6 +51,58 @@ class Wrapped(nn.Module):
         return self.inside(x)
 
 
+class Made(nn.Module):
+    """The parts by their names, tensors as buffers, and what is computed with them."""
+
+    def __init__(self, told: Callable[["Made", torch.Tensor], torch.Tensor], **parts: nn.Module | torch.Tensor) -> None:
+        super().__init__()
+        self.told = told
+        for name, part in parts.items():
+            self.register_buffer(name, part) if type(part) is torch.Tensor else setattr(self, name, part)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.told(self, x)
+
+
+def small(hidden: int = 4) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(FEATURES, hidden), nn.Tanh(), nn.Linear(hidden, CLASSES))
+
+
+class Samples(Dataset[Any]):
+    """One pair after the other, as people write them."""
+
+    def __init__(self, pairs: Any) -> None:
+        self.pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, i: int) -> Any:
+        return self.pairs[i]
+
+
+class Stream(IterableDataset[Any]):
+    """The same without a length; with `endless`, again and again."""
+
+    def __init__(self, pairs: Any, endless: bool = False) -> None:
+        self.pairs, self.endless = pairs, endless
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from cycle(self.pairs) if self.endless else self.pairs
+
+
+class Once(Stream):
+    """Goes on where it was left when it is read again."""
+
+    def __init__(self, pairs: Any) -> None:
+        super().__init__(iter(pairs))
+
+
+class Unsized(Samples):
+    def __len__(self) -> int:
+        raise TypeError("not known")
+
+
 def random(model: nn.Module, seed: int = 1) -> nn.Module:
     """The model in float64 with parameters of size 0.4."""
     generator = torch.Generator().manual_seed(seed)
@@ -52,8 +112,34 @@ def random(model: nn.Module, seed: int = 1) -> nn.Module:
     return model
 
 
+CLIENTS = samples()
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
+LINEAR = random(nn.Linear(FEATURES, CLASSES))
+SMALL = random(small())
+
+
 def vector(model: nn.Module) -> np.ndarray:
     return np.concatenate([p.detach().double().numpy().ravel() for p in model.parameters()])
+
+
+def continued(file: Path, method: Any, model: nn.Module, clients: Any, first: int, **options: Any) -> tuple[Any, Any]:
+    """A run, and the same one stopped after the `first` rounds and continued from its checkpoint: bit for bit alike."""
+    whole = run(method, model, clients, **options)
+    run(method, model, clients, checkpoint=file, **(options | {"rounds": first}))
+    found = run(method, model, clients, checkpoint=file, **options)
+    for name, part in found.model.state_dict().items():
+        assert torch.equal(part, whole.model.state_dict()[name])
+    pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), check_exact=True)
+    return whole, found
+
+
+def refused(told: str, argument: str | None = None, **given: Any) -> None:
+    """A run with what is given is refused in these words, for that argument."""
+    usual = {"method": fc.FedProx(mu=1), "model": NETWORK, "clients": CLIENTS, "rounds": 1, "local_solver": SGD}
+    with pytest.raises(InvalidInput, match=told) as caught:
+        run(**(usual | given))
+    assert argument is None or caught.value.argument == argument
 
 
 def batches_of(clients: list[Any], k: int, solver: fc.SGD, seed: int, round: int, amount: int) -> list[np.ndarray]:
@@ -70,6 +156,12 @@ def batches_of(clients: list[Any], k: int, solver: fc.SGD, seed: int, round: int
     return [dealt.order[a:b] for a, b in zip(dealt.bounds, dealt.bounds[1:], strict=False)]
 
 
+def towards(center: nn.Module, weight: float) -> Callable[[nn.Module], torch.Tensor]:
+    """(weight/2)‖θ − center‖²."""
+    there = [p.detach().clone() for p in center.parameters()]
+    return lambda model: weight / 2 * sum(((p - q) ** 2).sum() for p, q in zip(model.parameters(), there, strict=True))
+
+
 def plain_training(
     model: nn.Module,
     clients: list[Any],
@@ -80,15 +172,27 @@ def plain_training(
     amount: int,
     extra: Callable[[nn.Module], torch.Tensor] = lambda model: torch.zeros(()),
     ridge: float = 0.0,
+    training: bool = False,
+    transform: Callable[[torch.Tensor, torch.Generator], torch.Tensor] = lambda batch, generator: batch,
+    frozen: str = "",
 ) -> nn.Module:
-    """One client's local training: autograd, torch's own SGD, batch after batch; `extra` is added to the loss."""
-    local = deepcopy(model)
+    """One client's local training: autograd, torch's own SGD, batch after batch; `extra` is added to the loss.
+
+    With `training`, in that mode, but for a frozen layer, and with the draws of a run.
+    """
+    local = deepcopy(model).train(training)
+    if frozen:
+        local.get_submodule(frozen).eval()
     stepsize = float(solver.stepsize) * float(solver.decay) ** round
     optimizer = torch.optim.SGD(local.parameters(), lr=stepsize, momentum=float(solver.momentum))
     X, y = (torch.as_tensor(part) for part in clients[k])
-    for rows in batches_of(clients, k, solver, seed, round, amount):
+    for step, rows in enumerate(batches_of(clients, k, solver, seed, round, amount)):
+        of_model, of_transform = step_seeds(seed, round, k, step)
+        batch = transform(X[rows], torch.Generator().manual_seed(of_transform))
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(local(X[rows]), y[rows]) + extra(local)
+        if training:
+            torch.manual_seed(of_model)
+        loss = nn.functional.cross_entropy(local(batch), y[rows]) + extra(local)
         loss = loss + ridge / 2 * sum((p * p).sum() for p in local.parameters())
         loss.backward()
         if solver.clip is not None:

@@ -11,12 +11,12 @@ import emulated_gpu
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, vector
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run
+from fedconvex.deep import run
 
 ON_A_GPU = [
     pytest.mark.gpu,
@@ -26,12 +26,9 @@ STAND_IN = "stand-in"
 STANDS_IN = os.environ.get("FEDCONVEX_STAND_IN") == "1"
 MARKS = [] if STANDS_IN else ON_A_GPU
 on_the_device = pytest.mark.parametrize("device", [STAND_IN if STANDS_IN else "cuda"], indirect=True)
-CLIENTS = samples()
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3)
 MOMENTUM = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, momentum=0.9)
 GD = fc.GradientDescent(steps=3, stepsize=0.1)
-NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 
 
 def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any, measure: Any) -> None:
@@ -40,8 +37,11 @@ def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any
     here = run(method, model, CLIENTS, **options)
     there = run(method, model, CLIENTS, device=device, **options)
     assert next(there.model.parameters()).device.type == ("cuda" if device == "cuda" else emulated_gpu.NAME)
-    moved = there.model.cpu()
-    np.testing.assert_allclose(vector(moved), vector(here.model), rtol=1e-9, atol=1e-11)
+    require_alike(here, there)
+
+
+def require_alike(here: Any, there: Any) -> None:
+    np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-9, atol=1e-11)
     columns = [c for c in here.to_frame() if "error" not in c]
     np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
 

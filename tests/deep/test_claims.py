@@ -1,7 +1,5 @@
 """Claims on deep runs, against a plain PyTorch loop over clients and steps."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import random, samples
+from deep_makers import CLIENTS, SMALL, random, samples
+from processes import python, require
 from quantities_of_rounds import vanishing
 from torch import nn
 from torch.func import functional_call
@@ -53,25 +52,20 @@ from fedconvex.theory import feddyn, fedprox
 
 pytestmark = pytest.mark.beyond_core
 
-CLIENTS = samples()
 STEPS, STEPSIZE, MU, ALPHA = 4, 0.05, 3.0, 5.0
-
-
-def model() -> nn.Module:
-    return random(nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)))
 
 
 def run(method: Any = None, rounds: int = 3, **options: Any) -> Any:
     solver = fc.GradientDescent(steps=STEPS, stepsize=STEPSIZE)
     given = {"participation": Uniform(2), "local_solver": solver, "seed": 4, "progress": False, **options}
-    return deep.run(method or fc.FedProx(mu=MU), model(), CLIENTS, rounds=rounds, **given)
+    return deep.run(method or fc.FedProx(mu=MU), SMALL, CLIENTS, rounds=rounds, **given)
 
 
 class PlainTorch:
     """FedProx and FedDyn written with autograd alone: no class of the package takes part."""
 
     def __init__(self) -> None:
-        self.module = model()
+        self.module = SMALL
         self.shapes = {name: p.shape for name, p in self.module.named_parameters()}
         self.data = [(torch.tensor(x), torch.tensor(y)) for x, y in CLIENTS]
         self.start = torch.cat([p.detach().reshape(-1) for p in self.module.parameters()])
@@ -220,7 +214,7 @@ def test_a_claim_that_is_false_on_the_run_does_not_hold_there() -> None:
 
 def test_a_sample_of_many_draws_decides_nothing_about_an_expectation() -> None:
     clients = samples(sizes=(5,) * 12)
-    simulated = deep.run(fc.FedProx(mu=MU), model(), clients, rounds=2, participation=Uniform(3),
+    simulated = deep.run(fc.FedProx(mu=MU), SMALL, clients, rounds=2, participation=Uniform(3),
                          local_solver=fc.SGD(epochs=1, batch_size=2, stepsize=0.05), seed=2)  # fmt: skip
     found = at_most(expected(value(server(1))), number(1000)).on(simulated)
     assert (found.expectation, found.holds) == (SAMPLE, None)
@@ -334,5 +328,4 @@ print(sorted(name for name in sys.modules if name.split(".")[0] == "torch" or na
 
 
 def test_the_claim_language_loads_neither_torch_nor_the_runner() -> None:
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert require(python("-c", LOADED)) == "[]\n"

@@ -8,10 +8,23 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, batches_of, mixed, random, samples, vector
+from deep_makers import (
+    CLASSES,
+    CLIENTS,
+    FEATURES,
+    LINEAR,
+    SMALL,
+    Made,
+    batches_of,
+    continued,
+    mixed,
+    random,
+    refused,
+    samples,
+    vector,
+)
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset
@@ -208,7 +221,8 @@ def test_measurements_and_checkpoints_of_dictionaries(tmp_path: Path) -> None:
           "flags": rng.random(n) < 0.7}, rng.integers(0, CLASSES, n)) for n in (6, 9)
     ]  # fmt: skip
     options: dict[str, Any] = {"local_solver": SGD, "measure": "all", "lanczos_steps": 3, "test": clients[0]}
-    found = run(fc.FedProx(mu=1), model, clients, rounds=3, **options)
+    file = tmp_path / "run.safetensors"
+    _, found = continued(file, fc.FedProx(mu=1), model, clients, 1, rounds=3, **options)
     tensors = [{name: torch.as_tensor(part) for name, part in inputs.items()} for inputs, _ in clients]
     total = sum(
         F.cross_entropy(found.model(inputs)["logits"], torch.as_tensor(y))
@@ -219,10 +233,6 @@ def test_measurements_and_checkpoints_of_dictionaries(tmp_path: Path) -> None:
     norm = float(torch.cat([g.flatten() for g in gradients]).norm())
     assert frame["gradient_norm"].iloc[-1] == pytest.approx(norm, rel=1e-10)
     assert np.isfinite(frame["smoothness"]).all()
-    file = tmp_path / "run.safetensors"
-    run(fc.FedProx(mu=1), model, clients, rounds=1, checkpoint=file, **options)
-    resumed = run(fc.FedProx(mu=1), model, clients, rounds=3, checkpoint=file, **options)
-    pd.testing.assert_frame_equal(resumed.to_frame(), frame, check_exact=True)
     changed = [clients[0], ({**clients[1][0], "flags": ~clients[1][0]["flags"]}, clients[1][1])]
     with pytest.raises(InvalidInput, match="another clients"):
         run(fc.FedProx(mu=1), model, changed, rounds=3, checkpoint=file, **options)
@@ -246,11 +256,9 @@ def test_a_transform_gets_the_dictionary() -> None:
 # ---- weights of samples, vectors ----
 
 
-@pytest.mark.parametrize("model", [nn.Linear(FEATURES, CLASSES), nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(),
-                                                                               nn.Linear(4, CLASSES))])  # fmt: skip
+@pytest.mark.parametrize("model", [LINEAR, SMALL])
 def test_weights_of_samples_are_repeated_samples(model: nn.Module) -> None:
     """f_k with whole-numbered weights is f_k of the client whose samples are repeated so often."""
-    model = random(model)
     rng = np.random.default_rng(3)
     clients = [(X, y, rng.integers(0, 4, len(y)) + (np.arange(len(y)) == 0)) for X, y in samples()]
     repeated = [(X.repeat(w, 0), y.repeat(w)) for X, y, w in clients]
@@ -272,8 +280,7 @@ def test_weights_in_batches_keep_the_expectation() -> None:
     """A step on a batch is minus the stepsize times (1/|B|) Σ v_i ∇loss_i, with v of mean 1 over the client."""
     X, y = samples()[1]
     w = np.random.default_rng(0).random(len(y)) * 7
-    model = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
-    solver = fc.SGD(steps=1, batch_size=5, stepsize=1)
+    model, solver = SMALL, fc.SGD(steps=1, batch_size=5, stepsize=1)
     for mode in ("evaluation", "training"):
         found = run(fc.FedProx(mu=0), model, [(X, y, w)], rounds=1, local_solver=solver, local_mode=mode)
         (rows,) = batches_of([(X, y)], 0, solver, 0, 0, 1)
@@ -358,11 +365,8 @@ def without(name: str) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_is_refused(change: dict[str, Any], argument: str, told: str) -> None:
-    given: dict[str, Any] = {"method": fc.FedProx(mu=1), "model": Transformer(), "clients": texts(), "rounds": 1}
-    model = random((given | change)["model"])
-    with pytest.raises(InvalidInput, match=told) as caught:
-        run(**(given | change | {"model": model, "local_solver": SGD}))
-    assert caught.value.argument == argument
+    given = {"model": Transformer(), "clients": texts()} | change
+    refused(told, argument, **(given | {"model": random(given["model"])}))
 
 
 def test_equal_samples_with_tokens_and_numbers_are_no_error() -> None:
@@ -384,16 +388,7 @@ def test_equal_samples_with_tokens_and_numbers_are_no_error() -> None:
 def test_logits_of_a_model_of_tensors() -> None:
     """No dictionary goes in, but an object comes out: the run is that of the logits."""
 
-    class Returns(nn.Module):
-        def __init__(self, inside: nn.Module) -> None:
-            super().__init__()
-            self.inside = inside
-
-        def forward(self, x: Tensor) -> Any:
-            return SimpleNamespace(logits=self.inside(x))
-
-    inside = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
-    found = run(fc.FedProx(mu=1), Returns(inside), samples(), rounds=2, local_solver=SGD)
-    expected = run(fc.FedProx(mu=1), inside, samples(), rounds=2, local_solver=SGD)
+    returns = Made(lambda self, x: SimpleNamespace(logits=self.inside(x)), inside=SMALL)
+    found, expected = (run(fc.FedProx(mu=1), m, CLIENTS, rounds=2, local_solver=SGD) for m in (returns, SMALL))
     np.testing.assert_allclose(vector(found.model), vector(expected.model), rtol=0, atol=1e-12)
     assert found.model(torch.zeros(2, FEATURES).double()).logits.shape == (2, CLASSES)

@@ -1,10 +1,8 @@
 """Samples on disk: the run is that of the same samples in memory, which never holds them whole."""
 
 import errno
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, SMALL, Once, Samples, Stream, Unsized, random, vector
+from processes import python
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, TensorDataset
 
 import fedconvex as fc
 from fedconvex.deep import disk, run
@@ -26,27 +25,7 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.1)
-
-
-class Stream(IterableDataset[Any]):
-    def __init__(self, X: Any, y: Any) -> None:
-        self.X, self.y = X, y
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from zip(self.X, self.y, strict=True)
-
-
-class OneByOne(Dataset[Any]):
-    def __init__(self, X: Any, y: Any) -> None:
-        self.X, self.y = X, y
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, i: int) -> Any:
-        return self.X[i], self.y[i]
 
 
 def mapped(X: np.ndarray, folder: Path) -> np.memmap[Any, Any]:
@@ -56,23 +35,19 @@ def mapped(X: np.ndarray, folder: Path) -> np.memmap[Any, Any]:
     return np.memmap(file, X.dtype, "r", shape=X.shape)
 
 
-def network() -> nn.Module:
-    return random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
-
-
 def go(clients: Any, test: Any, **more: Any) -> Any:
     options: dict[str, Any] = {
         "rounds": 2, "local_solver": SGD, "participation": fc.participation.Uniform(3), "seed": 5, "measure": "all",
         "lanczos_steps": 3, "draws": 2,
     }  # fmt: skip
-    return run(fc.FedProx(mu=1), network(), clients, test=test, **(options | more))
+    return run(fc.FedProx(mu=1), SMALL, clients, test=test, **(options | more))
 
 
 MAKERS: dict[str, Any] = {
     "arrays": lambda X, y, folder: (X, y),
     "memory-mapped": lambda X, y, folder: (mapped(X, folder), mapped(y, folder)),
-    "streams": lambda X, y, folder: Stream(X, y),
-    "one by one": lambda X, y, folder: OneByOne(X, y),
+    "streams": lambda X, y, folder: Stream(list(zip(X, y, strict=True))),
+    "one by one": lambda X, y, folder: Samples(list(zip(X, y, strict=True))),
     "loaders": lambda X, y, folder: DataLoader(TensorDataset(torch.as_tensor(X), torch.as_tensor(y)), batch_size=5),
     "lists": lambda X, y, folder: (X.tolist(), y.tolist()),
 }
@@ -170,29 +145,11 @@ def test_no_file_is_left(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-class OneStream(IterableDataset[Any]):
-    """Goes on where it was left when it is read again."""
-
-    def __init__(self) -> None:
-        self.left = iter([(np.zeros(FEATURES), 0)] * 40)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.left
-
-
-class Mirrored(Dataset[Any]):
+class Mirrored(Samples):
     """The first samples are the same in most readings."""
 
-    def __len__(self) -> int:
-        return 12
-
     def __getitem__(self, i: int) -> Any:
-        return CLIENTS[1][0][i] * (1 if i < 9 else np.random.default_rng().normal()), 0
-
-
-class NoLength(Dataset[Any]):
-    def __getitem__(self, i: int) -> Any:
-        return CLIENTS[0][0][i], 0
+        return self.pairs[i] * (1 if i < 9 else np.random.default_rng().normal()), 0
 
 
 @pytest.mark.parametrize(
@@ -204,12 +161,12 @@ class NoLength(Dataset[Any]):
         ([CLIENTS[0], (CLIENTS[1][0], CLIENTS[1][1][:3])], "disk", "clients[1][1]", "one target for each"),
         ([(np.full((9, FEATURES), np.nan), np.zeros(9, int))], "disk", "clients[0][0]", "not finite"),
         ([CLIENTS[0], (np.zeros((9, FEATURES), int), np.zeros(9, int))], "disk", "clients[1][0]", "make them alike"),
-        ([OneStream()], "disk", "clients[0]", "gives no samples when it is read again"),
-        ([Mirrored()], "disk", "clients[0]", "draws at random"),
+        ([Once([(np.zeros(FEATURES), 0)] * 40)], "disk", "clients[0]", "gives no samples when it is read again"),
+        ([Mirrored(CLIENTS[1][0])], "disk", "clients[0]", "draws at random"),
         ([], "disk", "clients", "is not a list with a pair"),
         (CLIENTS, Path("/proc"), "storage", "takes no file|is no folder"),
-        ([NoLength()], "disk", "clients[0]", "has no length"),
-        ([Stream([], [])], "disk", "clients[0]", "has no samples"),
+        ([Unsized([0, 1])], "disk", "clients[0]", "has no length"),
+        ([Stream([])], "disk", "clients[0]", "has no samples"),
         ([7], "disk", "clients[0]", "pair"),
         ([(np.full((9, FEATURES), 1e300), np.zeros(9, int))], "disk", "clients[0][0]", "too large for torch.float32"),
     ],
@@ -237,11 +194,6 @@ def test_a_folder_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stream_that_does_not_end_leaves_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Endless(IterableDataset[Any]):
-        def __iter__(self) -> Iterator[Any]:
-            while True:
-                yield np.zeros(FEATURES), 0
-
     for module in ("disk", "torch_data"):
         monkeypatch.setattr(f"fedconvex.deep.{module}.PIECE", 10_000)
     free = disk.RESERVED + 20_000
@@ -261,7 +213,7 @@ def test_a_stream_that_does_not_end_leaves_room_for_others(tmp_path: Path, monke
     monkeypatch.setattr("shutil.disk_usage", usage)
     monkeypatch.setattr(disk.SampleFile, "append", counted)
     with pytest.raises(InvalidInput, match=r"has no room left after \d+ MiB of samples; .*streams that end"):
-        go([Endless()], None, storage=tmp_path, measure=None, dtype="float32")
+        go([Stream([(np.zeros(FEATURES), 0)], endless=True)], None, storage=tmp_path, measure=None, dtype="float32")
     assert 10_000 < written() <= 20_000
     assert not list(tmp_path.iterdir())
 
@@ -272,7 +224,7 @@ def test_some_clients_of_a_process() -> None:
     given = GivenSamples.of(CLIENTS, None, place)
     options: tuple[Any, ...] = (loss_of("cross_entropy"), None, 0, torch.device("cpu"), torch.float64)
     tasks = [
-        task_of(network(), clients, *options, np.array([1, 3]), disk=one)
+        task_of(SMALL, clients, *options, np.array([1, 3]), disk=one)
         for clients, one in ((given.clients, place), (CLIENTS, None))
     ]
     assert torch.equal(*(task.shards.inputs for task in tasks))
@@ -344,8 +296,7 @@ def test_data_three_times_the_memory(kind: str, tmp_path: Path) -> None:
     """265 MB of images, and 66 MB for testing, with 100 MB beside what was there before; in memory that fails."""
 
     def outcome(storage: str) -> Any:
-        command = [sys.executable, "-c", LIMITED, kind, storage]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        return python("-c", LIMITED, kind, storage, cwd=tmp_path, seconds=300)
 
     done = outcome("disk")
     assert done.stdout == "trained\n", done.stderr

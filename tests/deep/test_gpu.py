@@ -6,18 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Plain, Wrapped, random, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, NETWORK, SGD, Plain, Wrapped, random, vector
 from gpu_runs import (
-    CLIENTS,
     CLIPPED,
     GD,
     MARKS,
     MOMENTUM,
-    NETWORK,
-    SGD,
     STANDS_IN,
     Recurrent,
     on_the_device,
+    require_alike,
     require_the_same_run,
 )
 from torch import nn
@@ -128,9 +126,7 @@ def test_recurrent_networks_have_second_derivatives_in_evaluation_mode(device: s
     there = run(fc.FedProx(mu=1), model, clients, device=device, **options)
     assert Recurrent.allowed
     assert not any(Recurrent.allowed)
-    np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-9, atol=1e-11)
-    columns = [c for c in here.to_frame() if "error" not in c]
-    np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
+    require_alike(here, there)
 
 
 def mirrored(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

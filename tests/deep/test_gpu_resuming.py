@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random
-from gpu_runs import CLIENTS, MARKS, NETWORK, SGD, STANDS_IN, Recurrent, on_the_device
+from deep_makers import CLASSES, CLIENTS, FEATURES, NETWORK, SGD, continued, random, refused
+from gpu_runs import MARKS, STANDS_IN, Recurrent, on_the_device
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, routes, run
-from fedconvex.errors import InvalidInput
 
 pytestmark = MARKS
 
@@ -39,10 +38,7 @@ def test_a_run_goes_on_bit_for_bit(
     monkeypatch.setattr(routes, "is_faster_together", lambda *given: together)
     model, clients = RESUMED[name]
     options: dict[str, Any] = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
-    whole = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, **options)
-    run(fc.FedDyn(alpha=0.5), model, clients, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
-    resumed = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
-    assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+    continued(tmp_path / "c.safetensors", fc.FedDyn(alpha=0.5), model, clients, 1, rounds=2, **options)
 
 
 @pytest.mark.skipif(STANDS_IN, reason="the stand-in computes as a CPU does")
@@ -74,10 +70,7 @@ def test_dropout_on_the_device_is_resumed_bit_for_bit(device: str, tmp_path: Pat
     model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.Dropout(0.4), nn.Linear(5, CLASSES)))
     options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device, "measure": None}
     options |= {"local_mode": "training"}
-    whole = run(fc.FedProx(mu=1), model, CLIENTS, rounds=3, **options)
-    run(fc.FedProx(mu=1), model, CLIENTS, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
-    resumed = run(fc.FedProx(mu=1), model, CLIENTS, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
-    assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
+    continued(tmp_path / "c.safetensors", fc.FedProx(mu=1), model, CLIENTS, 1, rounds=2, **options)
 
 
 class Attentive(nn.Module):
@@ -125,12 +118,9 @@ def test_layers_whose_fastest_kernels_do_not_repeat_go_on_bit_for_bit(device: st
     options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device, **options}
     Attentive.fused.clear()
     Recurrent.allowed.clear()
-    whole = run(fc.FedProx(mu=1), model, clients, rounds=3, **options)
+    continued(tmp_path / "c.safetensors", fc.FedProx(mu=1), model, clients, 1, rounds=2, **options)
     assert not any(Attentive.fused + Recurrent.allowed)
     assert Attentive.fused or Recurrent.allowed
-    run(fc.FedProx(mu=1), model, clients, rounds=1, checkpoint=tmp_path / "c.safetensors", **options)
-    resumed = run(fc.FedProx(mu=1), model, clients, rounds=3, checkpoint=tmp_path / "c.safetensors", **options)
-    assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
 
 
 def drawing(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -141,6 +131,4 @@ def drawing(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 @pytest.mark.skipif(STANDS_IN, reason="the stand-in has no generators of its own")
 @on_the_device
 def test_a_transform_that_draws_by_the_devices_own_generator_is_refused(device: str) -> None:
-    options: dict[str, Any] = {"rounds": 1, "local_solver": SGD, "local_mode": "training", "transform": drawing}
-    with pytest.raises(InvalidInput, match="draws random numbers of its own"):
-        run(fc.FedProx(mu=1), NETWORK, CLIENTS, device=device, **options)
+    refused("draws random numbers of its own", local_mode="training", transform=drawing, device=device)

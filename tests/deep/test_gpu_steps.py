@@ -9,8 +9,8 @@ import emulated_gpu
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Wrapped, random, vector
-from gpu_runs import CLIENTS, CLIPPED, MARKS, MOMENTUM, NETWORK, SGD, STANDS_IN, on_the_device, require_the_same_run
+from deep_makers import CLASSES, CLIENTS, FEATURES, NETWORK, SGD, Made, Wrapped, random, vector
+from gpu_runs import CLIPPED, MARKS, MOMENTUM, STANDS_IN, on_the_device, require_the_same_run
 from torch import nn
 
 import fedconvex as fc
@@ -25,18 +25,6 @@ from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import Simulator
 
 pytestmark = MARKS
-
-
-class Reading(nn.Module):
-    """Reads a number in every call."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside = NETWORK
-
-    def forward(self, samples: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.inside(samples * (1 + 0 * float(samples.detach().sum())))
-        return found
 
 
 @pytest.fixture
@@ -75,14 +63,14 @@ WAITING: dict[str, Any] = {
     "clipped": (NETWORK, {"local_solver": CLIPPED}),
     "disk": (NETWORK, {"storage": "disk"}),
     "training": (NETWORK, {"local_mode": "training"}),
-    "reading": (Reading(), {}),
+    "reading": (Made(lambda self, x: self.inside(x * (1 + 0 * float(x.detach().sum()))), inside=NETWORK), {}),
 }
 
 
 @pytest.mark.skipif(STANDS_IN, reason="the stand-in never computes while the host goes on")
 @on_the_device
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype:UserWarning")
-@pytest.mark.filterwarnings("ignore:Reading cannot be vectorised:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:Made cannot be vectorised:RuntimeWarning")
 @pytest.mark.parametrize("name", WAITING)
 def test_the_host_does_not_wait_for_the_device_from_step_to_step(device: str, name: str, impatient: list[int]) -> None:
     model, more = WAITING[name]

@@ -5,27 +5,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, SMALL, Made, Wrapped, random, refused, vector
 from torch import nn
 
 import fedconvex as fc
 from fedconvex.deep import run
 from fedconvex.deep.networks.functional import scaled_gradients
-from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=5, stepsize=0.1)
 
 
 @pytest.mark.parametrize("mode", ["evaluation", "training"])
 def test_it_trains_as_full_precision_up_to_three_digits(mode: str) -> None:
-    model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.Tanh(), nn.Linear(5, CLASSES)))
     options: dict[str, Any] = {"rounds": 3, "local_solver": SGD, "dtype": torch.float32, "local_mode": mode}
-    full = run(fc.FedProx(mu=1), model, CLIENTS, **options)
-    half = run(fc.FedProx(mu=1), model, CLIENTS, precision="fp16", **options)
-    again = run(fc.FedProx(mu=1), model, CLIENTS, precision="fp16", **options)
+    full = run(fc.FedProx(mu=1), SMALL, CLIENTS, **options)
+    half = run(fc.FedProx(mu=1), SMALL, CLIENTS, precision="fp16", **options)
+    again = run(fc.FedProx(mu=1), SMALL, CLIENTS, precision="fp16", **options)
     difference = abs(vector(half.model) - vector(full.model)).max()
     assert 0 < difference < 5e-3
     np.testing.assert_array_equal(vector(half.model), vector(again.model))
@@ -55,15 +52,7 @@ def test_gradients_that_overflow_are_scaled_less() -> None:
 
 
 def test_parameters_without_use_have_gradient_0() -> None:
-    class Unused(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inside, self.rest = nn.Linear(FEATURES, CLASSES), nn.Linear(2, 2)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.inside(x)
-
-    model = random(Unused())
+    model = random(Made(lambda self, x: self.inside(x), inside=nn.Linear(FEATURES, CLASSES), rest=nn.Linear(2, 2)))
     found = run(fc.FedProx(mu=1), model, CLIENTS, rounds=2, local_solver=SGD)
     expected = run(fc.FedProx(mu=1), Wrapped(model.inside), CLIENTS, rounds=2, local_solver=SGD)
     torch.testing.assert_close(found.model.rest.weight, model.rest.weight, rtol=0, atol=1e-15)
@@ -71,5 +60,4 @@ def test_parameters_without_use_have_gradient_0() -> None:
 
 
 def test_it_needs_parameters_in_float32() -> None:
-    with pytest.raises(InvalidInput, match="requires float32"):
-        run(fc.FedProx(mu=1), nn.Linear(FEATURES, CLASSES), CLIENTS, precision="fp16")
+    refused("requires float32", precision="fp16")

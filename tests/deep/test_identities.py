@@ -1,12 +1,13 @@
 """A run continues only from its own checkpoint; changed code, which has no fingerprint, is found by its losses."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, SMALL, Made, random, vector
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -16,7 +17,6 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 SGD = fc.SGD(epochs=1, batch_size=4, stepsize=0.05)
 
 
@@ -30,8 +30,7 @@ def more_of_the_last_class(z: Tensor, y: Tensor) -> Tensor:
 
 
 def once(loss: Any, file: Path | None, rounds: int = 4, **options: Any) -> Any:
-    model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.Tanh(), nn.Linear(5, CLASSES)))
-    return run(fc.FedProx(mu=1), model, CLIENTS, loss, rounds=rounds, local_solver=SGD, checkpoint=file, **options)
+    return run(fc.FedProx(mu=1), SMALL, CLIENTS, loss, rounds=rounds, local_solver=SGD, checkpoint=file, **options)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -52,53 +51,27 @@ def test_another_loss_of_a_user_is_another_run(other: Any, dtype: str, tmp_path:
         once(other, file, dtype=dtype)
 
 
-class Stretched(nn.Module):
+def by_code(scale: float) -> Made:
     """What it does is in its code alone: as if a line of it was changed between two runs."""
+    return Made(lambda self, x: self.linear(x * scale), linear=nn.Linear(FEATURES, CLASSES))
 
-    def __init__(self, by: float) -> None:
-        super().__init__()
-        self.linear, self.by = nn.Linear(FEATURES, CLASSES), by
 
-    def forward(self, x: Tensor) -> Tensor:
-        result: Tensor = self.linear(x * (1 + self.by))
-        return result
+def by_buffer(scale: float, persistent: bool) -> Made:
+    made = Made(lambda self, x: self.linear(x) * self.scale, linear=nn.Linear(FEATURES, CLASSES))
+    made.register_buffer("scale", torch.tensor(scale), persistent=persistent)
+    return made
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_model_with_other_code_is_another_model(dtype: str, tmp_path: Path) -> None:
-    """But not one whose last digits are those of another machine."""
+@pytest.mark.parametrize("make", [by_code, partial(by_buffer, persistent=True), partial(by_buffer, persistent=False)])
+def test_other_code_or_another_buffer_is_another_model(make: Any, dtype: str, tmp_path: Path) -> None:
+    """But not code whose last digits are those of another machine."""
 
-    def go_on(by: float, rounds: int) -> None:
-        model = random(Stretched(by))
-        run(fc.FedProx(mu=1), model, CLIENTS, rounds=rounds, local_solver=SGD, checkpoint=file, dtype=dtype)
+    def go_on(scale: float, rounds: int) -> None:
+        options: dict[str, Any] = {"checkpoint": tmp_path / "run.safetensors", "dtype": dtype}
+        run(fc.FedProx(mu=1), random(make(scale)), CLIENTS, rounds=rounds, local_solver=SGD, **options)
 
-    file, last = tmp_path / "run.safetensors", {"float64": 1e-14, "float32": 1e-6}[dtype]
-    go_on(0, 1)
-    go_on(last, 2)
-    with pytest.raises(InvalidInput, match="a run with another model or loss"):
-        go_on(0.01, 3)
-
-
-class Scaled(nn.Module):
-    """Its scale is a buffer."""
-
-    def __init__(self, scale: float, persistent: bool) -> None:
-        super().__init__()
-        self.linear = nn.Linear(FEATURES, CLASSES)
-        self.scale: Tensor
-        self.register_buffer("scale", torch.tensor(scale), persistent=persistent)
-
-    def forward(self, x: Tensor) -> Tensor:
-        result: Tensor = self.linear(x) * self.scale
-        return result
-
-
-@pytest.mark.parametrize("persistent", [True, False])
-def test_another_buffer_is_another_model(persistent: bool, tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    for rounds in (1, 2):
-        run(
-            fc.FedProx(mu=1), random(Scaled(1.0, persistent)), CLIENTS, rounds=rounds, local_solver=SGD, checkpoint=file
-        )
-    with pytest.raises(InvalidInput, match="a run with another model"):
-        run(fc.FedProx(mu=1), random(Scaled(2.0, persistent)), CLIENTS, rounds=3, local_solver=SGD, checkpoint=file)
+    go_on(1, 1)
+    go_on(1 + {"float64": 1e-14, "float32": 1e-6}[dtype] if make is by_code else 1, 2)
+    with pytest.raises(InvalidInput, match="a run with another model or loss" if make is by_code else "another model"):
+        go_on(1.01 if make is by_code else 2, 3)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, random, vector
+from deep_makers import CLASSES, SGD, Made, random, vector
 from torch import nn
 
 import fedconvex as fc
@@ -17,8 +17,6 @@ from fedconvex.deep.monitor import Monitor
 from fedconvex.deep.shards import Shards
 
 pytestmark = pytest.mark.beyond_core  # trains networks
-
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 
 
 def images(kind: Any = np.uint8, number: int = 3) -> list[Any]:
@@ -59,16 +57,11 @@ def test_vectors_of_bytes_are_counts_and_stay_what_they_are() -> None:
 
 
 def test_a_model_that_takes_bytes_itself_is_given_them() -> None:
-    class Own(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.last = nn.Linear(32, CLASSES).double()
+    def own(self: Any, x: torch.Tensor) -> torch.Tensor:
+        assert not x.is_floating_point()
+        return self.last(x.flatten(1).double() / 255)
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            assert not x.is_floating_point()
-            return self.last(x.flatten(1).double() / 255)
-
-    model = Own()
+    model = Made(own, last=nn.Linear(32, CLASSES).double())
     found = run(fc.FedProx(mu=1), model, images(), rounds=1, local_solver=SGD)
     scaled = [(X / 255, y) for X, y in images()]
     expected = run(fc.FedProx(mu=1), nn.Sequential(nn.Flatten(), model.last, nn.Identity()), scaled, rounds=0)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples
-from torch import Tensor, nn
+from deep_makers import CLASSES, CLIENTS, SMALL
+from torch import Tensor
 
 import fedconvex as fc
 from fedconvex.deep import run
@@ -21,13 +21,11 @@ from fedconvex.errors import InvalidInput, LoggerFailed, MissingLibrary
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
-MODEL = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
 SGD = fc.SGD(epochs=1, batch_size=4, stepsize=0.1)
 
 
 def once(rounds: int = 3, **options: Any) -> Any:
-    return run(fc.FedProx(mu=1), MODEL, CLIENTS, rounds=rounds, local_solver=SGD, **options)
+    return run(fc.FedProx(mu=1), SMALL, CLIENTS, rounds=rounds, local_solver=SGD, **options)
 
 
 class InMemory(Logger):
@@ -214,7 +212,7 @@ def f1(outputs: Tensor, targets: Tensor) -> Any:
 def test_metrics_of_the_test_set_are_columns(tmp_path: Path) -> None:
     from sklearn.metrics import f1_score
 
-    model, file = MODEL, tmp_path / "run.safetensors"
+    file = tmp_path / "run.safetensors"
     given: dict[str, Any] = {
         "test": CLIENTS[3],
         "metrics": {"f1": f1, "by_scikit": lambda z, y: f1_score(y, z.argmax(1), average="macro")},
@@ -222,7 +220,7 @@ def test_metrics_of_the_test_set_are_columns(tmp_path: Path) -> None:
     found = once(every=2, **given)
     frame = found.to_frame()
     X, y = (torch.as_tensor(part) for part in CLIENTS[3])
-    for row, trained in ((0, model), (3, found.model)):
+    for row, trained in ((0, SMALL), (3, found.model)):
         assert frame["test_f1"][row] == pytest.approx(float(f1(trained(X), y)), abs=1e-12)
     np.testing.assert_allclose(frame["test_f1"], frame["test_by_scikit"])
     assert frame["test_f1"].isna().tolist() == [False, True, False, False]

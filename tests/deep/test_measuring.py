@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Plain, Wrapped, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, Plain, Wrapped, random, small, vector
 from torch import nn
 
 import fedconvex as fc
@@ -25,9 +25,8 @@ from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 WEIGHTS = [1, 2, 3, 4]
-TANH = nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES))
+TANH = small()
 MODELS = [nn.Linear(FEATURES, CLASSES), Plain(), TANH, Wrapped(TANH), models.fully_connected([FEATURES, 4, CLASSES])]
 SGD = fc.SGD(epochs=1, batch_size=4, stepsize=0.1)
 

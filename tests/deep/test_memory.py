@@ -1,5 +1,6 @@
 """When memory runs out, batches become smaller, and the run's result stays the same."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, NETWORK, SGD, Wrapped, random, vector
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import memory, models, run
+from fedconvex.deep import memory, run
 from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.memory import Budget, OutOfMemory, with_room
 from fedconvex.deep.networks import FunctionalNetwork, LayeredNetwork
@@ -24,28 +25,35 @@ from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
-NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+
+def once(model: Any = NETWORK, solver: Any = SGD, clients: Any = CLIENTS, rounds: int = 2, **options: Any) -> Any:
+    return run(fc.FedDyn(alpha=1), model, clients, rounds=rounds, local_solver=solver, **options)
 
 
-def once(model: Any = NETWORK, solver: Any = SGD) -> Any:
-    return run(fc.FedDyn(alpha=1), model, CLIENTS, rounds=2, local_solver=solver)
+def limited(
+    patch: pytest.MonkeyPatch,
+    most: int,
+    *methods: tuple[type, str],
+    of: Callable[..., int] = lambda network, theta, batch: len(batch.targets),
+    error: Exception | None = None,
+) -> list[int]:
+    """At most so many clients, or what `of` counts, fit in a call of these methods; returns the numbers tried."""
+    tried: list[int] = []
+    for owner, name in methods:
+        original = getattr(owner, name)
+
+        def call(*given: Any, original: Any = original, **options: Any) -> Any:
+            tried.append(of(*given[:3]))
+            if tried[-1] > most:
+                raise error or torch.OutOfMemoryError("no room")
+            return original(*given, **options)
+
+        patch.setattr(owner, name, call)
+    return tried
 
 
 def small_memory(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
-    """At most so many clients fit; returns the numbers that were tried."""
-    tried: list[int] = []
-    for kind in (LayeredNetwork, FunctionalNetwork):
-        original = kind.gradients
-
-        def limited(self: Any, theta: torch.Tensor, batch: Any, original: Any = original) -> torch.Tensor:
-            tried.append(len(batch.targets))
-            if len(batch.targets) > most:
-                raise torch.OutOfMemoryError("no room")
-            return original(self, theta, batch)
-
-        monkeypatch.setattr(kind, "gradients", limited)
+    tried = limited(monkeypatch, most, (LayeredNetwork, "gradients"), (FunctionalNetwork, "gradients"))
     monkeypatch.setattr(memory, "NUMBERS", 2000)
     monkeypatch.setattr(memory, "AT_ONCE", {"cpu": 2000, "cuda": 2000})
     monkeypatch.setattr(Budget.__init__, "__defaults__", (2000,))
@@ -56,9 +64,9 @@ def small_memory(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
 def test_less_at_once_is_the_same_run(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     same_size = [CLIENTS[0]] * 4
     steps = fc.GradientDescent(steps=3, stepsize=0.1)
-    whole = run(fc.FedDyn(alpha=1), model, same_size, rounds=2, local_solver=steps)
+    whole = once(model, steps, same_size)
     tried = small_memory(monkeypatch, 1)
-    found = run(fc.FedDyn(alpha=1), model, same_size, rounds=2, local_solver=steps)
+    found = once(model, steps, same_size)
     assert max(tried) == 4
     assert tried[-1] == 1
     np.testing.assert_allclose(vector(found.model), vector(whole.model), rtol=1e-13, atol=1e-15)
@@ -74,14 +82,8 @@ def test_one_client_that_does_not_fit_is_an_error(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("no room"), RuntimeError("can't allocate memory: 9 bytes")])
 def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU, too: fewer step together from time to time, and not without end."""
-    together: list[int] = []
-
-    def failing(self: Any, theta: torch.Tensor, *_: Any) -> None:
-        together.append(len(theta))
-        raise error
-
-    monkeypatch.setattr(LayeredNetwork, "step_function", failing)
-    monkeypatch.setattr(LayeredNetwork, "gradients", failing)
+    methods = ((LayeredNetwork, "step_function"), (LayeredNetwork, "gradients"))
+    together = limited(monkeypatch, 0, *methods, of=lambda network, theta, _: len(theta), error=error)
     with pytest.raises(OutOfMemory, match="one client alone"):
         once(solver=solver)
     assert together[0] == len(CLIENTS) or solver is not SGD
@@ -90,15 +92,8 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
 
 
 def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, together, stepping = once(), list[int](), LayeredNetwork.step_function
-
-    def limited(self: Any, theta: torch.Tensor, *given: Any) -> Any:
-        together.append(len(theta))
-        if len(theta) > 2:
-            raise torch.OutOfMemoryError("no room")
-        return stepping(self, theta, *given)
-
-    monkeypatch.setattr(LayeredNetwork, "step_function", limited)
+    usual = once()
+    together = limited(monkeypatch, 2, (LayeredNetwork, "step_function"), of=lambda network, theta, _: len(theta))
     found = once()
     assert max(together) == 4
     assert together[-1] <= 2
@@ -128,26 +123,14 @@ def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.
     from fedconvex.deep.losses import TorchCrossEntropy
 
     options = {"local_solver": SGD, "rounds": 2, "test": CLIENTS[3]}
-    usual, values, evaluate = (
-        run(fc.FedDyn(alpha=1), model, CLIENTS, **options),
-        TorchCrossEntropy.values,
-        monitor.evaluate,
-    )
-    most = 9
-
-    def limited(self: Any, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        if targets.numel() > most:
-            raise torch.OutOfMemoryError("no room")
-        return values(self, outputs, targets)
-
-    monkeypatch.setattr(TorchCrossEntropy, "values", limited)
+    usual, evaluate = run(fc.FedDyn(alpha=1), model, CLIENTS, **options), monitor.evaluate
+    limited(monkeypatch, 9, (TorchCrossEntropy, "values"), of=lambda loss, outputs, targets: targets.numel())
     found = run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
     np.testing.assert_allclose(vector(found.model), vector(usual.model), rtol=1e-13, atol=1e-15)
     pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame(), rtol=1e-12)
 
     def never(*given: Any) -> Any:
-        nonlocal most
-        most = 0
+        limited(monkeypatch, 0, (TorchCrossEntropy, "values"), of=lambda loss, outputs, targets: targets.numel())
         return evaluate(*given)
 
     monkeypatch.setattr(monitor, "evaluate", never)
@@ -161,15 +144,7 @@ def test_measurements_take_fewer_clients_at_once(measure: str, monkeypatch: pyte
     same_size = [CLIENTS[0]] * 4
     options = {"rounds": 2, "local_solver": SGD, "measure": measure, "before": lambda footprint: None}
     usual = run(fc.FedProx(mu=1), NETWORK, same_size, **options)
-    for name in ("gradients", "losses"):
-        original = getattr(LayeredNetwork, name)
-
-        def limited(self: Any, theta: torch.Tensor, batch: Any, original: Any = original) -> torch.Tensor:
-            if len(batch.targets) > 1:
-                raise torch.OutOfMemoryError("no room")
-            return original(self, theta, batch)
-
-        monkeypatch.setattr(LayeredNetwork, name, limited)
+    limited(monkeypatch, 1, (LayeredNetwork, "gradients"), (LayeredNetwork, "losses"))
     found = run(fc.FedProx(mu=1), NETWORK, same_size, **options)
     pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame(), rtol=1e-9)
 
@@ -235,14 +210,8 @@ def test_memory_that_runs_out_between_two_parts_of_a_state() -> None:
         np.testing.assert_array_equal(np.asarray(state.memory[name]), rows)
 
 
-class Peers:
-    """Several processes, as far as `with_room` looks."""
-
-    sums = 0
-
-
 def test_one_of_several_processes_works_again_before_a_sum_and_not_behind_it() -> None:
-    peers, tried = Peers(), list[int]()
+    peers, tried = SimpleNamespace(sums=0), list[int]()  # several processes, as far as `with_room` looks
 
     def before_it() -> str:
         tried.append(1)
@@ -303,7 +272,7 @@ class TestCheckpointsWithoutRoom:
     @pytest.mark.parametrize("place", ["gathering", "writing"])
     def test_nothing_is_lost(self, place: str, error: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file = tmp_path / "run.safetensors"
-        run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=2, local_solver=SGD, checkpoint=file)
+        once(rounds=2, checkpoint=file)
         before = file.read_bytes()
 
         def fails(*_: Any, **__: Any) -> None:
@@ -318,11 +287,11 @@ class TestCheckpointsWithoutRoom:
             with pytest.raises(
                 OutOfMemory, match=r"round 4 was gathered and written; the last checkpoint in .* complete"
             ):
-                run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD, checkpoint=file)
+                once(rounds=4, checkpoint=file)
         assert file.read_bytes() == before
         assert [entry.name for entry in tmp_path.iterdir()] == ["run.safetensors"]
-        resumed = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD, checkpoint=file)
-        alone = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=4, local_solver=SGD)
+        resumed = once(rounds=4, checkpoint=file)
+        alone = once(rounds=4)
         assert np.array_equal(vector(resumed.model), vector(alone.model))
 
     def test_other_errors_stay_what_they_are(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,14 +300,7 @@ class TestCheckpointsWithoutRoom:
 
         monkeypatch.setattr("fedconvex.deep.checkpoints.write_atomically", fails)
         with pytest.raises(RuntimeError, match="shape mismatch"):
-            run(
-                fc.FedDyn(alpha=1),
-                NETWORK,
-                CLIENTS,
-                rounds=1,
-                local_solver=SGD,
-                checkpoint=tmp_path / "run.safetensors",
-            )
+            once(rounds=1, checkpoint=tmp_path / "run.safetensors")
 
     def test_memory_that_runs_out_in_a_sum_is_no_lost_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
         partner = SimpleNamespace(sums=0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Wrapped, random
+from deep_makers import CLASSES, FEATURES, Made, Wrapped, random, small
 from torch import nn
 from torch.func import functional_call
 
@@ -178,36 +178,24 @@ def test_a_layer_used_twice_is_left_to_autograd() -> None:
     assert network.layout.dim == 42
 
 
-def test_hooks_are_kept() -> None:
-    module = random(nn.Sequential(nn.Linear(FEATURES, CLASSES)))
-    module[0].register_forward_hook(lambda *given: 2 * given[-1])
+@pytest.mark.parametrize("change", ["hook", "frozen"])
+def test_hooks_are_kept_and_frozen_parameters_stay_out(change: str) -> None:
+    module = random(small())
+    if change == "hook":
+        module[0].register_forward_hook(lambda *given: 2 * given[-1])
+    else:
+        module[0].weight.requires_grad_(False)
     network, batch = network_of(module, TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    assert list(network.layout.shapes) == ["0.weight", "0.bias", "2.weight", "2.bias"][change == "frozen" :]
     theta = points(network.layout)
     torch.testing.assert_close(
         network.gradients(theta, batch), one_after_the_other(module, "cross_entropy", theta, batch)[1]
     )
 
 
-def test_frozen_parameters_stay_out() -> None:
-    module = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.ReLU(), nn.Linear(5, CLASSES)))
-    module[0].weight.requires_grad_(False)
-    network, batch = network_of(module, TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
-    assert list(network.layout.shapes) == ["0.bias", "2.weight", "2.bias"]
-    theta = points(network.layout)
-    torch.testing.assert_close(
-        network.gradients(theta, batch), one_after_the_other(module, "cross_entropy", theta, batch)[1]
-    )
-
-
-@pytest.mark.parametrize(
-    ("module", "cure"),
-    [
-        (nn.ReLU(), "one that has"),
-        (nn.Linear(6, 3).requires_grad_(False), "one that has"),
-    ],
-)
-def test_a_module_without_trainable_parameters(module: nn.Module, cure: str) -> None:
-    with pytest.raises(InvalidInput, match=cure):
+@pytest.mark.parametrize("module", [nn.ReLU(), nn.Linear(6, 3).requires_grad_(False)])
+def test_a_module_without_trainable_parameters(module: nn.Module) -> None:
+    with pytest.raises(InvalidInput, match="one that has"):
         Layout.of(module)
 
 
@@ -223,29 +211,22 @@ def test_a_users_loss() -> None:
         loss_of("hinge")
 
 
-class Recurrent(nn.Module):
+def recurrent(self: Any, x: torch.Tensor) -> torch.Tensor:
     """torch's own LSTM on the features, one after the other."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lstm, self.output = nn.LSTM(1, 4, batch_first=True), nn.Linear(4, CLASSES)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = self.output(self.lstm(x[..., None])[0][:, -1])
-        return result
+    result: torch.Tensor = self.output(self.lstm(x[..., None])[0][:, -1])
+    return result
 
 
-class Branching(Recurrent):
+def branching(self: Any, x: torch.Tensor) -> torch.Tensor:
     """What it computes depends on the samples."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return super().forward(x if x.sum().item() > 0 else -x)
+    return recurrent(self, x if x.sum().item() > 0 else -x)
 
 
-@pytest.mark.parametrize("model", [Recurrent, Branching])
+@pytest.mark.parametrize("told", [recurrent, branching])
 @pytest.mark.parametrize("own", [True, False])
-def test_what_cannot_be_vectorised_is_computed_client_by_client(model: type[nn.Module], own: bool) -> None:
-    module, batch = random(model()), batch_for("cross_entropy")
+def test_what_cannot_be_vectorised_is_computed_client_by_client(told: Any, own: bool) -> None:
+    module = random(Made(told, lstm=nn.LSTM(1, 4, batch_first=True), output=nn.Linear(4, CLASSES)))
+    batch = batch_for("cross_entropy")
     network = network_of(module, TorchCrossEntropy(), (FEATURES,))
     theta = points(network.layout, 3 if own else 1)
     losses, gradients = one_after_the_other(module, "cross_entropy", theta, batch)
@@ -253,20 +234,15 @@ def test_what_cannot_be_vectorised_is_computed_client_by_client(model: type[nn.M
         found = network.gradients(theta, batch)
     torch.testing.assert_close(found, gradients)
     assert gradients.abs().max() > 0.01
-    if own or model is Recurrent:  # of one theta for all, the samples of all clients make one batch
+    if own or told is recurrent:  # of one theta for all, the samples of all clients make one batch
         torch.testing.assert_close(network.losses(theta, batch), losses)
 
 
-class Broken(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(3, 3))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+def test_a_mistake_of_the_model_is_told_as_it_is() -> None:
+    def broken(*_: Any) -> torch.Tensor:
         raise RuntimeError("a mistake of the model's own")
 
-
-def test_a_mistake_of_the_model_is_told_as_it_is() -> None:
-    network, batch = network_of(Broken().double(), TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    module, batch = Made(broken, weight=nn.Parameter(torch.zeros(3, 3))).double(), batch_for("cross_entropy")
+    network = network_of(module, TorchCrossEntropy(), (FEATURES,))
     with pytest.raises(RuntimeError, match="the model's own"):
         network.gradients(points(network.layout), batch)

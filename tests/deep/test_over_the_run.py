@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples
+from deep_makers import CLASSES, FEATURES, LINEAR, random, samples
 from torch import nn
 
 import fedconvex as fc
@@ -24,7 +24,6 @@ X, y = samples(0, (40,))[0]
 # nearly the same samples everywhere: B is near 1
 CLIENTS = [(X + 0.01 * k, y) for k in range(4)]
 NETWORK = random(models.fully_connected([FEATURES, 4, CLASSES]))
-LINEAR = random(nn.Linear(FEATURES, CLASSES))
 HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=40, stepsize=0.02)
 WEIGHTED = participation.Weighted(30)
@@ -123,19 +122,17 @@ def test_late_clients_that_are_used_take_part() -> None:
 def test_feddyns_theorems_ask_for_exact_solutions_and_a_large_alpha() -> None:
     inexact = once(fc.FedDyn(alpha=100), participation=participation.Uniform(2))
     assert rows(inexact, "feddyn.theorem2")["assumption"].str.contains("exactly").all()
-    exact = once(
-        fc.FedDyn(alpha=100), LINEAR, local_solver=fc.Exact(), participation=participation.Uniform(2), ridge=0.1
-    )
-    table = rows(exact, "feddyn.theorem2", D0=1, G=2)
+
+    def exact(alpha: float, **options: Any) -> Any:
+        options |= {"local_solver": fc.Exact(), "participation": participation.Uniform(2), "ridge": 0.1}
+        return rows(once(fc.FedDyn(alpha=alpha), LINEAR, **options), "feddyn.theorem2", D0=1, G=2)
+
+    table = exact(100)
     assert table["applies"].all()
     assert table["promised"][0] == pytest.approx((10 * 100 * 1 + 100 * 4 / 2 / 100 * 2) / 3)
-    late = once(
-        fc.FedDyn(alpha=100), LINEAR, local_solver=fc.Exact(), participation=participation.Uniform(2), ridge=0.1,
-        stragglers=participation.Stragglers(HALF, "drop"),
-    )  # fmt: skip
-    assert (rows(late, "feddyn.theorem2", D0=1, G=2)["reason"] == "the participation scheme is LateOnesDropped").all()
-    small = once(fc.FedDyn(alpha=1), LINEAR, local_solver=fc.Exact(), participation=participation.Uniform(2), ridge=0.1)
-    assert rows(small, "feddyn.theorem2", D0=1, G=2)["assumption"].str.contains("25*L", regex=False).all()
+    late = exact(100, stragglers=participation.Stragglers(HALF, "drop"))
+    assert (late["reason"] == "the participation scheme is LateOnesDropped").all()
+    assert exact(1)["assumption"].str.contains("25*L", regex=False).all()
 
 
 def test_what_sharper_bounds_promise_is_compared_too() -> None:

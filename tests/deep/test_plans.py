@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, Wrapped
+from deep_makers import CLASSES, Made, Wrapped
 from torch import nn
 
 import fedconvex as fc
@@ -134,19 +134,12 @@ def test_what_cannot_fit_is_refused_with_what_would(monkeypatch: pytest.MonkeyPa
 
 
 def test_estimates_that_cannot_be_made_do_not_stop_a_run() -> None:
-    class Odd(nn.Module):
-        """Takes the samples' numbers out of torch."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.last = nn.Linear(100, CLASSES)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            assert np.isfinite(x.detach().numpy()).all()
-            return self.last(x)
+    def odd(self: Any, x: torch.Tensor) -> torch.Tensor:
+        assert np.isfinite(x.detach().numpy()).all()  # takes the samples' numbers out of torch
+        return self.last(x)
 
     told: list[Any] = []
     options: dict[str, Any] = {"rounds": 1, "local_solver": SGD, "dtype": "float32"}
     with pytest.warns(RuntimeWarning, match="vectorised"):
-        run(fc.FedProx(mu=1), Odd(), TABLES[:3], before=told.append, **options)
+        run(fc.FedProx(mu=1), Made(odd, last=nn.Linear(100, CLASSES)), TABLES[:3], before=told.append, **options)
     assert told[0].samples == 3 * 60 * (100 * 4 + 8)  # from a trial round, after the samples were copied

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, mixed, plain_training, random, samples, vector
+from deep_makers import CLIENTS, NETWORK, SGD, mixed, plain_training, towards, vector
 
 import fedconvex as fc
-from fedconvex.deep import local_sgd, models, run
+from fedconvex.deep import local_sgd, run
 from fedconvex.deep.networks import Batch, LayeredNetwork
 from fedconvex.deep.shards import Shards
 from fedconvex.problems.base import Subproblem
@@ -18,9 +18,6 @@ from fedconvex.runs.rounds import Rounds
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
-NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 MOMENTUM = replace(SGD, momentum=0.7)
 SIZES = [len(X) for X, _ in CLIENTS]
 
@@ -31,12 +28,8 @@ def off(
     """How far two rounds of FedProx are from plain training, its proximal term written out."""
     expected = NETWORK
     for t in range(2):
-        there = [p.detach().clone() for p in expected.parameters()]
-
-        def extra(local: torch.nn.Module, there: list[torch.Tensor] = there) -> torch.Tensor:
-            return sum(((p - q) ** 2).sum() for p, q in zip(local.parameters(), there, strict=True))
-
-        answers = [plain_training(expected, CLIENTS, k, solver, 3, t, 2, extra) for k in range(len(CLIENTS))]
+        near = towards(expected, 2.0)
+        answers = [plain_training(expected, CLIENTS, k, solver, 3, t, 2, near) for k in range(len(CLIENTS))]
         expected = mixed(answers, SIZES)
     if monkeypatch is not None and fault is not None:
         fault(monkeypatch)

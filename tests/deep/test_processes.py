@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from deep_makers import vector
+from processes import python, require
 from worker_process import METHODS, SCHEMES, train, train_in_training_mode
 
 from fedconvex import locks
@@ -23,15 +24,14 @@ HERE = Path(__file__).parent
 
 
 def start(*words: str) -> subprocess.CompletedProcess[str]:
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    return subprocess.run([*launcher, *words], cwd=HERE, capture_output=True, text=True, timeout=300)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+    return python(*launcher, *words, cwd=HERE, seconds=300)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("two")
-    done = start(str(HERE / "worker_process.py"), str(place))
-    assert done.returncode == 0, done.stderr
+    require(start(str(HERE / "worker_process.py"), str(place)))
     return place
 
 

@@ -90,14 +90,8 @@ def test_gradients_in_float32(kind: str, layers: int) -> None:
 def test_steps(keep: Any, elsewhere: bool) -> None:
     module, batch = model(), sequences()
     networks = both(module)
-    start = points(networks[0], module, 3)
-    push, moved = torch.full_like(start, 0.01), []
-    for network in networks:
-        theta, velocity = start.clone(), torch.ones_like(start)
-        step = network.step_function(theta, 0.1, keep, push, velocity if elsewhere else None)
-        step(batch)
-        step(sequences(3, 2))
-        moved.append(velocity if elsewhere else theta)
+    start, batches = points(networks[0], module, 3), [batch, sequences(3, 2)]
+    moved = (stepped(network, start, batches, keep, elsewhere) for network in networks)
     torch.testing.assert_close(*moved, rtol=1e-12, atol=1e-13)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from deep_makers import CLIENTS, NETWORK, SMALL
 from torch import nn
 from torch.nn import functional as F
 
@@ -182,14 +183,9 @@ def test_what_is_promised_up_to_constants_is_not_refuted() -> None:
 @pytest.mark.slow
 def test_errors_of_lanczos_widen_the_constants() -> None:
     """A few steps find less than the largest eigenvalue: ρ with L and L₋ as found would promise too much."""
-    from deep_makers import CLASSES, FEATURES, random, samples
-
-    from fedconvex.deep import models
-
-    network = random(models.fully_connected([FEATURES, 4, CLASSES]))
     options = {"participation": Weighted(30), "local_solver": fc.GradientDescent(steps=40, stepsize=0.02)}
     few, many = (
-        run(fc.FedProx(mu=30), network, samples(), rounds=1, measure="all", lanczos_steps=steps, **options)
+        run(fc.FedProx(mu=30), NETWORK, CLIENTS, rounds=1, measure="all", lanczos_steps=steps, **options)
         for steps in (3, 43)
     )
     record = few.records[0]
@@ -203,11 +199,8 @@ def test_errors_of_lanczos_widen_the_constants() -> None:
 
 def test_the_figure_draws_the_constants_that_rho_is_computed_from() -> None:
     """γ is that of all clients, drawn or not; L and L₋ are the largest of the round."""
-    from deep_makers import random, samples
-
-    network = random(nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)))
     found = run(
-        fc.FedProx(mu=30), network, samples(), rounds=3, measure="all", participation=Weighted(2),
+        fc.FedProx(mu=30), SMALL, CLIENTS, rounds=3, measure="all", participation=Weighted(2),
         local_solver=fc.GradientDescent(steps=5, stepsize=0.02),
     )  # fmt: skip
     lines = {str(line.get_label()): line for line in found.figure().axes[2].lines}

@@ -6,20 +6,32 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, SIZES, Plain, Wrapped, mixed, plain_training, random, samples, vector
+from deep_makers import (
+    CLASSES,
+    CLIENTS,
+    FEATURES,
+    SGD,
+    SIZES,
+    Plain,
+    Wrapped,
+    mixed,
+    plain_training,
+    random,
+    refused,
+    samples,
+    towards,
+    vector,
+)
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.tasks import LinearTask, NetworkTask
-from fedconvex.errors import InvalidInput
 
 PLAIN = "ignore::fedconvex.errors.PlainAverage"  # with weights of their own and every scheme
 pytestmark = [pytest.mark.beyond_core, pytest.mark.filterwarnings(PLAIN)]  # trains networks
 
-CLIENTS = samples()
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 DECAYING = fc.SGD(steps=5, batch_size=4, stepsize=0.1, decay=0.9, weight_decay=0.01)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3, weight_decay=0.01)
 MOMENTUM = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, momentum=0.9)
@@ -158,12 +170,6 @@ def test_fedavg_is_plain_training_and_averaging(by: str, solver: fc.SGD, ridge: 
     assert distance(found.model, expected) < 1e-12
     unweighted = run(method, given, CLIENTS, rounds=3, local_solver=solver, seed=3, ridge=ridge)
     assert distance(unweighted.model, expected) > 1e-4
-
-
-def towards(center: nn.Module, weight: float):
-    """(weight/2)‖θ − center‖²."""
-    there = [p.detach().clone() for p in center.parameters()]
-    return lambda model: weight / 2 * sum(((p - q) ** 2).sum() for p, q in zip(model.parameters(), there, strict=True))
 
 
 @pytest.mark.sample(1)
@@ -433,20 +439,11 @@ def test_what_runs_as_what() -> None:
     ],
 )
 def test_bad_input(options: dict[str, Any], culprit: str) -> None:
-    given = {
-        "method": fc.FedProx(mu=1),
-        "model": NETWORK,
-        "clients": CLIENTS,
-        "rounds": 1,
-        "local_solver": SGD,
-    } | options
-    with pytest.raises(InvalidInput, match=culprit):
-        run(**given)
+    refused(culprit, **options)
 
 
 def test_a_gpu_that_is_not_there_is_refused() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(InvalidInput, match="finds no GPU"):
-        run(fc.FedProx(mu=1), NETWORK, CLIENTS, rounds=1, local_solver=SGD, device="cuda")
+    refused("finds no GPU", device="cuda")
     run(fc.FedProx(mu=1), NETWORK, CLIENTS, rounds=1, local_solver=SGD, device="auto")

@@ -3,32 +3,33 @@
 import json
 import os
 import re
+import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, LINEAR, NETWORK, SGD, Wrapped, random, samples, vector
+from safetensors.torch import load_file
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import locks, participation
 from fedconvex.arithmetic.instruction_sets import instruction_sets
 from fedconvex.deep import models, run
-from fedconvex.errors import InvalidInput, ResumedElsewhere
+from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
+from fedconvex.methods.base import State
 from fedconvex.owners import Owner
 from fedconvex.runs.simulator import Simulator
 
 PLAIN = "ignore::fedconvex.errors.PlainAverage"  # with weights of their own and every scheme
 pytestmark = [pytest.mark.beyond_core, pytest.mark.filterwarnings(PLAIN)]  # trains networks
 
-CLIENTS = samples()
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
-NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
-LINEAR = random(nn.Linear(FEATURES, CLASSES))
 METHODS = [fc.FedProx(mu=1), fc.FedDyn(alpha=0.5), fc.Scaffold(stepsize=0.05, local_steps=2), fc.AdaptiveFedProx(mu=1)]
 
 
@@ -40,6 +41,18 @@ def once(method: Any = METHODS[1], model: nn.Module = NETWORK, rounds: int = 5, 
         "measure": "heterogeneity",
     } | options
     return run(method, model, CLIENTS, rounds=rounds, **given)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The checkpoint of a run."""
+    once(checkpoint=tmp_path / "run.safetensors")
+    return tmp_path / "run.safetensors"
+
+
+def refuses(told: str, **options: Any) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        once(**options)
 
 
 class Stop(Exception):
@@ -85,12 +98,10 @@ def test_a_run_goes_on_bit_for_bit(
     )
 
 
-def test_what_was_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "run.safetensors"
-    first = once(checkpoint=file)
+def test_what_was_run_is_not_run_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = once()
     monkeypatch.setattr(Simulator, "next_round", None)
-    again = once(checkpoint=file)
-    np.testing.assert_array_equal(vector(again.model), vector(first.model))
+    np.testing.assert_array_equal(vector(once(checkpoint=file).model), vector(first.model))
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -114,19 +125,14 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: next(iter(c)))
-def test_a_checkpoint_of_another_run_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    once(checkpoint=file)
+def test_a_checkpoint_of_another_run_is_refused(change: dict[str, Any], file: Path) -> None:
     before = file.read_bytes()
     named = {"every": "measure"}.get(next(iter(change)), next(iter(change)))
-    with pytest.raises(InvalidInput, match=f"belongs to a run with another .*{named}"):
-        once(checkpoint=file, **change)
+    refuses(f"belongs to a run with another .*{named}", checkpoint=file, **change)
     assert file.read_bytes() == before
 
 
-def test_other_samples_are_another_run(tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    once(checkpoint=file)
+def test_other_samples_are_another_run(file: Path) -> None:
     with pytest.raises(InvalidInput, match="another clients"):
         run(METHODS[1], NETWORK, samples(1), rounds=5, local_solver=SGD, checkpoint=file)
 
@@ -134,9 +140,7 @@ def test_other_samples_are_another_run(tmp_path: Path) -> None:
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("fault", ["cut", "flip", "grow"])
-def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Path) -> None:
-    file = tmp_path / "run.safetensors"
-    once(checkpoint=file)
+def test_a_damaged_checkpoint_is_refused(place: float, fault: str, file: Path) -> None:
     content = bytearray(file.read_bytes())
     at = int(place * len(content))
     if fault == "cut":
@@ -146,8 +150,7 @@ def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Pat
     else:
         content[at:at] = b"\0\0\0"
     file.write_bytes(content)
-    with pytest.raises(InvalidInput, match="checkpoint"):
-        once(checkpoint=file)
+    refuses("checkpoint", checkpoint=file)
     assert file.read_bytes() == content
 
 
@@ -170,46 +173,34 @@ def test_damage_in_what_is_written_beside_the_tensors_is_noticed(fault: str, tmp
     assert damaged != content
     assert len(damaged) == len(content)
     file.write_bytes(damaged)
-    with pytest.raises(InvalidInput, match="damaged"):
-        once(checkpoint=file, rounds=7)
+    refuses("damaged", checkpoint=file, rounds=7)
     assert file.read_bytes() == damaged
 
 
-def test_a_checkpoint_of_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "run.safetensors"
-    once(checkpoint=file)
+def test_a_checkpoint_of_other_versions_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedconvex.deep.checkpoints._versions", lambda: {"torch": "9.9"})
-    with pytest.raises(InvalidInput, match=r"written with torch .*, this is 9\.9"):
-        once(checkpoint=file)
+    refuses(r"written with torch .*, this is 9\.9", checkpoint=file)
 
 
-def test_a_checkpoint_of_another_processor_is_a_warning_or_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, real = tmp_path / "run.safetensors", instruction_sets
+def test_a_checkpoint_of_another_processor_is_a_warning_or_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     once(checkpoint=file, exactly=True)
-    once(checkpoint=file, exactly=True)
+    real = instruction_sets
     elsewhere = "fedconvex.deep.checkpoints.instruction_sets"
     monkeypatch.setattr(elsewhere, lambda device: real(device) | {"torch": "NEON", "processor": "Another"})
     content = file.read_bytes()
-    with pytest.raises(InvalidInput, match=r"was computed on .* this is Another \[torch: NEON\]"):
-        once(checkpoint=file, rounds=6, exactly=True)
+    refuses(r"was computed on .* this is Another \[torch: NEON\]", checkpoint=file, rounds=6, exactly=True)
     assert file.read_bytes() == content
     with pytest.warns(ResumedElsewhere, match=r"this is Another \[torch: NEON\]"):
         once(checkpoint=file, rounds=6)
     monkeypatch.setattr(elsewhere, real)
-    with pytest.raises(InvalidInput, match="and Another"):  # a run of two processors
-        once(checkpoint=file, rounds=6, exactly=True)
-    with pytest.raises(InvalidInput, match="exactly = no: is neither True nor False"):
-        once(checkpoint=tmp_path / "new.safetensors", exactly="no")
+    refuses("and Another", checkpoint=file, rounds=6, exactly=True)  # a run of two processors
+    refuses("exactly = no: is neither True nor False", checkpoint=file.with_name("new.safetensors"), exactly="no")
 
 
 def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:
-    import safetensors.torch
-
     file = tmp_path / "run.safetensors"
     found = once(checkpoint=file)
-    tensors = safetensors.torch.load(file.read_bytes())
+    tensors = load_file(file)
     assert set(tensors) == {"server", "shared/h", "memory/gradient"}
     assert torch.equal(tensors["server"], found.state.server)
     content = file.read_bytes()
@@ -235,8 +226,7 @@ def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:
 )
 def test_bad_options(options: dict[str, Any], culprit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match=culprit):
-        once(**options)
+    refuses(culprit, **options)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -246,10 +236,6 @@ def test_bad_options(options: dict[str, Any], culprit: str, tmp_path: Path, monk
 def test_what_cannot_be_written_is_said_before_any_work(
     option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-    import tempfile
-    from types import SimpleNamespace
-
     actual = tempfile.TemporaryFile
     folder = tmp_path / ("long" * 20)  # a path is named in full
     folder.mkdir()
@@ -264,16 +250,14 @@ def test_what_cannot_be_written_is_said_before_any_work(
     monkeypatch.setattr(Simulator, "next_round", None)
     seen: list[Any] = []
     problem = re.escape(f"{folder / name}: cannot be written: Permission denied in {folder}")
-    with pytest.raises(InvalidInput, match=f"^{option} = {problem}; give a path"):
-        once(watch=seen.append, **{option: folder / name})
+    refuses(f"^{option} = {problem}; give a path", watch=seen.append, **{option: folder / name})
     assert not seen
     assert list(folder.iterdir()) == []
 
 
 def test_a_log_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "board").write_text("")
-    with pytest.raises(InvalidInput, match="is a file, and no"):
-        once(log=tmp_path / "board")
+    refuses("is a file, and no", log=tmp_path / "board")
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
@@ -297,10 +281,8 @@ def test_files_of_a_run_in_another_process_are_refused_with_its_name(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_fewer_rounds_than_the_checkpoint_has(tmp_path: Path) -> None:
-    once(checkpoint=tmp_path / "run.safetensors")
-    with pytest.raises(InvalidInput, match="already holds round 5"):
-        once(checkpoint=tmp_path / "run.safetensors", rounds=4)
+def test_fewer_rounds_than_the_checkpoint_has(file: Path) -> None:
+    refuses("already holds round 5", checkpoint=file, rounds=4)
 
 
 @pytest.mark.parametrize("model", [NETWORK, LINEAR], ids=["network", "linear"])
@@ -344,8 +326,6 @@ def same_state(first: Any, second: Any) -> None:
     ids=str,
 )
 def test_divergence_leaves_nothing_in_the_clients_memory(method: Any, scheme: Any, tmp_path: Path) -> None:
-    from safetensors.torch import load_file
-
     file = tmp_path / "run.safetensors"
     options = {"participation": scheme, "local_solver": WILD, "measure": None}
     clients = [(1e3 * X, y) for X, y in CLIENTS]
@@ -361,8 +341,6 @@ def test_divergence_leaves_nothing_in_the_clients_memory(method: Any, scheme: An
 
 
 def test_a_state_that_is_not_put_back_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.methods.base import State
-
     monkeypatch.setattr(State, "put_back", lambda self, members, seen: None)
     clients = [(1e3 * X, y) for X, y in CLIENTS]
     found = run(METHODS[1], NETWORK, clients, rounds=60, local_solver=WILD, participation=participation.Uniform(2))
@@ -384,17 +362,10 @@ def test_a_value_that_is_not_finite_ends_the_run(tmp_path: Path) -> None:
     assert np.isfinite(found.records[0]["value"])
     np.testing.assert_array_equal(vector(found.model), vector(model))
     assert not np.asarray(found.state.memory["gradient"]).any()
-    on_test = run(
-        fc.FedDyn(alpha=0.5),
-        model,
-        clients,
-        rounds=3,
-        test=clients[0],
-        evaluate="test",
-        **(options | {"checkpoint": None}),
-    )
+    options["checkpoint"] = None
+    on_test = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, test=clients[0], evaluate="test", **options)
     assert on_test.stopped == found.stopped
-    unseen = run(fc.FedDyn(alpha=0.5), model, clients, rounds=1, every=5, **(options | {"checkpoint": None}))
+    unseen = run(fc.FedDyn(alpha=0.5), model, clients, rounds=1, every=5, **options)
     assert unseen.stopped == found.stopped  # after the last round it is looked at
 
 
@@ -425,8 +396,8 @@ def test_a_longer_schedule_is_another_run_and_the_message_says_so(tmp_path: Path
     schedules = [participation.Schedule([[0], [1], [2]][:rounds]) for rounds in (2, 3)]
     options = {"checkpoint": tmp_path / "run.safetensors", "measure": None}
     once(participation=schedules[0], rounds=2, **options)
-    with pytest.raises(InvalidInput, match=r"another participation \(a schedule is compared as a whole, later rounds"):
-        once(participation=schedules[1], rounds=3, **options)
+    told = r"another participation \(a schedule is compared as a whole, later rounds"
+    refuses(told, participation=schedules[1], rounds=3, **options)
 
 
 def test_costs_are_reported() -> None:
@@ -455,9 +426,6 @@ class Recorder:
 
 
 def test_a_log_without_csv_goes_to_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-    from types import SimpleNamespace
-
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Recorder))
     Recorder.written.clear()
     found = once(log=tmp_path / "board").to_frame()
@@ -468,10 +436,6 @@ def test_a_log_without_csv_goes_to_tensorboard(tmp_path: Path, monkeypatch: pyte
 
 
 def test_tensorboard_that_is_lacking_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    from fedconvex.errors import MissingLibrary
-
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(MissingLibrary, match="deep-logs"):
         once(log=tmp_path / "board")

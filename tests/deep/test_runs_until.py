@@ -7,24 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import CLIENTS, NETWORK, vector
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run
+from fedconvex.deep import run
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.simulator import Simulator
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 ROUNDS = 6
 
 
 def once(**options: Any) -> Any:
     given = {"rounds": ROUNDS, "participation": participation.Uniform(2), "seed": 3, "test": CLIENTS[1]} | options
-    network = random(models.fully_connected([FEATURES, 5, CLASSES]))
-    return run(fc.FedDyn(alpha=0.5), network, CLIENTS, local_solver=fc.SGD(epochs=2, stepsize=0.05), **given)
+    return run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, local_solver=fc.SGD(epochs=2, stepsize=0.05), **given)
 
 
 def below(level: float) -> Any:

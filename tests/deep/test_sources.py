@@ -1,19 +1,15 @@
 """Samples from data sets on disk arrive with their clients, their test files and their scaling."""
 
-import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from dataset_makers import write_pair
 
 from fedconvex import data
 from fedconvex.deep.sources import load
 from fedconvex.errors import InvalidInput
-
-
-def idx(path: Path, array: np.ndarray) -> None:
-    path.write_bytes(struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes())
 
 
 @pytest.fixture
@@ -21,8 +17,8 @@ def images(tmp_path: Path) -> Path:
     """MNIST's files, 30 and 10 images of 4 × 4."""
     rng = np.random.default_rng(0)
     for stem, size in (("train", 30), ("t10k", 10)):
-        idx(tmp_path / f"{stem}-images-idx3-ubyte", rng.integers(0, 256, (size, 4, 4), dtype=np.uint8))
-        idx(tmp_path / f"{stem}-labels-idx1-ubyte", (np.arange(size) % 10).astype(np.uint8))
+        names, pictures = (f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte"), (size, 4, 4)
+        write_pair(tmp_path, *names, rng.integers(0, 256, pictures, dtype=np.uint8), [i % 10 for i in range(size)])
     return tmp_path
 
 

@@ -1,17 +1,14 @@
 """Clients given as data sets and loaders of torch.utils.data: the run is that of their tensors."""
 
 from collections import UserList
-from collections.abc import Iterator
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
-from torch import nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
+from deep_makers import CLIENTS, FEATURES, SMALL, Once, Samples, Stream, Unsized, vector
+from torch.utils.data import DataLoader, Subset, TensorDataset
 
 import fedconvex as fc
 from fedconvex.deep import run
@@ -19,23 +16,14 @@ from fedconvex.errors import InvalidInput, TooLarge
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
-CLIENTS = samples()
 TENSORS = [TensorDataset(torch.as_tensor(X), torch.as_tensor(y)) for X, y in CLIENTS]
 SGD = fc.SGD(epochs=1, batch_size=4, stepsize=0.1)
 
 
-class Samples(Dataset[Any]):
-    """One NumPy pair after the other, as people write them."""
-
-    def __init__(self, pairs: Any, noise: float = 0.0) -> None:
-        self.pairs, self.noise = pairs, noise
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
+class Noisy(Samples):
     def __getitem__(self, i: int) -> Any:
         x, *rest = self.pairs[i]
-        return (x + self.noise * torch.rand(1).numpy(), *rest)
+        return (x + torch.rand(1).numpy(), *rest)
 
 
 class Pictures(Samples):
@@ -43,34 +31,9 @@ class Pictures(Samples):
         return object(), 0
 
 
-class Stream(IterableDataset[Any]):
-    """Samples one after the other; with `endless`, again and again."""
-
-    def __init__(self, pairs: Any, endless: bool = False) -> None:
-        self.pairs, self.endless = pairs, endless
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from cycle(self.pairs) if self.endless else self.pairs
-
-
 class Broken(Samples):
     def __getitem__(self, i: int) -> Any:
         raise KeyError("image 3")
-
-
-class Unsized(Samples):
-    def __len__(self) -> int:
-        raise TypeError("not known")
-
-
-class Once(IterableDataset[Any]):
-    """Gives its samples only once."""
-
-    def __init__(self, pairs: Any) -> None:
-        self.left = iter(pairs)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.left
 
 
 PAIRS = [list(zip(X, y, strict=True)) for X, y in CLIENTS]
@@ -82,8 +45,7 @@ def list_of(pairs: Any) -> Any:
 
 
 def go(clients: Any, test: Any) -> Any:
-    model = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
-    return run(fc.FedProx(mu=1), model, clients, rounds=2, local_solver=SGD, test=test)
+    return run(fc.FedProx(mu=1), SMALL, clients, rounds=2, local_solver=SGD, test=test)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +77,7 @@ ZEROS = np.zeros(FEATURES)
         (Stream([]), "has no samples"),
         (DataLoader(TENSORS[0], batch_size=None), "has no batch size"),
         (Samples([]), "has no samples"),
-        (Samples([(ZEROS, 0)] * 3, noise=1.0), "draws at random.*transform="),
+        (Noisy([(ZEROS, 0)] * 3), "draws at random.*transform="),
         (Samples([(ZEROS, 0), (np.zeros(2), 1)]), "do not stack"),
         (Pictures([0, 1]), "do not stack"),
         (Samples([(ZEROS, 0, 1, 2)] * 2), "samples of 4 parts; let each be a pair"),

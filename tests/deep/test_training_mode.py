@@ -11,7 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, batches_of, mixed, random, samples, vector
+from deep_makers import (
+    CLASSES,
+    FEATURES,
+    continued,
+    mixed,
+    plain_training,
+    random,
+    refused,
+    samples,
+    small,
+    towards,
+    vector,
+)
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -46,26 +58,9 @@ def local(
     model: nn.Module, clients: list[Any], k: int, t: int, solver: fc.SGD, transform: Any, mu: float, frozen: str = ""
 ) -> nn.Module:
     """One client's steps as PyTorch's users write them, with the draws of the run."""
-    trained = deepcopy(model).train()
-    if frozen:
-        trained.get_submodule(frozen).eval()
-    X, y = (torch.as_tensor(part) for part in clients[k])
-    optimizer = torch.optim.SGD(
-        trained.parameters(), solver.stepsize, momentum=float(solver.momentum), weight_decay=float(solver.weight_decay)
-    )
-    for step, rows in enumerate(batches_of(clients, k, solver, 0, t, solver.epochs or solver.steps or 0)):
-        of_model, of_transform = step_seeds(0, t, k, step)
-        batch = X[rows]
-        if transform is not None:
-            batch = transform(batch, torch.Generator().manual_seed(of_transform))
-        optimizer.zero_grad()
-        torch.manual_seed(of_model)
-        loss = F.cross_entropy(trained(batch), y[rows])
-        for one, other in zip(trained.parameters(), model.parameters(), strict=True):
-            loss = loss + mu / 2 * ((one - other.detach()) ** 2).sum()
-        loss.backward()
-        optimizer.step()
-    return trained
+    options = {"extra": towards(model, mu), "training": True, "frozen": frozen}
+    options |= {} if transform is None else {"transform": transform}
+    return plain_training(model, clients, k, solver, 0, t, solver.effort, **options)
 
 
 def averaged(models: list[nn.Module]) -> nn.Module:
@@ -213,7 +208,7 @@ def test_frozen_statistics_in_evaluation_mode_are_an_affine_layer() -> None:
 
 
 def test_a_model_without_modes_trains_alike_in_both() -> None:
-    model = random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES)))
+    model = random(small())
     options: dict[str, Any] = {
         "rounds": 3, "ridge": 0.1, "weights": "samples", "participation": UniformThenWeighted(3),
         "stragglers": Stragglers(0.5), "local_solver": fc.SGD(epochs=3, batch_size=5, stepsize=0.1, clip=0.4),
@@ -232,12 +227,7 @@ def test_a_run_is_continued_bit_for_bit(buffers: Any, tmp_path: Path) -> None:
         "participation": Uniform(2), "test": IMAGES[0], "measure": "drift",
     }  # fmt: skip
     file = tmp_path / "run.safetensors"
-    whole = run(fc.FedDyn(alpha=1), convolutional(), IMAGES, rounds=4, **options)
-    run(fc.FedDyn(alpha=1), convolutional(), IMAGES, rounds=2, checkpoint=file, **options)
-    found = run(fc.FedDyn(alpha=1), convolutional(), IMAGES, rounds=4, checkpoint=file, **options)
-    pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), check_exact=True)
-    for name, one in found.model.state_dict().items():
-        assert torch.equal(one, whole.model.state_dict()[name])
+    continued(file, fc.FedDyn(alpha=1), convolutional(), IMAGES, 2, rounds=4, **options)
     changed: list[tuple[dict[str, Any], str]] = [
         ({"transform": None}, "local_mode"),
         ({"transform": lambda x, g: x}, "local_mode"),
@@ -379,13 +369,8 @@ class Skipping(nn.Module):
     ],
 )  # fmt: skip
 def test_what_is_refused(change: dict[str, Any], argument: str, told: str) -> None:
-    given: dict[str, Any] = {
-        "method": fc.FedProx(mu=1), "model": convolutional(), "clients": IMAGES, "rounds": 1, "local_mode": "training",
-        "local_solver": SGD,
-    }  # fmt: skip
-    with pytest.raises(InvalidInput, match=told) as caught:
-        run(**(given | change))
-    assert caught.value.argument == argument
+    given: dict[str, Any] = {"model": convolutional(), "clients": IMAGES, "local_mode": "training", "local_solver": SGD}
+    refused(told, argument, **(given | change))
 
 
 def test_the_users_model_is_not_changed() -> None:

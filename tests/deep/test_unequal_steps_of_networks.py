@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import NETWORK, samples, vector
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run
+from fedconvex.deep import run
 from fedconvex.deep.config import construct
 from fedconvex.errors import InvalidInput, ResumedElsewhere
 
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS, STEPS, S = samples(), (3, 1, 5, 2), 0.05
 SCHEDULE = [[0, 2], [1, 2, 3], [0, 1, 2, 3]]
-NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 
 
 def trained(method: Any, rounds: int = 3, **options: Any) -> Any:

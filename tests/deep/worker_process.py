@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from deep_makers import CLASSES, FEATURES, random, samples, vector
+from deep_makers import CLASSES, CLIENTS, FEATURES, NETWORK, SGD, random, vector
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run
+from fedconvex.deep import run
 from fedconvex.deep.processes import Processes
 from fedconvex.runs.simulator import Simulator
 
-CLIENTS = samples()
-SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 GD = fc.GradientDescent(steps=3, stepsize=0.1)
 METHODS: dict[str, Any] = {
     "fedprox": (fc.FedProx(mu=1), SGD),
@@ -44,8 +42,7 @@ def train(method: str, scheme: str, **options: Any) -> Any:
     given = {"rounds": 4, "seed": 3, "ridge": 0.01, "weights": [1, 2, 3, 4], "test": CLIENTS[0]}
     # Few steps, since most of the time goes into them: the processes have to agree, not to be accurate.
     given |= {"measure": "all", "lanczos_steps": 3, "draws": 5} | options
-    network = random(models.fully_connected([FEATURES, 5, CLASSES]))
-    return run(algebra, network, CLIENTS, participation=SCHEMES[scheme], local_solver=solver, **given)
+    return run(algebra, NETWORK, CLIENTS, participation=SCHEMES[scheme], local_solver=solver, **given)
 
 
 def train_in_training_mode(scheme: str, buffers: str) -> np.ndarray:

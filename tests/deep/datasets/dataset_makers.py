@@ -1,10 +1,13 @@
 """Small files in the formats of the data sets, packed by hand, and a context that checks the texts of errors."""
 
 import gzip
+import io
 import struct
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -39,6 +42,17 @@ def write_pair(folder: Path, image_name: str, label_name: str, pictures: np.ndar
     for name, array in ((image_name, pictures), (label_name, np.array(labels, dtype=np.uint8))):
         data = packed(array)
         (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+
+def tarred(members: dict[str, bytes], mode: Literal["w", "w:gz"] = "w") -> bytes:
+    """An archive of these files."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode=mode) as whole:
+        for name, content in members.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            whole.addfile(about, io.BytesIO(content))
+    return written.getvalue()
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 import gzip
 import hashlib
-import io
-import tarfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -13,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dataset_makers import images, packed, real, refused
+from dataset_makers import images, packed, real, refused, tarred
 from typer.testing import CliRunner
 
 from fedconvex.commands.main import app
@@ -23,6 +21,7 @@ from fedconvex.deep.datasets.downloading import REMOTES, NotDownloaded, Remote, 
 pytestmark = pytest.mark.beyond_core  # serves files from a thread
 
 ROOT = Path(__file__).parents[3]
+Files = dict[str, bytes]  # content by name
 
 
 @dataclass
@@ -65,7 +64,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
-def small_mnist(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+@pytest.fixture
+def mnist(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Two pairs of files that are published, and what they hold."""
     found = {}
     for split, n in (("train", 3), ("t10k", 2)):
@@ -82,20 +82,14 @@ def small_mnist(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, by
     return found
 
 
-def small_cifar(server: Server, monkeypatch: pytest.MonkeyPatch, **more: bytes) -> dict[str, bytes]:
+@pytest.fixture
+def cifar(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """An archive with its members, and others that nobody asked for."""
     (remote,) = REMOTES["cifar10"]
     found = {name: bytes([i]) + images(3, 32, 32, seed=i).tobytes() for i, name in enumerate(remote.members)}
-    packet = io.BytesIO()
-    with tarfile.open(fileobj=packet, mode="w:gz") as archive:
-        for name, content in (
-            found | {"cifar-10-batches-bin/readme.html": b"x", "../../evil.txt": b"x"} | more
-        ).items():
-            about = tarfile.TarInfo(name)
-            about.size = len(content)
-            archive.addfile(about, io.BytesIO(content))
-    server.files = {"/cifar-10-binary.tar.gz": packet.getvalue()}
-    md5 = hashlib.md5(packet.getvalue()).hexdigest()
+    packet = tarred({**found, "cifar-10-batches-bin/readme.html": b"x", "../../evil.txt": b"x"}, "w:gz")
+    server.files = {"/cifar-10-binary.tar.gz": packet}
+    md5 = hashlib.md5(packet).hexdigest()
     monkeypatch.setitem(REMOTES, "cifar10", (replace(remote, base=f"{server.address}/", md5=md5),))
     return found
 
@@ -104,11 +98,10 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def test_what_is_fetched_is_loaded(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = small_mnist(server, monkeypatch)
+def test_what_is_fetched_is_loaded(mnist: Files, server: Server, tmp_path: Path) -> None:
     told: list[Any] = []
     done = download("mnist", tmp_path / "new" / "folder", progress=lambda *given: told.append(given))
-    assert files(tmp_path / "new" / "folder") == {f"{name}.gz" for name in found}
+    assert files(tmp_path / "new" / "folder") == {f"{name}.gz" for name in mnist}
     assert all("has the published checksum" in line for line in done)
     assert load_dataset("mnist", tmp_path / "new" / "folder", "test").labels.tolist() == [0, 1]
     size = len(server.files["/some/where/train-images-idx3-ubyte.gz"])
@@ -116,11 +109,8 @@ def test_what_is_fetched_is_loaded(server: Server, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kind", ["as fetched", "unpacked", "packed otherwise"])
-def test_what_is_there_and_right_is_left_alone(
-    kind: str, server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    found = small_mnist(server, monkeypatch)
-    for name, content in found.items():
+def test_what_is_there_and_right_is_left_alone(mnist: Files, kind: str, server: Server, tmp_path: Path) -> None:
+    for name, content in mnist.items():
         packing = {"as fetched": gzip.compress(content), "packed otherwise": gzip.compress(content, 1)}.get(
             kind, content
         )
@@ -132,19 +122,15 @@ def test_what_is_there_and_right_is_left_alone(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_only_what_is_missing_is_fetched(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = small_mnist(server, monkeypatch)
-    name = next(iter(found))
-    (tmp_path / name).write_bytes(found[name])
+def test_only_what_is_missing_is_fetched(mnist: Files, server: Server, tmp_path: Path) -> None:
+    name = next(iter(mnist))
+    (tmp_path / name).write_bytes(mnist[name])
     download("mnist", tmp_path)
     assert len(server.asked) == 3
     assert not any(name in path for path in server.asked)
 
 
-def test_another_file_under_the_name_is_not_replaced(
-    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    small_mnist(server, monkeypatch)
+def test_another_file_under_the_name_is_not_replaced(mnist: Files, server: Server, tmp_path: Path) -> None:
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"mine")
     with refused("train-images-idx3-ubyte", "is there already, and its SHA-256 is"):
         download("mnist", tmp_path)
@@ -163,10 +149,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_not_the_published_file_is_not_kept(
-    fault: str, server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    small_mnist(server, monkeypatch)
+def test_what_is_not_the_published_file_is_not_kept(mnist: Files, fault: str, server: Server, tmp_path: Path) -> None:
     path = "/some/where/train-images-idx3-ubyte.gz"
     whole = server.files[path]
     if fault == "missing":
@@ -187,10 +170,7 @@ def test_what_is_not_the_published_file_is_not_kept(
     assert files(tmp_path) == set()
 
 
-def test_an_interrupted_download_leaves_nothing(
-    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    small_mnist(server, monkeypatch)
+def test_an_interrupted_download_leaves_nothing(mnist: Files, tmp_path: Path) -> None:
 
     def interrupt(name: str, done: int, size: int | None) -> None:
         if done:
@@ -201,8 +181,7 @@ def test_an_interrupted_download_leaves_nothing(
     assert files(tmp_path) == set()
 
 
-def test_no_connection(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    small_mnist(server, monkeypatch)
+def test_no_connection(mnist: Files, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     remotes = tuple(replace(remote, base="http://127.0.0.1:9/") for remote in REMOTES["mnist"])  # nobody listens
     monkeypatch.setitem(REMOTES, "mnist", remotes)
     with pytest.raises(NotDownloaded, match=r"could not be downloaded: .*refused.*Download .* by hand.* put it at "):
@@ -210,28 +189,22 @@ def test_no_connection(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path
     assert files(tmp_path) == set()
 
 
-def test_an_archive_is_kept_and_its_members_unpacked(
-    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    found = small_cifar(server, monkeypatch)
+def test_an_archive_is_kept_and_its_members_unpacked(cifar: Files, server: Server, tmp_path: Path) -> None:
     download("cifar10", tmp_path / "a")
-    assert files(tmp_path) == {"a", "a/cifar-10-binary.tar.gz", "a/cifar-10-batches-bin"} | {f"a/{n}" for n in found}
-    for name, content in found.items():
+    assert files(tmp_path) == {"a", "a/cifar-10-binary.tar.gz", "a/cifar-10-batches-bin"} | {f"a/{n}" for n in cifar}
+    for name, content in cifar.items():
         assert (tmp_path / "a" / name).read_bytes() == content
     assert load_dataset("cifar10", tmp_path / "a", "test").labels.tolist() == [5]
     again = download("cifar10", tmp_path / "a")
     assert len(again) == len(server.asked) == 1
 
 
-def test_an_archive_that_was_fetched_by_hand_is_unpacked(
-    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    found = small_cifar(server, monkeypatch)
+def test_an_archive_that_was_fetched_by_hand_is_unpacked(cifar: Files, server: Server, tmp_path: Path) -> None:
     (tmp_path / "cifar-10-binary.tar.gz").write_bytes(server.files["/cifar-10-binary.tar.gz"])
     done = download("cifar10", tmp_path)
     assert server.asked == []
-    assert len(done) == 1 + len(found)
-    batch = tmp_path / next(iter(found))
+    assert len(done) == 1 + len(cifar)
+    batch = tmp_path / next(iter(cifar))
     batch.write_bytes(b"mine")
     with refused("data_batch_1.bin", "it is not as in cifar-10-binary.tar.gz"):
         download("cifar10", tmp_path)
@@ -241,8 +214,7 @@ def test_an_archive_that_was_fetched_by_hand_is_unpacked(
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-def test_a_mirror(slash: str, server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    small_mnist(server, monkeypatch)
+def test_a_mirror(mnist: Files, slash: str, server: Server, tmp_path: Path) -> None:
     server.files = {f"/other/{path.rpartition('/')[2]}": content for path, content in server.files.items()}
     download("mnist", tmp_path, f"{server.address}/other{slash}")
     assert len(files(tmp_path)) == 4
@@ -272,8 +244,7 @@ def test_wrong_names_and_folders(tmp_path: Path) -> None:
         download("mnist", tmp_path / "file")
 
 
-def test_the_command(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    small_mnist(server, monkeypatch)
+def test_the_command(mnist: Files, tmp_path: Path) -> None:
     words = ["deep", "download", "mnist", "--data-dir", str(tmp_path)]
     first = CliRunner().invoke(app, words)
     assert first.exit_code == 0, first.output

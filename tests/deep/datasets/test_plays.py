@@ -1,13 +1,11 @@
 """Speeches and roles from plays in both text formats."""
 
 import gzip
-import io
-import tarfile
 import time
 from pathlib import Path
 
 import pytest
-from dataset_makers import refused
+from dataset_makers import refused, tarred
 
 from fedconvex.deep.datasets import read_plays
 
@@ -120,11 +118,7 @@ def test_speeches_with_colons(tmp_path: Path) -> None:
 
 
 def archive(path: Path, members: dict[str, str]) -> Path:
-    with tarfile.open(path, "w:gz") as tar:
-        for name, text in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            tar.addfile(entry, io.BytesIO(text.encode()))
+    path.write_bytes(tarred({name: text.encode() for name, text in members.items()}, "w:gz"))
     return path
 
 
@@ -146,15 +140,7 @@ def test_an_archive_is_never_unpacked(tmp_path: Path) -> None:
     assert not (tmp_path.parent / "outside.txt").exists()
 
 
-def two_plays() -> bytes:
-    """Two plays of one block each."""
-    written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w") as whole:
-        for name in ("a.txt", "b.txt"):
-            member = tarfile.TarInfo(name)
-            member.size = 8
-            whole.addfile(member, io.BytesIO(b"A:\nyes\n\n"))
-    return written.getvalue()
+TWO_PLAYS = tarred({"a.txt": b"A:\nyes\n\n", "b.txt": b"A:\nyes\n\n"})  # of one block each
 
 
 @pytest.mark.parametrize(
@@ -167,10 +153,10 @@ def two_plays() -> bytes:
         ("y.tar.gz", gzip.compress(b"no archive"), "is not a readable archive"),
         (
             "header.tar",
-            two_plays()[:1024] + b"x" + two_plays()[1025:],
+            TWO_PLAYS[:1024] + b"x" + TWO_PLAYS[1025:],
             "is not a readable archive (after its first members",
         ),
-        ("cut.tar", two_plays()[:1024], "is not a readable archive (after its first members"),
+        ("cut.tar", TWO_PLAYS[:1024], "is not a readable archive (after its first members"),
         ("z.txt.gz", gzip.compress(WITH_TABS.encode())[:-9], "truncated"),
     ],
     ids=[

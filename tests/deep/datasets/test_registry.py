@@ -2,8 +2,6 @@
 
 import json
 import struct
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from dataset_makers import images, refused, write_pair
 from PIL import Image
+from processes import LACKING, python, require
 
 from fedconvex.deep.datasets import checksum, digits, image_folder, libsvm, load_dataset, names, registry
 
@@ -169,18 +168,12 @@ def test_a_class_without_images(tmp_path: Path) -> None:
         image_folder(tmp_path)
 
 
-LACKING = """
-import importlib, sys
-class Lacking:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "sklearn", "PIL", "pandas"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Lacking())
+IMAGES = """
 from pathlib import Path
 from fedconvex.deep import datasets
 from fedconvex.errors import MissingLibrary
 try:
-    datasets.image_folder(Path(sys.argv[1]))
+    datasets.image_folder(Path(sys.argv[2]))
 except MissingLibrary as error:
     print(error)
 """
@@ -189,9 +182,8 @@ except MissingLibrary as error:
 @pytest.mark.beyond_core  # starts a process
 def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: Path) -> None:
     save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
-    done = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "reading image files needs Pillow" in done.stdout
+    done = python("-c", LACKING + IMAGES, "torch sklearn PIL pandas", tmp_path)
+    assert "reading image files needs Pillow" in require(done)
 
 
 def test_a_name_that_two_modules_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
