@@ -253,6 +253,12 @@ def fraction(number: Any) -> Fraction:
     return Fraction(*libmp.to_rational(number._mpf_)) if isinstance(number, mpf) else Fraction(number)
 
 
+def real(number: Any) -> Any:
+    """A rational or a float as a number of mpmath's, of its working precision."""
+    exact = Fraction(number)
+    return mpf(exact.numerator) / exact.denominator
+
+
 def ends(number: Any) -> tuple[Fraction, Fraction]:
     """The lower and the upper end of a ball, exactly; a rational is both."""
     if not isinstance(number, flint.arb):

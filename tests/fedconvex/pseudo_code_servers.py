@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
-from problem_makers import Terms, fraction
+from problem_makers import Terms, fraction, real
 from pseudo_code import Rounds, Work, local_steps, weighted_mean
 
 DIGITS = 60
@@ -55,9 +55,6 @@ def adaptive(
     fault: str = "",
 ) -> list[list[Fraction]]:
     """Reddi et al. (2021), Algorithm 2, entry by entry; v begins at τ² unless `start` is given."""
-
-    def real(value: Fraction) -> Any:
-        return mpf(value.numerator) / value.denominator
 
     with mp.workdps(DIGITS):
         d, p, points = len(x), [real(w) for w in weights], [[real(v) for v in x]]

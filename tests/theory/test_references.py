@@ -1,6 +1,5 @@
 """Every formula against the same formula transcribed independently in mpmath, to 30 digits and more."""
 
-from fractions import Fraction
 from typing import Any
 
 import flint
@@ -10,6 +9,7 @@ import reference_classics
 import reference_feddyn
 import reference_fedprox
 import reference_fedsplit
+from problem_makers import real
 from statement_makers import arguments, ball, calculators, each
 
 from fedconvex import theory
@@ -35,10 +35,6 @@ ELSEWHERE = {
 DIGITS = 60
 FORMULAS = calculators()
 COMPARED = sorted((REFERENCES.keys() & FORMULAS.keys()) - ELSEWHERE)
-
-
-def in_mpmath(value: Any) -> Any:
-    return mpmath.mpf(Fraction(value).numerator) / Fraction(value).denominator
 
 
 def call(reference: Any, values: dict[str, Any]) -> Any:
@@ -71,7 +67,7 @@ def evaluate(calculator: Any, values: dict[str, Any]) -> list[Any]:
 def test_formula_agrees_with_the_transcription(name: str, seed: int) -> None:
     values = arguments(FORMULAS[name], seed)
     with mpmath.workdps(DIGITS):
-        expected = call(REFERENCES[name], each(values, in_mpmath))
+        expected = call(REFERENCES[name], each(values, real))
         expected = list(expected) if isinstance(expected, tuple | list) else [expected]
         computed = evaluate(FORMULAS[name], values)
         assert len(computed) == len(expected)
@@ -87,7 +83,7 @@ def test_every_statement_has_a_transcription() -> None:
 def test_a_wrong_digit_is_noticed(name: str) -> None:
     values = arguments(FORMULAS[name], 0)
     with mpmath.workdps(DIGITS):
-        expected = call(REFERENCES[name], each(values, in_mpmath))
+        expected = call(REFERENCES[name], each(values, real))
         ball = evaluate(FORMULAS[name], values)[0]
         assert agree(ball, expected)
         assert not agree(ball, expected + mpmath.mpf(10) ** -29 * max(1, abs(expected)))

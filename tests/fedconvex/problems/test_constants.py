@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
-from problem_makers import ends, fractions, identity, signs
+from problem_makers import ends, fractions, identity, real, signs
 
 import fedconvex as fc
 
@@ -19,10 +19,7 @@ SIZES = [1, 30, 4, 2, 9]
 
 
 def eigenvalues(matrix: Any) -> list[Any]:
-    exact = [[Fraction(v) for v in row] for row in np.asarray(matrix).tolist()]
-    return sorted(
-        mp.eigsy(mp.matrix([[mp.mpf(v.numerator) / v.denominator for v in row] for row in exact]), eigvals_only=True)
-    )
+    return sorted(mp.eigsy(mp.matrix([[*map(real, row)] for row in np.asarray(matrix).tolist()]), eigvals_only=True))
 
 
 def gram(A: np.ndarray) -> np.ndarray:

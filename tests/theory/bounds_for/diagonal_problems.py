@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bound_makers import as_seen_by, gradient, gradients, mean_square, minimiser, square, value
-from mpmath import mpf
 from problem_makers import fractions, inverse
 
 import fedconvex as fc
@@ -51,10 +50,6 @@ class Truth:
         if self.mu > 0:
             own = [inverse(H) @ c_k for H, c_k in zip(self.terms.H, self.terms.c, strict=True)]
             self.spread = sum(square(theta - x) for theta in own) / m
-
-
-def number(fraction_: Fraction) -> Any:
-    return mpf(fraction_.numerator) / fraction_.denominator
 
 
 def close(found: Any, expected: Any) -> bool:

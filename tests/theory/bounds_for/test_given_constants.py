@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 import reference_fedprox
-from diagonal_problems import BIG, EQUAL, HALF, TWINS, WEIGHTED, Truth, bounds, close, number
+from diagonal_problems import BIG, EQUAL, HALF, TWINS, WEIGHTED, Truth, bounds, close
 from mpmath import mpf
+from problem_makers import real
 
 import fedconvex as fc
 from fedconvex import participation
@@ -23,7 +24,7 @@ def test_given_constants_replace_measured_ones() -> None:
     entry = found["fedprox.equation7"]
     assert isinstance(entry, Applies)
     assert (entry.parameters["L"], entry.parameters["B"]) == (4, 2)
-    slope = number(Truth(TWINS, BIG).square) ** 0.5
+    slope = real(Truth(TWINS, BIG).square) ** 0.5
     assert close(entry.value, reference_fedprox.equation7(60, mpf(4), mpf(0), mpf(2), mpf(0), slope))
     assert isinstance(found["fedprox.remark8"], DoesNot)  # it is about mu = 6L(1 + sigma2/epsilon)
     found = bounds(TWINS, fc.FedProx(mu=48), WEIGHTED, L=4, sigma2=HALF, epsilon=HALF)

@@ -9,10 +9,10 @@ import reference_feddyn
 import reference_fedprox
 import reference_fedsplit
 from bound_makers import gradients, mean_square, square, value
-from diagonal_problems import EQUAL, GD, HALF, INDEFINITE, START, TWINS, UNEQUAL, Truth, bounds, close, number
+from diagonal_problems import EQUAL, GD, HALF, INDEFINITE, START, TWINS, UNEQUAL, Truth, bounds, close
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import entries, few, quadratics
+from problem_makers import entries, few, quadratics, real
 
 import fedconvex as fc
 from fedconvex import participation
@@ -36,25 +36,25 @@ def test_numbers_of_fedprox(problem: Any, mu: int, K: int, solver: Any, gamma: F
     truth = Truth(problem, fc.FedProx(mu=mu))
     epsilon = truth.square / 2
     found = bounds(problem, fc.FedProx(mu=mu), participation.Weighted(K), local_solver=solver, epsilon=epsilon)
-    given_ = {"mu": mu, "L": number(truth.L), "L_minus": number(truth.L_minus), "gamma": number(gamma)}
-    B, slope = number(truth.B2) ** 0.5, number(truth.square) ** 0.5
-    client = max(number(square(g)) for g in gradients(truth.terms, START)) ** 0.5
+    given_ = {"mu": mu, "L": real(truth.L), "L_minus": real(truth.L_minus), "gamma": real(gamma)}
+    B, slope = real(truth.B2) ** 0.5, real(truth.square) ** 0.5
+    client = max(real(square(g)) for g in gradients(truth.terms, START)) ** 0.5
     expected = {
         "theorem4": reference_fedprox.theorem4(**given_, B=B, K=K),
         "equation5": reference_fedprox.equation5(mu, given_["L_minus"], given_["gamma"], client),
         "equation6": reference_fedprox.equation6(mu, given_["L_minus"], given_["gamma"], client),
         "equation7": reference_fedprox.equation7(**given_, B=B, gradient=slope),
-        "equation8": reference_fedprox.equation8(number(value(truth.terms, START)), **given_, B=B, gradient=slope),
+        "equation8": reference_fedprox.equation8(real(value(truth.terms, START)), **given_, B=B, gradient=slope),
         "equation13": reference_fedprox.equation13(mu, given_["L_minus"], B, given_["gamma"], K, slope),
         "equation14": reference_fedprox.equation14(**given_, B=B, K=K, gradient=slope),
-        "corollary10": reference_fedprox.corollary10(number(truth.variance), number(epsilon)),
+        "corollary10": reference_fedprox.corollary10(real(truth.variance), real(epsilon)),
     }
     assert expected["theorem4"] > 0
     for name, right in expected.items():
         entry = found[f"fedprox.{name}"]
         assert isinstance(entry, Applies), name
         assert close(entry.value, right), name
-    eleven = reference_fedprox.theorem11(**given_, sigma2=number(truth.variance), epsilon=number(epsilon), K=K)
+    eleven = reference_fedprox.theorem11(**given_, sigma2=real(truth.variance), epsilon=real(epsilon), K=K)
     assert isinstance(found["fedprox.theorem11"], Applies) is bool(eleven > 0)
     if eleven > 0:
         assert close(found["fedprox.theorem11"].value, eleven)
@@ -70,7 +70,7 @@ def test_numbers_of_fedsplit(problem: Any, s: Fraction, t: int) -> None:
     found = bounds(problem, fc.FedSplit(stepsize=s), rounds=t)
     assert close(found["fedsplit.theorem1"].value, right)
     assert close(found["fedsplit.theorem1"].parameters["kappa"], kappa)
-    assert close(reference_fedsplit.contraction(number(kappa)), 1 - 2 / (sqrt(kappa) + 1))
+    assert close(reference_fedsplit.contraction(real(kappa)), 1 - 2 / (sqrt(kappa) + 1))
 
 
 @pytest.mark.beyond_core  # takes seconds
@@ -90,7 +90,7 @@ def test_numbers_of_feddyn(problem: Any, P: int, T: int) -> None:
     for name, right in expected.items():
         assert close(found[f"feddyn.{name}"].value, right), name
     constants = [truth.L, truth.mu, m, P, T, truth.D0, truth.G, truth.delta, truth.spread]
-    rates = reference_feddyn.theorem1(*(number(Fraction(v)) for v in constants))
+    rates = reference_feddyn.theorem1(*(real(v) for v in constants))
     names = ("L", "mu", "num_clients", "num_active", "T", "D0", "G", "delta", "spread")
     given = {name: float(Fraction(value)) for name, value in zip(names, constants, strict=True)}
     assert all(close(a, b) for a, b in zip(feddyn.theorem1(**given), rates, strict=True))
