@@ -1,20 +1,19 @@
 """A folder's methods, problems, data sets, models and papers are found by reading it, without importing its modules."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from program_runner import printed
 
 from fedconvex import data, local_solvers, methods, problems
 from fedconvex.deep import datasets, models
 from fedconvex.discovery import Members, final_classes, module_names, modules_that_bind, public_functions, run_file
 from fedconvex.theory import papers
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     "__init__.py": "",
     "base.py": "class Base: ...\nclass Half(Base): ...",
@@ -108,10 +107,7 @@ def test_a_data_set_may_have_the_name_of_its_module() -> None:
 
 @pytest.mark.beyond_core  # starts a process
 def test_the_names_of_solvers_need_no_compiler() -> None:
-    program = (
-        "import sys\nfrom fedconvex import local_solvers\nlocal_solvers.__all__\nassert 'numba' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+    printed("import sys\nfrom fedconvex import local_solvers\nlocal_solvers.__all__\nassert 'numba' not in sys.modules")
 
 
 def test_a_users_file_is_run_as_it_is_now(tmp_path: Path) -> None:

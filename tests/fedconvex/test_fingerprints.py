@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import importlib.util
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +19,7 @@ import sweep_makers as make
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from program_runner import printed
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -131,10 +131,8 @@ def test_every_process_finds_the_same() -> None:
     )
     # Hashes of texts differ from those of this process, whose seed is no other's, if it has one.
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "0"
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", program]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
-    assert found == fingerprint([make.logistic(), fc.FedProx(mu=1), {"a": 2, "b": 1}])
+    found = printed(program, PYTHONHASHSEED=seed, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    assert found.strip() == fingerprint([make.logistic(), fc.FedProx(mu=1), {"a": 2, "b": 1}])
 
 
 def test_the_form_is_fixed() -> None:

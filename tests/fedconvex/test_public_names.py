@@ -3,12 +3,11 @@
 import ast
 import importlib
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from program_runner import printed, ran
 
 import fedconvex as fc
 from fedconvex.methods import METHODS
@@ -127,9 +126,7 @@ def test_unknown_names_raise_attribute_error(name: str) -> None:
 @pytest.mark.beyond_core  # starts a process
 def test_everything_can_be_imported_at_once() -> None:
     program = "from fedconvex import *\nimport fedconvex\nassert set(fedconvex.__all__) <= set(globals())"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True
-    )
+    done = ran(program)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -144,8 +141,7 @@ def test_papers_models_and_data_sets_need_no_second_import() -> None:
         "import fedconvex as fc, sys; print('torch' in sys.modules, 'sympy' in sys.modules); "
         "print(fc.theory.fedsplit.contraction(kappa=4), fc.deep.models.__name__, fc.deep.datasets.__name__)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded, found = done.stdout.splitlines()
+    loaded, found = printed(code).splitlines()
     assert loaded == "False False"
     assert found.endswith("fedconvex.deep.models fedconvex.deep.datasets")
     with pytest.raises(AttributeError, match=r"no attribute 'fedporx'; did you mean fedprox\?"):

@@ -1,7 +1,6 @@
 """What a command loads: the modules of a new process that has run it."""
 
-import subprocess
-import sys
+from program_runner import printed
 
 PROGRAM = """
 import sys
@@ -16,7 +15,6 @@ except SystemExit as stop:
 
 def loaded_by(*words: str) -> set[str]:
     """The modules that a new process has loaded when the command succeeds."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True)
-    status, *modules = done.stdout.rpartition("LOADED ")[2].split()
-    assert status == "0", done.stderr
+    status, *modules = printed(PROGRAM, *words).rpartition("LOADED ")[2].split()
+    assert status == "0", words
     return set(modules)

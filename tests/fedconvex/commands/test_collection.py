@@ -1,11 +1,10 @@
 """The garbage collector in a process that is one command."""
 
 import gc
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
+from program_runner import printed
 
 from fedconvex.commands import main
 from fedconvex.commands.main import COMMANDS
@@ -34,22 +33,16 @@ def threshold() -> Iterator[tuple[int, int, int]]:
     gc.set_threshold(*before)
 
 
-def printed(*words: str) -> list[str]:
-    """The lines of the program with these words."""
-    command = [sys.executable, "-c", PROGRAM, *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-
-
 @pytest.mark.beyond_core
 def test_a_command_ends_without_a_look_at_all_objects_and_still_finalises() -> None:
-    version, *last = printed("command", "--version")
+    version, *last = printed(PROGRAM, "command", "--version").splitlines()
     assert version.startswith("fedconvex ")
     assert sorted(last) == ["True True", "finalised"]
 
 
 @pytest.mark.beyond_core
 def test_another_process_is_left_alone() -> None:
-    assert sorted(printed("none")) == ["False True", "finalised"]
+    assert sorted(printed(PROGRAM, "none").splitlines()) == ["False True", "finalised"]
 
 
 def test_networks_are_collected_as_often_as_ever(

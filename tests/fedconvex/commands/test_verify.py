@@ -2,13 +2,12 @@
 
 import functools
 import json
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from command_runner import running
+from program_runner import printed
 
 from fedconvex.proofs_checks import papers_with_proofs, verify
 from fedconvex.proofs_checks.evidence import Role
@@ -166,9 +165,8 @@ def test_all_files_are_written(run, tmp_path):
     assert len(json.loads(names["--json"].read_text("utf-8"))["statements"]) == len(SOME)
     proofs = sorted((tmp_path / "c").iterdir())
     assert {path.name for path in proofs} == {f"{name}.json" for name in SOME}
-    command = [sys.executable, "-c", "from fedconvex.commands.main import main; main()", "verify", *map(str, proofs)]
-    replayed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert replayed.stdout.count(" is PROVED") == len(SOME)
+    replayed = printed("from fedconvex.commands.main import main; main()", "verify", *proofs)
+    assert replayed.count(" is PROVED") == len(SOME)
     assert all(str(path) in out for path in names.values())
 
 

@@ -1,8 +1,5 @@
 """The strategies without Hypothesis installed, through its entry point, and in its printed examples."""
 
-import os
-import subprocess
-import sys
 from fractions import Fraction
 from importlib.metadata import entry_points
 from typing import Any
@@ -11,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.vendor import pretty
+from program_runner import printed, ran
 
 import fedconvex as fc
 from fedconvex import strategies
@@ -46,27 +44,20 @@ test()
 """
 
 
-def python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=variables)
-
-
 def test_without_hypothesis_the_error_has_the_cure() -> None:
-    done = python(WITHOUT)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("MissingLibrary")
-    assert "pip install 'fedconvex[testing]'" in done.stdout
+    said = printed(WITHOUT)
+    assert said.startswith("MissingLibrary")
+    assert "pip install 'fedconvex[testing]'" in said
 
 
 def test_types_are_known_without_importing_the_strategies() -> None:
     (entry,) = entry_points(group="hypothesis", name="fedconvex")
     assert callable(entry.load())
-    done = python(BY_TYPE)
-    assert done.returncode == 0, done.stderr
+    printed(BY_TYPE)
 
 
 def test_without_the_entry_point_they_are_not() -> None:
-    assert python(BY_TYPE, HYPOTHESIS_NO_PLUGINS="1").returncode != 0
+    assert ran(BY_TYPE, HYPOTHESIS_NO_PLUGINS="1").returncode != 0
 
 
 @pytest.mark.parametrize(
