@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from deep_makers import Wrapped, random
+from slow_layer import meeting
 from torch import nn
 
 import fedconvex as fc
@@ -39,17 +40,19 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
     return task, Simulator.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
 
 
+METHODS = (
+    fc.FedAvg(epochs=1, stepsize=1),
+    fc.FedProx(mu=1),
+    fc.FedDyn(alpha=1),
+    fc.Scaffold(stepsize=0.1, local_steps=2),
+)
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    "model", [NETWORK, Wrapped(NETWORK), CONVOLUTIONS], ids=["layered", "functional", "convolutions"]
+    ("method", "model", "K", "momentum"),
+    meeting(METHODS, [NETWORK, Wrapped(NETWORK), CONVOLUTIONS], [1, 5, 20], [0, 0.9]),
 )
-@pytest.mark.parametrize(
-    "method",
-    [fc.FedAvg(epochs=1, stepsize=1), fc.FedProx(mu=1), fc.FedDyn(alpha=1), fc.Scaffold(stepsize=0.1, local_steps=2)],
-    ids=lambda m: type(m).__name__,
-)
-@pytest.mark.parametrize("K", [1, 5, 20])
-@pytest.mark.parametrize("momentum", [0, 0.9])
 def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> None:
     task, simulator, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
     before = {name: rows.clone() for name, rows in state.memory.items()}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from deep_makers import CLASSES, CLIENTS, FEATURES, batches_of, continued, mixed, random, vector
+from slow_layer import meeting
 from torch import nn
 from torch.nn import functional as F
 
@@ -71,9 +72,7 @@ CASES = {
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("mu", [0.7, 0.0])
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("mu", "training", "name"), meeting([0.7, 0.0], [False, True], list(CASES)))
 def test_it_agrees_with_torchs_optimisers(name: str, training: bool, mu: float) -> None:
     solver, model = CASES[name], network(0.3 * training)
     options: dict[str, Any] = {"local_mode": "training"} if training else {}

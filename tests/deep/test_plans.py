@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from deep_makers import CLASSES, Made, Wrapped
+from slow_layer import meeting
 from torch import nn
 
 import fedconvex as fc
@@ -70,9 +71,7 @@ CASES: dict[str, tuple[nn.Module, Any, dict[str, Any]]] = {
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("method", [fc.FedProx(mu=1), fc.FedDyn(alpha=1)], ids=["FedProx", "FedDyn"])
-@pytest.mark.parametrize("K", [2, 10])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "K", "method"), meeting(list(CASES), [2, 10], [fc.FedProx(mu=1), fc.FedDyn(alpha=1)]))
 def test_the_estimate_is_what_the_run_takes(name: str, K: int, method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 400_000, "cuda": 0})  # the data are few
     model, clients, more = CASES[name]

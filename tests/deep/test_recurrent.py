@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from slow_layer import meeting
 from torch import nn
 from torch.nn import functional as F
 
@@ -120,12 +121,16 @@ def stepped(network: Any, start: torch.Tensor, batches: list[Batch], keep: Any, 
     return velocity if elsewhere else theta
 
 
+KEPT = torch.tensor([[0.8], [0.9], [1.0]])
+
+
 @pytest.mark.sample(6)
-@pytest.mark.parametrize("kind", ["character", "sentiment"])
-@pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize("keep", [1.0, torch.tensor([[0.8], [0.9], [1.0]])], ids=repr)
-@pytest.mark.parametrize("elsewhere", [False, True])
-@pytest.mark.parametrize("least", [1, 2**40], ids=["BLAS", "torch"])
+@pytest.mark.parametrize(
+    ("kind", "layers", "keep", "elsewhere", "least"),
+    meeting(
+        ["character", "sentiment"], [1, 2, 3], [1.0, torch.tensor([[0.8], [0.9], [1.0]])], [False, True], [1, 2**40]
+    ),
+)
 def test_planned_steps(
     kind: str, layers: int, keep: Any, elsewhere: bool, least: int, planned: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,8 @@ slow. Which they are depends on the order of the cases alone, so that every run 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeVar
+from itertools import combinations
+from typing import Any, TypeVar
 
 import pytest
 
@@ -20,6 +21,27 @@ def some_of(cases: Sequence[T], count: int) -> list[T]:
     As slow tests the others would only repeat that.
     """
     return [cases[i] for i in sorted(spread(count, len(cases)))]
+
+
+def meeting(*axes: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Few of all combinations, in which every two values of different axes meet: most faults need no third one."""
+    sizes, pairs = [len(axis) for axis in axes], list(combinations(range(len(axes)), 2))
+    left = {(a, i, b, j) for a, b in pairs for i in range(sizes[a]) for j in range(sizes[b])}
+    found: list[tuple[int, ...]] = []
+    while left:
+        a, i, b, j = min(left)
+        places = dict.fromkeys(range(len(axes)), -1) | {a: i, b: j}
+        for axis in (axis for axis, place in places.items() if place < 0):  # each where most pairs are still left
+            placed = [(other, place) for other, place in places.items() if place >= 0]
+            met = [sum(pair(axis, p, *other) in left for other in placed) for p in range(sizes[axis])]
+            places[axis] = met.index(max(met))
+        found.append(tuple(places.values()))
+        left -= {(a, places[a], b, places[b]) for a, b in pairs}
+    return [tuple(axis[place] for axis, place in zip(axes, places, strict=True)) for places in sorted(found)]
+
+
+def pair(axis: int, place: int, other: int, its: int) -> tuple[int, int, int, int]:
+    return (axis, place, other, its) if axis < other else (other, its, axis, place)
 
 
 def spread(count: int, total: int) -> set[int]:

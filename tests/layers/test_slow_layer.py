@@ -1,7 +1,9 @@
 """Of a test with `sample(count)` so many cases run by default, evenly spread; no case is in no layer or in two."""
 
+from itertools import combinations, product
+
 import pytest
-from slow_layer import some_of, spread
+from slow_layer import meeting, some_of, spread
 
 CASES = """
 import pytest
@@ -53,3 +55,11 @@ def test_every_test_is_in_one_layer(inner: pytest.Pytester) -> None:
 def test_what_is_kept_is_spread_evenly(count: int, total: int, kept: set[int]) -> None:
     assert spread(count, total) == kept
     assert some_of(range(total), count) == sorted(kept)
+
+
+@pytest.mark.parametrize("sizes", [(4, 3, 3, 2), (1, 1), (5, 1, 7), (2, 2, 2, 2, 2, 2)])
+def test_every_two_values_meet_in_few_cases(sizes: tuple[int, ...]) -> None:
+    cases = meeting(*map(range, sizes))
+    for (a, first), (b, second) in combinations(enumerate(sizes), 2):
+        assert {(case[a], case[b]) for case in cases} == set(product(range(first), range(second)))
+    assert len(set(cases)) == len(cases) <= 2 * max(sizes) ** 2
