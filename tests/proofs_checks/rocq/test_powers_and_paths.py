@@ -1,12 +1,6 @@
-"""Powers of twice the number of rounds, values of exp, proximal points, and potentials that rest on earlier lines.
+"""Powers of twice the number of rounds, values of exp, proximal points, and potentials that rest on earlier lines."""
 
-Each of these theorems stands alone in its mutants, after the theorems and lemmas of its file, which Rocq accepts: so it
-is in its own proof that Rocq refuses them.
-"""
-
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,69 +8,17 @@ from fedconvex.claims.terms import free, inner, named, norm, number, parameter, 
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.rocq.along_steps import lines_under
-from fedconvex.proofs_checks.rocq.compiling import Rocq
 from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.run_terms import Exponentials, RunTerms, squared_length
 from fedconvex.proofs_checks.rocq.terms import Missing
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, changed, on_standard_axioms, refuses, theorem_of
+from .theorem_folders import theorem_of
 
 EXP, ROUND_BY_ROUND, CORRECTED = (
     f"fedsplit.{key}" for key in ("equation22", "theorem2roundbyround", "theorem2corrected")
 )
 STEPS, RESTS = "khaled.anynumberoflocalsteps", "malinovskiy.fixedpoint"
-THEOREMS = (EXP, ROUND_BY_ROUND, CORRECTED, STEPS, RESTS)
-# Changes of the theorem itself, or of its proof, at the last place where the text has them.
-MUTANTS = (
-    (EXP, "(sqrt kappa) * (- 1))))))) ^ (2 * rounds)).", "(sqrt kappa) * (- 1))))))) ^ (5 * rounds))."),
-    (EXP, "<= (kappa * mu / 2) *", "<= (kappa * mu / 3) *"),
-    (EXP, "((exp (- (1 / (1 * (- ((sqrt kappa)", "((exp (- (3 / (1 * (- ((sqrt kappa)"),
-    (EXP, "curvature_at_most (kappa * mu) (f k)", "curvature_at_most (2 * kappa * mu) (f k)"),
-    (EXP, "assert (exp_1_least : 1 + ", "assert (exp_1_least : 2 + "),
-    (ROUND_BY_ROUND, "+ 1)) ^ (2 * rounds)) * (((sqrt", "+ 1)) ^ (2 * rounds * rounds)) * (((sqrt"),
-    (ROUND_BY_ROUND, "+ ((L + regularizer) / 2) *", "+ ((L + regularizer) * 0) *"),
-    (ROUND_BY_ROUND, "= (regularizer * (anchor - prox))%V) ->", "= (2 * regularizer * (anchor - prox))%V) ->"),
-    (ROUND_BY_ROUND, "(anchor = ((w O))%V) ->", "(anchor = anchor) ->"),
-    (CORRECTED, "<= num_clients * regularizer *", "<= num_clients * 0 *"),
-    (CORRECTED, "^ (2 * rounds)) / 2.\nProof.", "^ (2 * rounds * rounds)) / 2.\nProof."),
-    (CORRECTED, "= (regularizer * (anchor - prox))%V) ->", "= (regularizer * (prox - anchor))%V) ->"),
-    (STEPS, "<= ((1 - stepsize * mu) ^ steps) *", "<= ((1 - stepsize * mu) ^ S steps) *"),
-    (STEPS, "(norm (gradient F xs)) / mu.\nProof.", "(norm (gradient F xs)) / (5 * mu).\nProof."),
-    (STEPS, "(theta = y steps) ->", "(theta = y (pred steps)) ->"),
-    (STEPS, "(stepsize <= 2 / (mu + L)) ->", "(stepsize <= 3 / (mu + L)) ->"),
-    (RESTS, "<= (norm (gradient F xs)) / mu.\nProof.", "<= (norm (gradient F xs)) / (5 * mu).\nProof."),
-    (RESTS, "(w_next = w) ->\n  norm", "(w_next = w_next) ->\n  norm"),
-    (RESTS, "(forall i, (i < steps)%nat -> y (S i)", "(forall i, (S i < steps)%nat -> y (S i)"),
-)  # fmt: skip
-
-
-# The same in a case's theorem.
-MUTANTS_OF_CASES = (
-    (ROUND_BY_ROUND, "_case_1", "+ 1)) ^ (2 * rounds)) * (((sqrt", "+ 1)) ^ (2 * rounds * rounds)) * (((sqrt"),
-    (ROUND_BY_ROUND, "_case_3", "+ ((L + regularizer) / 2) * ((1 -", "+ ((L + regularizer) * 0) * ((1 -"),
-    (CORRECTED, "_case_2", "(1 / (stepsize ^ 2) <= regularizer *", "(1 / (stepsize ^ 2) <= 2 * regularizer *"),
-    (CORRECTED, "_case_3", "assert (exp_1_least : 1 + ", "assert (exp_1_least : 2 + "),
-)
-
-
-def alone(identifier: str, case: str = "") -> str:
-    """The theorem of a statement, or of one of its cases, after the accepted file of the statement."""
-    text, name = exported(statement(identifier)).text, identifier.replace(".", "_")
-    begins, of = (
-        re.search(pattern, text, re.M | re.S)
-        for pattern in (r"^(Lemma|Theorem) ", rf"^Theorem {name}{case} :.*?^Qed\.")
-    )
-    assert begins
-    assert of
-    return f"{text[: begins.start()]}From Statements Require Import {name}.\n\n{of[0]}\n"
-
-
-def mutant(identifier: str, case: str, old: str, new: str) -> str:
-    """This theorem with one change, at the last place."""
-    before, found, after = alone(identifier, case).rpartition(old)
-    assert found, (identifier, old)
-    return before + new + after
 
 
 def run_terms() -> RunTerms:
@@ -84,13 +26,6 @@ def run_terms() -> RunTerms:
     setting = statement(EXP).setting
     roots = (parameter("kappa").sqrt(), *((-c / parameter("kappa").sqrt()).exp() for c in (1, 2)))
     return RunTerms(setting, SettingParameters(setting, roots, "t"), "t")
-
-
-def test_equation_22_has_its_exponential_and_twice_the_rounds() -> None:
-    theorem = theorem_of(EXP)
-    assert theorem.rstrip().endswith("((exp (- (1 / (1 * (- ((sqrt kappa) * (- 1))))))) ^ (2 * rounds)).")
-    assert "exp_1" not in theorem  # the number that stands for it in the proof
-    assert "S1" not in theorem
 
 
 @pytest.mark.parametrize("identifier", [ROUND_BY_ROUND, CORRECTED])
@@ -189,54 +124,3 @@ def test_the_lines_that_facts_rest_on() -> None:
     assert lines_under(((one, proofs.Earlier("d")), (one, proofs.Nonnegative(one))), lines) == (a, b, c, d)
     assert lines_under(((one, proofs.Earlier("b")), (one, proofs.Earlier("elsewhere"))), lines) == (a, b)
     assert lines_under((), lines) == ()
-
-
-# ---- with Rocq
-
-
-@pytest.fixture(scope="module")
-def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", THEOREMS)
-
-
-@pytest.mark.parametrize("identifier", [pytest.param(name, marks=WITH_ROCQ) for name in THEOREMS])
-def test_the_theorem_alone_is_accepted(rocq: Rocq, folder: Path, identifier: str) -> None:
-    """As the mutants are written, but without a change."""
-    assert not refuses(rocq, folder, alone(identifier))
-
-
-@pytest.mark.parametrize(
-    ("identifier", "case", "old", "new"),
-    [pytest.param(of, "", *change, marks=WITH_ROCQ) for of, *change in MUTANTS]
-    + [pytest.param(*one, marks=WITH_ROCQ) for one in MUTANTS_OF_CASES],
-)
-def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, case: str, old: str, new: str) -> None:
-    assert refuses(rocq, folder, mutant(identifier, case, old, new))
-
-
-@pytest.mark.parametrize("_", [pytest.param(None, marks=WITH_ROCQ)])
-def test_a_multiplier_without_its_bound_is_refused(rocq: Rocq, folder: Path, _: None) -> None:
-    """1/(1 − p) where p may be 1."""
-    old = "(power <= 1 - stepsize * mu) ->\n  0 <= (1 / (1 - power)) * 1."
-    assert refuses(rocq, folder, changed(RESTS, old, old.replace("1 - stepsize * mu", "1")))
-
-
-SHOWN = (
-    "forall (C : weighted_set) (V : space) (u b : families C V), mean u = b -> "
-    "exists d, u = add b d /\\ mean d = zero. Proof. intros C V u b known. exact (mean_and_rest u b known). Qed.",
-    "forall r n, r ^ (2 * n) = 1 + (r ^ 2 - 1) * weights (r ^ 2) n. "
-    "Proof. intros. rewrite pow_mult. apply weights_power. Qed.",
-)
-NOT_SHOWN = (
-    SHOWN[0].replace("mean u = b ->", "mean b = b ->"),
-    SHOWN[1].replace("(2 * n)", "(3 * n)"),
-)
-
-
-@pytest.mark.parametrize(("claim", "holds"), [
-    *(pytest.param(claim, True, marks=WITH_ROCQ) for claim in SHOWN),
-    *(pytest.param(claim, False, marks=WITH_ROCQ) for claim in NOT_SHOWN),
-])  # fmt: skip
-def test_lemmas_about_means_and_powers(rocq: Rocq, folder: Path, claim: str, holds: bool) -> None:
-    head = "From Coq Require Import Reals.\nFrom FedConvex Require Import Spaces Families Runs ProximalPoints.\n"
-    assert refuses(rocq, folder, f"{head}Open Scope R_scope.\nTheorem claimed : {claim}") != holds

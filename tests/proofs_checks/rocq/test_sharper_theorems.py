@@ -1,10 +1,6 @@
-"""Our sharper forms of FedDyn's and FedProx's theorems, and Theorem 1 with its constant: long formulas, many cases.
-
-The proof of a theorem by cases is checked in a file of its own, with the accepted theorems of its cases.
-"""
+"""Our sharper forms of FedDyn's and FedProx's theorems, and Theorem 1 with its constant: long formulas, many cases."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,62 +9,11 @@ from fedconvex.proofs_checks.kernel.parameters import SettingParameters
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.rocq import substitutions
 from fedconvex.proofs_checks.rocq.cited_claims import InCase, pinned
-from fedconvex.proofs_checks.rocq.compiling import Rocq
-from fedconvex.proofs_checks.rocq.files import Exported, exported
+from fedconvex.proofs_checks.rocq.files import exported
 from fedconvex.proofs_checks.rocq.steps import with_forms
 from fedconvex.theory import statement
 
-from .theorem_folders import WITH_ROCQ, on_standard_axioms, refuses, theorem_of
-
-NAMES = (
-    "feddyn.lemma8sharper", "feddyn.theorem2sharper", "feddyn.theorem3sharper", "feddyn.theorem1stronglyconvex",
-    "fedprox.remark8sharper",
-)  # fmt: skip
-# Changes of a theorem itself: its claim, and what it assumes.
-MUTANTS = (
-    ("feddyn.lemma8sharper", "(1 - 4 * mu / alpha) *", "(1 - 3 * mu / alpha) *"),
-    ("feddyn.lemma8sharper", "(30 * L <= alpha) ->", "(29 * L <= alpha) ->"),
-    ("feddyn.lemma8sharper", "(1 + mu / alpha) * (inner", "(1 + 2 * mu / alpha) * (inner"),
-    ("feddyn.theorem2sharper", "/ ((2 / alpha) * T).", "/ ((3 / alpha) * T)."),
-    ("feddyn.theorem2sharper", "(Rmax (num_clients - 1) 1)", "(Rmax (num_clients - 1) 2)"),
-    ("feddyn.theorem2sharper", "((now h nil) = (0 * (now w nil))%V) ->", "((now h nil) = (1 * (now w nil))%V) ->"),
-    ("feddyn.theorem3sharper", "(1 - 4 * mu / alpha) *", "(1 + 4 * mu / alpha) *"),
-    ("feddyn.theorem3sharper", "^ rounds - 1)", "^ (rounds + 1) - 1)"),
-    ("feddyn.theorem1stronglyconvex", "<= 1240 * (((Rmax", "<= 1239 * (((Rmax"),
-    ("feddyn.theorem1stronglyconvex", "(30 * L) = alpha) ->", "(29 * L) = alpha) ->"),
-    ("fedprox.remark8sharper", "/ (T) <= epsilon.", "/ (T) <= epsilon / 2."),
-    ("fedprox.remark8sharper", "((4 * L * delta / epsilon) *", "((3 * L * delta / epsilon) *"),
-    ("fedprox.remark8sharper", "(4 * (sqrt (1 + sigma2 / epsilon)) <= K) ->",
-     "(3 * (sqrt (1 + sigma2 / epsilon)) <= K) ->"),
-)  # fmt: skip
-# Changes of the proof of a case, where it stands first: a multiplier, and a coefficient of a quadratic form.
-IN_PROOFS = (
-    ("feddyn.lemma8sharper", "case_2", "apply (by_identity _ _ (((2 / alpha) * 1) *",
-     "apply (by_identity _ _ (((3 / alpha) * 1) *"),
-    ("feddyn.lemma8sharper", "case_2", "* alpha * (mu ^ 2) + alpha * (mu ^ 3)) / 1) / alpha) / alpha) / L) / L) *",
-     "* alpha * (mu ^ 2) + alpha * (mu ^ 3)) / 2) / alpha) / alpha) / L) / L) *"),
-    ("feddyn.theorem2sharper", "case_2_round_1", "Rmax (1 - 1) 1) with (1)", "Rmax (1 - 1) 1) with (2)"),
-)  # fmt: skip
-WRONG_FORM = """From Coq Require Import Reals Lra Psatz.
-From FedConvex Require Import Spaces Forms.
-Open Scope R_scope.
-Lemma without_the_discriminant {F : space} (u v : F) a b d : 0 <= a -> 0 <= d ->
-  0 <= a * inner u u + 2 * b * inner u v + d * inner v v.
-Proof. intros. apply form_nonneg; first [assumption | nra]. Qed.
-"""
-
-
-def alone(identifier: str, case: str = "") -> str:
-    """One theorem of the statement's file, the last one or that of a case, which takes all lemmas from the file."""
-    of = exported(statement(identifier))
-    name = f"Theorem {of.module}{f'_{case}' if case else ''} :"
-    before, _, after = of.text.rpartition(name)
-    head = before[: min(p for word in ("\nLemma ", "\nTheorem ") if (p := before.find(word)) >= 0)]
-    proof = after.partition("\nQed.")[0]
-    return f"{head}\nFrom Statements Require Import {Exported(identifier).module}.\n\n{name}{proof}\nQed.\n"
-
-
-# ---- what is written
+from .theorem_folders import theorem_of
 
 
 @pytest.mark.slow
@@ -156,49 +101,4 @@ def test_an_order_of_too_many_terms_is_left_out(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_roots_of_multipliers_are_those_of_the_proof() -> None:
     """Not the kernel's symbols for them."""
-    text = exported(statement("fedprox.remark8sharper")).text
-    assert "√" not in text
-    theorem = theorem_of("fedprox.remark8sharper")
-    assert "(4 * (sqrt (1 + sigma2 / epsilon)) <= K) ->" in theorem
-    assert theorem.rstrip().endswith("/ (T) <= epsilon.")
-
-
-# ---- with Rocq
-
-
-@pytest.fixture(scope="module")
-def folder(rocq: Rocq, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return on_standard_axioms(rocq, tmp_path_factory.mktemp("rocq") / "theories", NAMES)
-
-
-@pytest.mark.parametrize("identifier", [pytest.param(name, marks=WITH_ROCQ) for name in NAMES])
-def test_a_theorem_alone_is_accepted(rocq: Rocq, folder: Path, identifier: str) -> None:
-    """So that a change of it is what Rocq refuses below."""
-    assert not refuses(rocq, folder, alone(identifier))
-
-
-@pytest.mark.parametrize(("identifier", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in MUTANTS])
-def test_a_mutant_is_refused(rocq: Rocq, folder: Path, identifier: str, old: str, new: str) -> None:
-    text = alone(identifier)
-    claimed, proof = text.split("Proof.", 1)
-    assert old in claimed
-    assert refuses(rocq, folder, f"{new.join(claimed.rsplit(old, 1))}Proof.{proof}")
-
-
-@pytest.mark.parametrize(
-    ("identifier", "case", "old", "new"), [pytest.param(*mutant, marks=WITH_ROCQ) for mutant in IN_PROOFS]
-)
-def test_a_mutant_of_a_proof_is_refused(
-    rocq: Rocq, folder: Path, identifier: str, case: str, old: str, new: str
-) -> None:
-    text = alone(identifier, case)
-    claimed, proof = text.split("Proof.", 1)
-    assert old in proof
-    assert refuses(rocq, folder, f"{claimed}Proof.{proof.replace(old, new, 1)}")
-
-
-@pytest.mark.parametrize("text", [pytest.param(WRONG_FORM, marks=WITH_ROCQ)])
-def test_a_form_needs_its_discriminant(rocq: Rocq, folder: Path, text: str) -> None:
-    assert refuses(rocq, folder, text)
-    right = text.replace("0 <= d ->", "0 <= d -> b ^ 2 <= a * d ->")
-    assert not refuses(rocq, folder, right)
+    assert "√" not in exported(statement("fedprox.remark8sharper")).text

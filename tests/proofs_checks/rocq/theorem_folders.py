@@ -1,7 +1,7 @@
 """Folders of exported theorems that Rocq has accepted, and the marks of tests that need Rocq."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,25 +32,23 @@ def accepted(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> list[Export
 
 
 def on_standard_axioms(rocq: Rocq, place: Path, identifiers: Sequence[str]) -> Path:
-    """The folder, where Rocq accepts the theorems on the axioms of its real numbers."""
-    assert granted(axioms_of(rocq, place, accepted(rocq, place, identifiers))) == []
+    """The folder, where Rocq accepts the theorems on the axioms of its real numbers, and what its functions need."""
+    axioms = axioms_of(rocq, place, accepted(rocq, place, identifiers))
+    assert axioms
+    assert granted(axioms) == []
     return place
 
 
-def refuses(rocq: Rocq, folder: Path, mutant: str) -> bool:
-    """Whether Rocq refuses the text in such a folder."""
-    (folder / "Statements" / "mutant.v").write_text(mutant)
-    return not rocq.compile(folder, "Statements/mutant").accepted
+Folders = Callable[[str], Path]  # that of a statement's theorem
+
+
+def accepts(rocq: Rocq, folder: Path, text: str) -> bool:
+    """Whether Rocq accepts the text in such a folder."""
+    (folder / "Statements" / "mutant.v").write_text(text)
+    return rocq.compile(folder, "Statements/mutant").accepted
 
 
 def theorem_of(identifier: str) -> str:
     """The theorem of the statement itself, which is the last one, without its proof."""
     name = identifier.replace(".", "_")
     return exported(statement(identifier)).text.rpartition(f"Theorem {name} :")[2].partition("Proof.")[0]
-
-
-def changed(identifier: str, old: str, new: str) -> str:
-    """The text with one change, at the last place."""
-    before, found, after = exported(statement(identifier)).text.rpartition(old)
-    assert found, (identifier, old)
-    return before + new + after

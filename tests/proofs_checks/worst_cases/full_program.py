@@ -4,10 +4,17 @@ import warnings
 
 import cvxpy as cp
 import numpy as np
+import pytest
 
 
 def mean(rows):
     return sum(rows) / len(rows)
+
+
+def agree(found, truth):
+    """Whether both proved ends are the worst case, as far as the solver tells."""
+    assert found.lower <= found.upper
+    assert [float(found.lower), float(found.upper)] == pytest.approx([truth, truth], abs=1e-6)
 
 
 class Clients:

@@ -1,6 +1,5 @@
 """Inexact local solutions: no γ-inexact answers violate the proved bound, and the attaining ones are γ-inexact."""
 
-import sys
 from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
@@ -8,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from full_program import Clients
+from command_runner import running
+from full_program import Clients, agree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rational_draws import rationals
 
 import fedconvex as fc
-from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.proofs_checks.kernel import Refused, theorem
@@ -29,6 +28,7 @@ FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthChec
 SMALL = rationals(-2, 2, 8)
 CONVEX = SmoothConvex(1)
 DESCENT = {"metric": "descent", "dissimilarity": F(6, 5)}
+run = running("worst-case")
 proved = cache(worst_case)  # many federations for each proof
 
 
@@ -82,8 +82,7 @@ def test_the_least_decrease_with_a_bound_for_every_client(m, clients, mu, B, gam
     found = worst_case(
         fc.FedProx(mu=mu), clients, m, metric="descent", dissimilarity=B, local_solver=fc.ToInexactness(gamma)
     )
-    assert float(found.lower) == pytest.approx(truth, abs=1e-6)
-    assert float(found.upper) == pytest.approx(truth, abs=1e-6)
+    agree(found, truth)
 
 
 @pytest.mark.slow
@@ -234,13 +233,10 @@ def test_kinds_of_clients_that_are_alike():
         assert float(inexact(gamma, alike).lower) == pytest.approx(float(inexact(gamma).lower), abs=1e-7)
 
 
-def test_the_command_asks_about_inexact_answers(monkeypatch, capsys):
-    words = ["worst-case", "fedprox:mu=10", "--L", "1", "--clients", "1", "--metric", "descent", "--gamma", "1/10"]
-    monkeypatch.setattr(sys, "argv", ["fedconvex", *words])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert not stop.value.code
-    out = capsys.readouterr().out
+def test_the_command_asks_about_inexact_answers(run):
+    words = ["fedprox:mu=10", "--L", "1", "--clients", "1", "--metric", "descent", "--gamma", "1/10"]
+    status, out, _ = run(*words)
+    assert status == 0
     assert "worst: 1899/24200 = 0.0784710743802" in out
     assert "inexactness 1" in out
 

@@ -1,15 +1,13 @@
 """The page and the command on looseness, and that no bound is left out."""
 
-import sys
-from collections.abc import Callable
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_runner import running
 from scaled_statements import scaled
 
-from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.rocq.accepted import accepted
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
@@ -77,21 +75,10 @@ def test_every_bound_is_on_the_page() -> None:
     assert [identifier for identifier in bounds if f"`{identifier}`" not in page] == []
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str, str]]:
-    """`fedconvex bounds … --worst-case`: exit status, standard output and standard error."""
-
-    def once(*arguments: str) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fedconvex", "bounds", *arguments, "--worst-case"])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return once
+run = running("bounds", "--worst-case")
 
 
-def test_the_command(run: Callable[..., tuple[Any, str, str]]) -> None:
+def test_the_command(run: Any) -> None:
     dyn = ["--alpha", "25", "--L", "1", "--num-clients", "10", "--num-active", "10", "--T", "1"]
     status, out, _ = run("feddyn.theorem2", *dyn)
     assert status == 0
@@ -115,7 +102,7 @@ def test_the_command(run: Callable[..., tuple[Any, str, str]]) -> None:
     assert "irrational" in err
 
 
-def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[Any, str, str]]) -> None:
+def test_where_nothing_is_promised_no_option_is_wrong(run: Any) -> None:
     numbers = ["--L", "1", "--L-minus", "0", "--B", "2", "--gamma", "0", "--K", "1"]
     status, out, err = run("fedprox.theorem4", "--mu", "1", *numbers)
     assert (status, out) == (1, "")
@@ -125,9 +112,7 @@ def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[A
     assert "mu" in err
 
 
-def test_the_command_fails_where_the_bound_does(
-    run: Callable[..., tuple[Any, str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_fails_where_the_bound_does(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import fedconvex.proofs_checks.worst_cases.looseness.factor as module
 
     small = module.question_about(scaled(fedprox.PAPER.find("theorem4convexeveryone"), F(101, 100)))

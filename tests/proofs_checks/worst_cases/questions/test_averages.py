@@ -1,24 +1,24 @@
 """Averages over the rounds: against a program without symmetry, known rates, and runs of the core."""
 
-import sys
 from fractions import Fraction as F
 from functools import cache
 
 import numpy as np
 import pytest
-from full_program import Clients
+from command_runner import running
+from full_program import Clients, agree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rational_draws import rationals
 
 import fedconvex as fc
-from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 METRICS = ("average_gap", "mean_gap", "mean_gradient_norm")
 SMALL = rationals(-3, 3, 8)
+run = running("worst-case")
 proved = cache(worst_case)  # many runs for each proof
 
 
@@ -65,8 +65,7 @@ def test_feddyn_against_the_program_without_symmetry(metric, m, rounds):
     found = worst_case(
         fc.FedDyn(alpha=alpha), SmoothStronglyConvex(mu, L), m, rounds, metric, heterogeneity=G, weights=weights
     )
-    assert float(found.lower) == pytest.approx(truth, abs=1e-6)
-    assert float(found.upper) == pytest.approx(truth, abs=1e-6)
+    agree(found, truth)
 
 
 @FEW
@@ -190,13 +189,10 @@ def test_questions_without_an_answer_are_refused(arguments, says):
         worst_case(**{**whole, **arguments})
 
 
-def test_the_command_knows_the_averages(monkeypatch, capsys):
-    words = ["worst-case", "feddyn:alpha=20", "--L", "1", "--L-minus", "1", "--metric", "mean_gradient_norm",
+def test_the_command_knows_the_averages(run):
+    words = ["feddyn:alpha=20", "--L", "1", "--L-minus", "1", "--metric", "mean_gradient_norm",
              "--spread", "1/40"]  # fmt: skip
-    monkeypatch.setattr(sys, "argv", ["fedconvex", *words])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert not stop.value.code
-    out = capsys.readouterr().out
+    status, out, _ = run(*words)
+    assert status == 0
     assert "inf f + 1/40·mean‖θ_k⁰ − w_0‖²" in out
     assert "worst: 40/21 = 1.90476190476" in out

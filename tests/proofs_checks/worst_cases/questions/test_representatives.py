@@ -6,7 +6,7 @@ Nothing is shared with the code under test: the methods are written once more, o
 from fractions import Fraction as F
 
 import pytest
-from full_program import Clients, mean
+from full_program import Clients, agree, mean
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
@@ -113,9 +113,7 @@ def test_symmetry_changes_nothing(name, metric):
 
     truth = c.worst(value, measure)
     found = worst_case(method, SmoothStronglyConvex(mu, L), m, rounds=rounds, metric=metric, heterogeneity=G)
-    assert float(found.lower) <= float(found.upper)
-    assert float(found.upper) == pytest.approx(truth, abs=1e-6)
-    assert float(found.lower) == pytest.approx(truth, abs=1e-6)
+    agree(found, truth)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -153,6 +151,4 @@ def test_the_least_decrease_of_a_round_of_fedprox(m, clients, mu, B):
         [lambda inner: mean([inner(h, h) for h, _ in here]) <= float(B) ** 2 * inner(g, g)],
     )
     found = worst_case(fc.FedProx(mu=mu), clients, m, metric="descent", dissimilarity=B)
-    assert float(found.lower) <= float(found.upper)
-    assert float(found.lower) == pytest.approx(truth, abs=1e-6)
-    assert float(found.upper) == pytest.approx(truth, abs=1e-6)
+    agree(found, truth)
