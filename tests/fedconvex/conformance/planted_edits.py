@@ -136,11 +136,9 @@ FAULTS: dict[str, tuple[str, ...]] = {
 EDITS = {case: {name: edit for group in FAULTS[case] for name, edit in GROUPS[group].items()} for case in CASES}
 PLANTED = [(case, name) for case, edits in EDITS.items() for name in edits]
 HAVING = {fault: [case for case, name in PLANTED if name == fault] for _, fault in PLANTED}
-# each in about three of the methods that may have it, the next ones for the next fault
+# each in about a third of the methods that may have it, by turns, and in one at least
 IN_SOME = [
-    (case, name)
-    for i, (name, cases) in enumerate(HAVING.items())
-    for case in cases[i % (step := max(1, len(cases) // 3)) :: step]
+    (case, name) for turn, (name, cases) in enumerate(HAVING.items()) for case in cases[turn % 3 :: 3] or cases[:1]
 ]
 
 
