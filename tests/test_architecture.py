@@ -1,8 +1,6 @@
 """Imports point one way, and heavy libraries load late."""
 
 import ast
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -10,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from processes import LACKING, python, require
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"][
@@ -168,11 +167,7 @@ def import_circles(modules: dict[str, tuple[str, bool]]) -> list[str]:
     for module, (source, is_package) in modules.items():
         tree = WithoutTyping().visit(ast.parse(source))
         named = {name for _, name in imports(tree, module, is_package)} & modules.keys()
-        graph[module] = {
-            name
-            for name in named
-            if not f"{name}.".startswith(f"{module}.") and not f"{module}.".startswith(f"{name}.")
-        }
+        graph[module] = {name for name in named if not _one_contains_the_other(name, module)}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -230,10 +225,6 @@ def test_a_class_name_with_two_meanings_is_noticed() -> None:
     assert classes_of_one_name(files) == {"Run": ["a", "b"]}
 
 
-def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True)
-
-
 LOADED = """
 import sys
 before = set(sys.modules)
@@ -243,9 +234,7 @@ print(*sorted({name.split(".")[0] for name in sys.modules.keys() - before}))
 
 
 def heavy_libraries_loaded_by(statement: str) -> set[str]:
-    done = python(LOADED, statement)
-    assert done.returncode == 0, done.stderr
-    return set(done.stdout.split()) & HEAVY
+    return set(require(python("-c", LOADED, statement)).split()) & HEAVY
 
 
 @pytest.mark.beyond_core  # starts a process
@@ -259,14 +248,8 @@ def test_a_heavy_library_that_is_loaded_is_noticed() -> None:
     assert "scipy" in heavy_libraries_loaded_by("import scipy.linalg")
 
 
-WITHOUT = """
-import importlib, sys
-lacking = set(sys.argv[1].split())
-class Lacking:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in lacking:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Lacking())
+WITHOUT = f"""{LACKING}
+import importlib
 for name in sys.argv[2:]:
     importlib.import_module(name)
 """
@@ -277,8 +260,7 @@ def test_theory_and_deep_import_without_the_dispensable_libraries() -> None:
     modules = [name for name in sources() if layer(name) in ("theory", "deep")]
     for name in ("fedconvex.deep.compiled", "fedconvex.deep.compiled_lstm"):  # done without where there is no numba
         modules.remove(name)
-    done = python(WITHOUT, " ".join(DISPENSABLE), *modules)
-    assert done.returncode == 0, done.stderr
+    require(python("-c", WITHOUT, " ".join(DISPENSABLE), *modules))
 
 
 A_RUN = """
@@ -291,10 +273,9 @@ print(run(fc.FedAvg(epochs=1, batch_size=4, stepsize=0.1), models.fully_connecte
 
 @pytest.mark.beyond_core  # starts a process
 def test_a_deep_run_without_machine_code() -> None:
-    done = python(WITHOUT + A_RUN, "numba")
-    assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
+    assert require(python("-c", WITHOUT + A_RUN, "numba")) == "None\n"
 
 
 @pytest.mark.beyond_core  # starts a process
 def test_the_library_that_is_lacking_is_really_lacking() -> None:
-    assert "No module named 'cvxpy'" in python(WITHOUT, "cvxpy", "cvxpy").stderr
+    assert "No module named 'cvxpy'" in python("-c", WITHOUT, "cvxpy", "cvxpy").stderr

@@ -1,12 +1,10 @@
 """Benchmarks run also where their hardware is missing; planted faults are noticed by the layer that notices them."""
 
-import importlib.util
-import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from documents import making
+from processes import python, require
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -15,23 +13,7 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 @pytest.mark.slow
 def test_the_gpu_benchmark_can_be_rehearsed() -> None:
-    done = subprocess.run(
-        [sys.executable, "deep_gpu.py", "--rehearse"], cwd=BENCHMARKS, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("rehearsed:")
-
-
-@pytest.fixture
-def mutants(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    spec = importlib.util.spec_from_file_location("mutants", BENCHMARKS / "mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "mutants", module)
-    spec.loader.exec_module(module)
-    return module
+    assert require(python("deep_gpu.py", "--rehearse", cwd=BENCHMARKS, seconds=300)).startswith("rehearsed:")
 
 
 MODULE = '''
@@ -53,7 +35,8 @@ def test_slow(): assert decay.rho(2, 4) == -2
 
 
 @pytest.mark.slow
-def test_a_fault_is_noticed_by_its_layer(mutants: ModuleType, tmp_path: Path) -> None:
+def test_a_fault_is_noticed_by_its_layer(tmp_path: Path) -> None:
+    mutants = making("mutants", BENCHMARKS)
     for name, text in (("theory/decay.py", MODULE), ("tests/theory/test_decay.py", TESTS)):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text)

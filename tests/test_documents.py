@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from documents import DOCUMENTS, ROOT
 
 pytestmark = pytest.mark.beyond_core  # runs the documents' examples
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
     pytest.param(document, block, id=f"{document.relative_to(ROOT)}-{i}")
     for document in DOCUMENTS
@@ -57,45 +56,16 @@ FILES = re.compile(r"```python\n((?:(?!```).)*)```(?:(?!```).)*```text\n\$ fedco
 VERIFY = (ROOT / "docs/verify.md").read_text("utf-8")
 
 
-def not_printed(page: str, folder: Path) -> list[str]:
-    """The lines that the page shows after its commands and that these do not print."""
-    from typer.testing import CliRunner
-
-    from fedconvex.commands.main import app
-
-    for code, name in FILES.findall(page):
-        (folder / name).write_text(code, "utf-8")
-    missing = []
-    for command, shown in TERMINALS.findall(page):
-        printed = CliRunner().invoke(app, command.split()).stdout
-        missing += [part for part in shown.split("…\n") if part.strip() not in printed]
-    return missing
-
-
-@pytest.mark.slow
-def test_commands_print_what_the_page_shows(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("fedconvex.theory.others._FROM_FILES", {})  # other tests shall not know the page's paper
-    monkeypatch.chdir(tmp_path)
-    assert (len(TERMINALS.findall(VERIFY)), len(FILES.findall(VERIFY))) == (6, 3)
-    assert not_printed(VERIFY, tmp_path) == []
-
-
-def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = "which was found by a search"
-    before, _, after = VERIFY.partition(shown)
-    file_and_command = before[before.rindex("```python") :] + "which was easy" + after[: after.index("```") + 3]
-    assert len(not_printed(file_and_command, tmp_path)) == 1
-
-
 TABLES = (ROOT / "docs/tables.md").read_text("utf-8")
 
 
-def not_said(page: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+def not_printed(page: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The lines that the page shows after its commands and that these print neither as output nor as messages."""
     from fedconvex.commands.errors import run
     from fedconvex.commands.main import command_line
 
+    for code, name in FILES.findall(page):
+        Path(name).write_text(code, "utf-8")
     missing = []
     for command, shown in TERMINALS.findall(page):
         run(command_line(command.split()), command.split())
@@ -105,15 +75,31 @@ def not_said(page: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return missing
 
 
+@pytest.mark.slow
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("fedconvex.theory.others._FROM_FILES", {})  # other tests shall not know the page's paper
+    monkeypatch.chdir(tmp_path)
+    assert (len(TERMINALS.findall(VERIFY)), len(FILES.findall(VERIFY))) == (6, 3)
+    assert not_printed(VERIFY, capsys) == []
+
+
+def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = "which was found by a search"
+    before, _, after = VERIFY.partition(shown)
+    file_and_command = before[before.rindex("```python") :] + "which was easy" + after[: after.index("```") + 3]
+    assert len(not_printed(file_and_command, capsys)) == 1
+
+
 @pytest.mark.slow  # audits
 def test_commands_on_a_table_print_what_the_page_shows(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(re.findall(r"```python\n(.*?)```", TABLES, re.DOTALL)[0], "tables.md", "exec"), {})  # noqa: S102
     capsys.readouterr()
     assert len(TERMINALS.findall(TABLES)) == 3
-    assert not_said(TABLES, capsys) == []
+    assert not_printed(TABLES, capsys) == []
     wrong = TABLES.replace("--drop admitted", "--drop patient_id", 1)
-    assert len(not_said(wrong, capsys)) == 1
+    assert len(not_printed(wrong, capsys)) == 1
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/recommend.md"])

@@ -3,12 +3,11 @@
 import ast
 import importlib
 import inspect
-import os
 import re
 import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -17,15 +16,15 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 import sympy
+from documents import DOCS, ROOT, making
+from processes import python, require
 
 from .fedconvex.report.chromium import MISSING, Chromium, chromium, pictures, program
 
 pytestmark = pytest.mark.beyond_core  # builds small guides, and the whole one, which takes a minute, if slow
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
 SOURCES = sorted(path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
-BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+BUILD = ["-m", "mkdocs", "build", "--strict"]
 # A guide of two pages, with the real one's settings but without its plugins.
 SMALL = """
 INHERIT: {settings}
@@ -40,9 +39,8 @@ hooks: ["{hooks}/mathematics.py", "{hooks}/stars.py"]
 
 
 def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": ""}
-    command = [*BUILD, "--config-file", settings, "--site-dir", site]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    words = (*BUILD, "--config-file", settings, "--site-dir", site)
+    return python(*words, cwd=ROOT, NO_MKDOCS_2_WARNING="1", PYTHONWARNINGS="")
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +73,7 @@ class Page(HTMLParser):
             self.loads.append(given["href"])
 
 
+@cache
 def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
 
@@ -230,8 +229,7 @@ def test_a_broken_page_fails_the_build(tmp_path: Path, other: str, complaint: st
 
 
 def test_a_sound_page_does_not(tmp_path: Path) -> None:
-    done = broken(tmp_path, r"[home](index.md#home), $\frac12$")
-    assert done.returncode == 0, done.stderr
+    require(broken(tmp_path, r"[home](index.md#home), $\frac12$"))
 
 
 def test_stars_of_names_are_no_emphasis(tmp_path: Path) -> None:
@@ -250,8 +248,7 @@ def test_comparisons_in_docstrings_are_no_quotations(site: Path) -> None:
 
 
 def test_a_page_outside_the_navigation_fails_the_build(tmp_path: Path) -> None:
-    done = broken(tmp_path, "nothing")
-    assert done.returncode == 0
+    require(broken(tmp_path, "nothing"))
     (tmp_path / "docs/lost.md").write_text("# Lost\n", "utf-8")
     again = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert again.returncode != 0
@@ -361,9 +358,8 @@ def test_an_argument_that_does_not_exist_is_noticed() -> None:
 
 
 @pytest.fixture
-def method_pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(DOCS / "making")
-    return importlib.import_module("method_pages")
+def method_pages() -> ModuleType:
+    return making("method_pages")
 
 
 def test_the_methods_pages_are_what_the_code_makes(method_pages: ModuleType) -> None:
@@ -402,13 +398,8 @@ def test_a_round_on_symbols_is_the_papers(method_pages: ModuleType, name: str) -
     assert rf"\leftarrow {wrong} $$" not in shown
 
 
-@pytest.fixture
-def generated_pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(DOCS / "making")
-    return importlib.import_module("generated_pages")
-
-
-def test_a_method_that_no_page_mentions_gets_one(generated_pages: ModuleType) -> None:
+def test_a_method_that_no_page_mentions_gets_one() -> None:
+    generated_pages = making("generated_pages")
     assert generated_pages.unwritten() == []
     index = (DOCS / "methods/index.md").read_text("utf-8")
     assert generated_pages.unwritten(index.replace("FedPD", "")) == ["FedPD"]

@@ -1,27 +1,17 @@
 """The pictures of the README and of the guide equal those that docs/making/pictures.py draws today."""
 
-import importlib
 import io
 import re
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+from documents import DOCUMENTS, ROOT, making
 from matplotlib.image import imread
 
 pytestmark = pytest.mark.beyond_core  # draws
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"!\[[^\]]+\]\(([^)\s]+\.png)\)|<img [^>]*src=\"([^\"]+\.png)\"")
-
-
-@pytest.fixture(scope="module")
-def making() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "docs" / "making")
-        return importlib.import_module("pictures")
 
 
 def shown(document: Path, text: str) -> set[Path]:
@@ -34,9 +24,9 @@ def changed(one: np.ndarray, other: np.ndarray) -> float:
     return float((np.abs(one - other) > 0.2).any(axis=-1).mean()) if one.shape == other.shape else 1.0
 
 
-def test_every_picture_that_is_shown_can_be_made_and_the_other_way_round(making: ModuleType) -> None:
+def test_every_picture_that_is_shown_can_be_made_and_the_other_way_round() -> None:
     found = set[Path]().union(*(shown(document, document.read_text("utf-8")) for document in DOCUMENTS))
-    assert found == {ROOT / "docs" / f"{name}.png" for name in making.PICTURES}
+    assert found == {ROOT / "docs" / f"{name}.png" for name in making("pictures").PICTURES}
     assert found == set((ROOT / "docs").rglob("*.png"))
     assert shown(ROOT / "README.md", '![](a.png) ![x](b.png) <img width="1" src="c/d.png">') == {
         ROOT / "b.png",
@@ -48,8 +38,8 @@ def test_maintainers_are_told_how() -> None:
     assert "`python docs/making/pictures.py`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
-def test_they_are_wide_enough_to_be_read_and_small_enough_to_be_kept(making: ModuleType) -> None:
-    for name in making.PICTURES:
+def test_they_are_wide_enough_to_be_read_and_small_enough_to_be_kept() -> None:
+    for name in making("pictures").PICTURES:
         file = ROOT / "docs" / f"{name}.png"
         assert 900 <= imread(file).shape[1] <= 1400, name
         assert file.stat().st_size < 400_000, name
@@ -57,8 +47,8 @@ def test_they_are_wide_enough_to_be_read_and_small_enough_to_be_kept(making: Mod
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["audit-diabetes", "bounds-theorem4"])
-def test_what_is_drawn_in_seconds_is_up_to_date(making: ModuleType, name: str) -> None:
+def test_what_is_drawn_in_seconds_is_up_to_date(name: str) -> None:
     kept = imread(ROOT / "docs" / f"{name}.png")
-    assert changed(imread(io.BytesIO(making.PICTURES[name]())), kept) < 0.02
+    assert changed(imread(io.BytesIO(making("pictures").PICTURES[name]())), kept) < 0.02
     assert changed(kept[:, ::-1], kept) > 0.02  # another picture
     assert changed(kept[:-1], kept) == 1

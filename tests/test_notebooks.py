@@ -1,23 +1,21 @@
 """Each notebook runs, is stored with what it shows, agrees with its source, and uses public names only."""
 
 import ast
-import importlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
+from documents import DOCS, DOCUMENTS, ROOT, making
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 pytestmark = pytest.mark.beyond_core  # runs notebooks
 
-ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "docs/making/reference.py"]
 SHOWS_PICTURE = re.compile(r"\.figure(\(.*\))?$")
 MOST_LINES = 160  # a few screens
 CURE = "run `python docs/making/notebooks.py`"
@@ -88,12 +86,9 @@ def unfit(executed: NotebookNode) -> list[str]:
     return found
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[NotebookNode], NotebookNode]:
+def run(notebook: NotebookNode) -> NotebookNode:
     """Executes a notebook as the stored ones were."""
-    monkeypatch.syspath_prepend(ROOT / "docs/making")
-    executed: Callable[[NotebookNode], NotebookNode] = importlib.import_module("notebooks").executed
-    return executed
+    return making("notebooks").executed(notebook)
 
 
 def stored(source: Path) -> NotebookNode:
@@ -117,11 +112,11 @@ class TestEach:
         assert len(source.read_text("utf-8").splitlines()) <= MOST_LINES
 
     def test_it_uses_what_is_public_and_documented(self, source: Path) -> None:
-        documents = "\n".join(document.read_text("utf-8") for document in DOCUMENTS)
+        documents = "\n".join(document.read_text("utf-8") for document in (*DOCUMENTS, DOCS / "making/reference.py"))
         assert not_public(source.read_text("utf-8"), documents) == []
 
     @pytest.mark.sample(1)
-    def test_it_runs(self, source: Path, run) -> None:
+    def test_it_runs(self, source: Path) -> None:
         executed = run(jupytext.read(source))
         assert unfit(executed) == []
         assert differences(executed, stored(source), executed) == []
@@ -153,12 +148,12 @@ def test_what_is_not_public_is_noticed(text: str, complaint: str) -> None:
     assert not_public(text, "`import fedconvex`, `fedconvex.theory.fedprox`, and fedconvex.theory.") == [complaint]
 
 
-def test_a_failing_notebook_fails(run) -> None:
+def test_a_failing_notebook_fails() -> None:
     with pytest.raises(CellExecutionError, match="6 times 9"):
         run(new_notebook(cells=[new_code_cell("assert 6 * 9 == 42, '6 times 9'")]))
 
 
-def test_warnings_and_missing_pictures_are_noticed(run) -> None:
+def test_warnings_and_missing_pictures_are_noticed() -> None:
     warns = new_code_cell("import warnings\nwarnings.warn('beware', stacklevel=1)")
     draws = "from fedconvex.drawing import new_axes\nnew_axes().figure"
     executed = run(new_notebook(cells=[warns, new_code_cell(draws), new_code_cell(f"%matplotlib inline\n{draws}")]))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from processes import python, require
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -23,11 +24,14 @@ LINKS = {name: folder for name, folder in FOLDERS.items() if name != folder}
 
 # Runs with -I -S: neither the current folder nor the .pth files of site-packages, hence no editable install, can supply
 # a module that is missing from the folder given.
-IMPORT_ALL = """
-import importlib, importlib.metadata, pkgutil, sys
+SEES = """
+import sys
 target, *libraries = sys.argv[1:]
 sys.path[:0] = [target]
 sys.path += libraries
+"""
+IMPORT_ALL = """
+import importlib, importlib.metadata, pkgutil
 def reraise(name):
     raise
 import fedconvex
@@ -46,10 +50,6 @@ print("\\n".join(names))
 
 # The main jobs, each in a second, on the files that are installed and nothing else.
 WORK = """
-import sys
-target, *libraries = sys.argv[1:]
-sys.path[:0] = [target]
-sys.path += libraries
 from fractions import Fraction
 import fedconvex as fc
 from fedconvex.commands.errors import run
@@ -76,10 +76,6 @@ assert run(app, ["deep", "example"]) == 0
 
 # A user's own lemmas and paper, in files of the current folder.
 OWN = """
-import sys
-target, *libraries = sys.argv[1:]
-sys.path[:0] = [target]
-sys.path += libraries
 import fedconvex as fc
 from fedconvex.commands.errors import run
 from fedconvex.commands.main import app
@@ -122,9 +118,7 @@ def copy_tree(destination: Path, links: bool) -> Path:
 
 def build(source: Path, kind: str, destination: Path) -> Path:
     """Build with the setuptools at hand, offline; kind is wheel or sdist."""
-    command = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", destination, source]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    require(python("-m", "build", "--no-isolation", f"--{kind}", "--outdir", destination, source))
     (result,) = destination.iterdir()
     return result
 
@@ -134,16 +128,14 @@ def contents(wheel: Path) -> list[tuple[str, bytes]]:
         return sorted((entry.filename, archive.read(entry)) for entry in archive.infolist())
 
 
-def import_all(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Import every public module from `folder`, seeing besides it only the installed libraries."""
+def work(folder: Path, somewhere: Path, program: str = WORK) -> subprocess.CompletedProcess[str]:
+    """Run the program with what is installed in `folder`, seeing besides it only the libraries."""
     libraries = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
-    command = [sys.executable, "-I", "-S", "-c", IMPORT_ALL, str(folder), *libraries]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return python("-I", "-S", "-c", SEES + program, folder, *libraries, cwd=somewhere)
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", folder, wheel]
-    subprocess.run(command, check=True, capture_output=True)
+    require(python("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", folder, wheel))
     return folder
 
 
@@ -220,27 +212,16 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_public_module_imports_from_the_installed_wheel(installed: Path) -> None:
-    done = import_all(installed)
-    assert done.returncode == 0, done.stderr
-    imported = set(done.stdout.split())
+    imported = set(require(work(installed, installed, IMPORT_ALL)).split())
     assert FOLDERS.keys() <= imported
     modules = {file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in python_files(ROOT)}
     assert imported == {name for name in modules if not any(part.startswith("_") for part in name.split("."))}
 
 
-def work(folder: Path, somewhere: Path, program: str = WORK) -> subprocess.CompletedProcess[str]:
-    """Run the program with what is installed in `folder`, seeing besides it only the libraries."""
-    libraries = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
-    command = [sys.executable, "-I", "-S", "-c", program, str(folder), *libraries]
-    return subprocess.run(command, cwd=somewhere, capture_output=True, text=True)
-
-
 @pytest.mark.slow
 def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
-    done = work(installed, tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert "fedsplit.figure1" in require(work(installed, tmp_path))
     assert (tmp_path / "audit-diabetes/audit.png").is_file()
-    assert "fedsplit.figure1" in done.stdout
 
 
 @pytest.mark.slow
@@ -252,8 +233,7 @@ def test_the_guides_own_lemmas_and_paper_are_checked_by_the_wheel_alone(installe
     for name, block in zip(("mypaper", "suboptimality", "steps"), blocks, strict=True):
         assert len([line for line in block.splitlines() if line.strip()]) <= 60
         (tmp_path / f"{name}.py").write_text(block, "utf-8")
-    done = work(installed, tmp_path, OWN)
-    assert done.returncode == 0, done.stdout + done.stderr
+    require(work(installed, tmp_path, OWN))
     assert (tmp_path / "steps.verdicts.json").read_text("utf-8").count("proved") == 1
 
 
@@ -269,7 +249,7 @@ def test_the_checkout_does_not_lend_what_the_wheel_lacks(installed: Path, lost: 
     module, path = f"fedconvex.{lost.removesuffix('.py')}", installed / "fedconvex" / lost
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     (installed / "fedconvex/__init__.py").write_text(f"import {module}\n")
-    done = import_all(installed)
+    done = work(installed, installed, IMPORT_ALL)
     assert done.returncode != 0
     assert f"ModuleNotFoundError: No module named '{module}'" in done.stderr
 

@@ -1,19 +1,17 @@
 """Type checkers know every public name: the stubs are what the code makes, and mypy and pyright read them alike."""
 
-import importlib
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from documents import ROOT, making
+from processes import python
 
 from fedconvex.methods import METHODS
 
-ROOT = Path(__file__).resolve().parent.parent
 # `# type:` names the type that both checkers must reveal, `# error` marks a line that both must refuse.
 PROGRAM = """
 from fractions import Fraction
@@ -65,11 +63,9 @@ fc.participation.Uniform("two", "three")  # error
 PYRIGHT = {"typeCheckingMode": "standard", "include": ["program.py"], "extraPaths": [str(ROOT)]}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def stubs() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "docs" / "making")
-        return importlib.import_module("type_stubs")
+    return making("type_stubs")
 
 
 def test_the_stubs_are_what_the_code_makes(stubs: ModuleType) -> None:
@@ -109,9 +105,8 @@ def short(type_shown: str) -> str:
 
 def by_mypy(program: Path) -> tuple[dict[int, str], set[int]]:
     """Revealed types and lines with errors."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", program]
-    environment = {**os.environ, "MYPYPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    words = ("-m", "mypy", "--strict", "--config-file", "pyproject.toml", program)
+    done = python(*words, cwd=ROOT, MYPYPATH=str(ROOT))
     assert done.stderr == ""
     found = re.findall(r"^(.+?):(\d+): (note|error): (.*)$", done.stdout, re.MULTILINE)
     assert {Path(file).name for file, *_ in found} == {"program.py"}, done.stdout
@@ -126,8 +121,7 @@ def by_mypy(program: Path) -> tuple[dict[int, str], set[int]]:
 def by_pyright(program: Path) -> tuple[dict[int, str], set[int]]:
     """Revealed types and lines with errors."""
     (program.parent / "pyrightconfig.json").write_text(json.dumps(PYRIGHT), "utf-8")
-    command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
-    done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True)
+    done = python("-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, cwd=program.parent)
     found = json.loads(done.stdout)["generalDiagnostics"]
     assert {Path(one["file"]).name for one in found} == {"program.py"}, done.stdout
     revealed = {

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from documents import DOCUMENTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("fedconvex", "theory", "proofs_checks", "deep")
 # an expression that a newcomer to the field would have to guess, and the term that takes its place
 INSTEAD = {
@@ -88,11 +88,7 @@ def is_message(call: ast.Call) -> bool:
     return name in ("InvalidInput", "Finding", "bad_file", "warn", "instance_of") or name.endswith(("Error", "Refused"))
 
 
-def documents() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-@pytest.mark.parametrize("document", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_guide(document: Path) -> None:
     assert list(offences(CODE.sub(" ", document.read_text("utf-8")))) == []
 

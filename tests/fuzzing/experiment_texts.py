@@ -1,18 +1,17 @@
-"""Valid TOML files: an experiment with all its sections, and a deep run."""
+"""Valid TOML files: small experiments, one with all sections, and a deep run."""
 
-SWEEP = """id = "test.sweep"
+SWEEP = """
+id = "test.sweep"
 title = "two methods on least squares"
 source = "nowhere"
 about = "small"
 runner = "sweep"
 seconds = 1
 quick_seconds = 1
-also = ["test.other"]
 
 [run]
 rounds = 40
 seeds = 2
-participation = { name = "Full" }
 
 [data.small]
 name = "fedsplit_least_squares"
@@ -20,15 +19,61 @@ clients = 3
 samples = 8
 features = 4
 
-[methods."GD"]
+[methods."GD, e = 1"]
 name = "FedGD"
 stepsize = "=1/L"
-grid = { local_steps = [1, 5] }
+local_steps = 1
+
+[methods."GD, e = 5"]
+name = "FedGD"
+stepsize = "=1/L"
+local_steps = 5
 
 [methods.Prox]
 name = "FedProx"
 mu = "=L"
-local_solver = { name = "GradientDescent", steps = 1, stepsize = "=1/(2*L)" }
+"""
+DEEP = """
+id = "test.deep"
+title = "two methods on digits"
+source = "nowhere"
+about = "small"
+runner = "deep"
+seconds = 1
+quick_seconds = 1
+
+[run]
+rounds = 3
+seeds = 2
+test = 0.2
+measure = ["heterogeneity"]
+participation = { name = "UniformThenWeighted", K = 2 }
+local_solver = { name = "SGD", epochs = 1, stepsize = 0.1 }
+
+[data.digits]
+name = "digits"
+clients = 4
+partition = "by-label:3"
+
+[methods.FedAvg]
+name = "FedProx"
+mu = 0
+
+[methods.FedProx]
+name = "FedProx"
+grid = { mu = [0.1, 1] }
+"""
+# With all sections; what follows the text of SWEEP belongs to its last method.
+EVERYTHING = (
+    SWEEP.replace("seeds = 2", 'seeds = 2\nparticipation = { name = "Full" }').replace(
+        "quick_seconds = 1", 'quick_seconds = 1\nalso = ["test.other"]'
+    )
+    + """local_solver = { name = "GradientDescent", steps = 1, stepsize = "=1/(2*L)" }
+
+[methods.Grid]
+name = "FedGD"
+stepsize = "=1/L"
+grid = { local_steps = [1, 5] }
 
 [figure]
 kind = "curves"
@@ -59,12 +104,13 @@ alternatives = "two"
 effect = { Prox = "last('gap', 'small', 'Prox')" }
 
 [published]
-methods = ["GD (local_steps=1)", "Prox"]
+methods = ["GD, e = 1", "Prox"]
 source = "Table 1"
 
 [published.rows]
 small = { "98.2" = [100, 142], "97.2" = [31, 52] }
 """
+)
 RUN = """[data]
 name = "digits"
 clients = 4

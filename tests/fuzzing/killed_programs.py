@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from experiment_texts import SWEEP
 
 import fedconvex as fc
 from fedconvex import atomic_files, locks
@@ -34,28 +35,6 @@ LOG = "what-happened"  # a child's words, beside its folder
 
 A = [np.arange(12.0).reshape(6, 2) % 5 - k for k in range(3)]
 PROBLEM = fc.LeastSquares(A=A, b=[a.sum(axis=1) + 1 for a in A])
-EXPERIMENT = """
-id = "test.sweep"
-title = "two methods on least squares"
-source = "nowhere"
-about = "small"
-runner = "sweep"
-seconds = 1
-quick_seconds = 1
-run = { rounds = 5, seeds = 2 }
-[data.small]
-name = "fedsplit_least_squares"
-clients = 3
-samples = 8
-features = 4
-[methods.GD]
-name = "FedGD"
-stepsize = "=1/L"
-local_steps = 1
-[methods.Prox]
-name = "FedProx"
-mu = "=L"
-"""
 
 
 def simulate(folder: Path) -> None:
@@ -85,25 +64,13 @@ def on_a_cluster(folder: Path) -> None:
 
 
 def deep(folder: Path) -> None:
-    from torch import nn
+    from deep_makers import SMALL, samples
 
     from fedconvex.deep import run
 
-    generator = np.random.default_rng(0)
-    clients = [(generator.normal(size=(8, 3)), generator.integers(0, 2, size=8)) for _ in range(3)]
     solver = fc.SGD(epochs=1, batch_size=4, stepsize=0.1)
     files = {"checkpoint": folder / "run.safetensors", "checkpoint_every": 1, "log": folder / "run.csv"}
-    run(fc.FedDyn(alpha=0.5), _network(nn), clients, rounds=6, local_solver=solver, progress=False, **files)
-
-
-def _network(nn: Any) -> Any:
-    import torch
-
-    network = nn.Sequential(nn.Linear(3, 4, dtype=torch.float64), nn.Tanh(), nn.Linear(4, 2, dtype=torch.float64))
-    with torch.no_grad():
-        for k, weights in enumerate(network.parameters()):
-            weights.copy_(torch.linspace(-1, 1, weights.numel()).reshape(weights.shape) / (k + 1))
-    return network
+    run(fc.FedDyn(alpha=0.5), SMALL, samples(sizes=(8, 8, 8)), rounds=6, local_solver=solver, progress=False, **files)
 
 
 def reproduce(folder: Path) -> None:
@@ -380,7 +347,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() and os.access(memory, os.W_OK) else None) as place:
         tempfile.tempdir = place
         (Path(place) / "paper").mkdir()
-        (Path(place) / "paper" / "test.toml").write_text(EXPERIMENT)
+        (Path(place) / "paper" / "test.toml").write_text(SWEEP.replace("rounds = 40", "rounds = 5"))
         for name in names:
             if name not in WITH_THREADS:  # in this process, so that no child has to import or compile
                 warm = Path(place) / "warm" / name

@@ -7,8 +7,6 @@ package reads there in the form of `strict`, or whatever it likes where nothing 
 import gzip
 import io
 import json
-import struct
-import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import strict_readers as strictly
+from dataset_makers import packed, tarred, write_pair
 from strict_readers import rows, values
 
 Folder = Path
@@ -135,15 +134,9 @@ WITH_TABS = (
 WITH_COLONS = b"First Citizen:\nBefore we proceed, hear me.\n\nAll:\nSpeak, speak.\n"
 
 
-def packed(code: int, letter: str, array: np.ndarray) -> bytes:
-    head = bytes([0, 0, code, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return head + struct.pack(f">{array.size}{letter}", *array.ravel().tolist())
-
-
 def images(folder: Folder) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4, 3, 3), dtype=np.uint8)
-    file("train-images-idx3-ubyte", packed(8, "B", pixels))(folder)
-    file("train-labels-idx1-ubyte", packed(8, "B", np.arange(4)))(folder)
+    write_pair(folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", pixels, list(range(4)))
 
 
 def picture(kind: str) -> bytes:
@@ -151,16 +144,6 @@ def picture(kind: str) -> bytes:
 
     written = io.BytesIO()
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (6, 5, 3), dtype=np.uint8)).save(written, kind)
-    return written.getvalue()
-
-
-def archive() -> bytes:
-    written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w") as whole:
-        for name, data in (("one.txt", WITH_TABS), ("two.txt", WITH_COLONS)):
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            whole.addfile(member, io.BytesIO(data))
     return written.getvalue()
 
 
@@ -215,7 +198,8 @@ def of_picture(found: Any) -> Any:
 
 
 def datasets() -> list[Kind]:
-    doubles = packed(14, "d", small_numbers((4, 3)))
+    plays = tarred({"one.txt": WITH_TABS, "two.txt": WITH_COLONS})
+    doubles = packed(small_numbers((4, 3)))
     records = bytes([3]) + bytes(range(256)) * 12 + bytes([9]) + bytes(range(256)) * 12
     return [
         one("leaf.json", as_json(LEAF), dataset("leaf", "leaf.json", of_leaf), strictly.leaf),
@@ -230,8 +214,8 @@ def datasets() -> list[Kind]:
         one("cat/a.jpg", lambda: picture("JPEG"), dataset("image_folder")),
         one("tabs.txt", WITH_TABS, dataset("read_plays", "tabs.txt")),
         one("colons.txt", WITH_COLONS, dataset("read_plays", "colons.txt")),
-        one("plays.tar", archive(), dataset("read_plays", "plays.tar")),
-        one("plays.tar.gz", archive(), dataset("read_plays", "plays.tar.gz")),
+        one("plays.tar", plays, dataset("read_plays", "plays.tar")),
+        one("plays.tar.gz", plays, dataset("read_plays", "plays.tar.gz")),
         one("windows.json", as_json(WINDOWS), dataset("shakespeare", "windows.json", seq_length=4)),
         one("tweets.json", as_json(TWEETS), dataset("sent140", "tweets.json", vocabulary=WORDS)),
         one("tweets.csv", TWEETS_CSV, dataset("sent140", "tweets.csv", of_tweets, vocabulary=WORDS), strictly.tweets),

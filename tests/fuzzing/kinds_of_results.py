@@ -6,8 +6,21 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from experiment_texts import RUN, SWEEP
+from experiment_texts import EVERYTHING, RUN
 from kinds_of_files import Folder, Kind, file, picture
+
+INTERVAL = {"value": 0.5, "lower": 0.25, "upper": 1, "certainty": "enclosed"}
+METHOD = {
+    "method": "FedProx(mu=2)", "bias": INTERVAL, "floor": {**INTERVAL, "lower": -1e-9}, "attracting": True,
+    "predicted_contraction": 0.5, "measured_contraction": None, "outcome": "in 3 rounds", "predicted_at": "last round",
+}  # fmt: skip
+AUDIT = {
+    "source": "a.csv", "problem": "LeastSquares(m=2)", "clients": 2, "dimension": 3, "tolerance": 1e-6,
+    "constants": {"L": 9.1, "mu": 0.4, "kappa": None, "dissimilarity_at_zero": 1.5, "dissimilarity_near_optimum": None,
+                  "gradient_variance_at_optimum": 0.1},
+    "minimizer": {"certainty": "enclosed", "point": [1.0, 2.0]},
+    "methods": [METHOD, {**METHOD, "bias": None, "floor": None, "attracting": None}],
+}  # fmt: skip
 
 
 def experiment(folder: Folder) -> Any:
@@ -81,16 +94,7 @@ def from_cache(folder: Folder) -> Any:
 
 
 def audited(folder: Folder) -> None:
-    number = {"value": 0.5, "lower": 0.4, "upper": 0.6, "certainty": "enclosed"}
-    method = {
-        "method": "fedprox:mu=1", "bias": number, "floor": None, "attracting": True, "predicted_contraction": 0.5,
-        "predicted_at": "last round", "measured_contraction": 0.25, "outcome": "12",
-    }  # fmt: skip
-    constants = {"L": 2.0, "mu": 0.5, "kappa": 4.0, "dissimilarity_at_zero": 1.5, "dissimilarity_near_optimum": None,
-                 "gradient_variance_at_optimum": 0.25}  # fmt: skip
-    found = {"source": "data.csv", "problem": "LeastSquares(m=3)", "clients": 3, "dimension": 4, "tolerance": 1e-6,
-             "constants": constants, "minimizer": {"certainty": "enclosed"}, "methods": [method]}  # fmt: skip
-    (folder / "audit.json").write_text(json.dumps(found), "utf-8")
+    (folder / "audit.json").write_text(json.dumps(AUDIT), "utf-8")
 
 
 def reported_audit(folder: Folder) -> Any:
@@ -178,7 +182,7 @@ def swept(folder: Folder) -> Any:
 
 def results() -> list[Kind]:
     return [
-        Kind("paper/test.toml", file("paper/test.toml", SWEEP.encode()), experiment),
+        Kind("paper/test.toml", file("paper/test.toml", EVERYTHING.encode()), experiment),
         Kind("run.toml", file("run.toml", RUN.encode()), deep_run),
         Kind("fedprox.equation3.json", proof, replayed),
         Kind("one.json", cached, from_cache),

@@ -16,6 +16,8 @@ import typer
 from hostile_json import mutated
 from hostile_names import elements, unsafe
 from hypothesis import HealthCheck, given, seed, settings
+from kinds_of_files import picture
+from kinds_of_results import AUDIT, INTERVAL
 
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks import verify
@@ -31,18 +33,6 @@ from fedconvex.theory import statement
 
 ONE = "fedprox.equation6"
 KEY = "fedsplit.figure1"
-INTERVAL = {"value": 0.5, "lower": 0.25, "upper": 1, "certainty": "enclosed"}
-METHOD = {
-    "method": "FedProx(mu=2)", "bias": INTERVAL, "floor": {**INTERVAL, "lower": -1e-9}, "attracting": True,
-    "predicted_contraction": 0.5, "measured_contraction": None, "outcome": "in 3 rounds", "predicted_at": "last round",
-}  # fmt: skip
-AUDIT = {
-    "source": "a.csv", "problem": "LeastSquares(m=2)", "clients": 2, "dimension": 3, "tolerance": 1e-6,
-    "constants": {"L": 9.1, "mu": 0.4, "kappa": None, "dissimilarity_at_zero": 1.5, "dissimilarity_near_optimum": None,
-                  "gradient_variance_at_optimum": 0.1},
-    "minimizer": {"certainty": "enclosed", "point": [1.0, 2.0]},
-    "methods": [METHOD, {**METHOD, "bias": None, "floor": None, "attracting": None}],
-}  # fmt: skip
 SUMMARY = {
     "id": KEY, "title": "a < b", "source": "Figure 1", "quick": False, "note": "with $x^2$", "seeds": 1,
     "numbers": [{"what": "rounds", "source": "", "published": 400, "ours": 404.0, "released": None, "theory": "none",
@@ -124,19 +114,20 @@ def load_content_from_cache(text: str) -> None:
     assert found is None or isinstance(found, Record)
 
 
-def load_verdicts(text: str, patch: pytest.MonkeyPatch, folder: Path) -> None:
-    file = folder / "verdicts.json"
-    file.write_text(text, "utf-8")
-    patch.setattr(recorded, "PATH", file)
-    patch.setattr(phrases, "file", lambda: file)
-    phrases._entries.cache_clear()
-    with contextlib.suppress(FedconvexError):
-        found = recorded.recorded()
-        for entry in found.values():
-            recorded.as_recorded(statement(ONE), entry)
-        recorded.differences([known_record()])
-    for entry in phrases._entries.__wrapped__().values():
-        assert all(isinstance(entry.get(name, ""), str) for name in ("as_printed", "holds"))
+def load_verdicts(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        file = Path(folder) / "verdicts.json"
+        file.write_text(text, "utf-8")
+        patch.setattr(recorded, "PATH", file)
+        patch.setattr(phrases, "file", lambda: file)
+        phrases._entries.cache_clear()
+        with contextlib.suppress(FedconvexError):
+            found = recorded.recorded()
+            for entry in found.values():
+                recorded.as_recorded(statement(ONE), entry)
+            recorded.differences([known_record()])
+        for entry in phrases._entries.__wrapped__().values():
+            assert all(isinstance(entry.get(name, ""), str) for name in ("as_printed", "holds"))
 
 
 @once
@@ -183,10 +174,14 @@ ATTACKED: dict[str, tuple[Callable[[], Any], Callable[[str], None]]] = {
     "the verify cache": (kept, load_from_cache),
     "the verify cache, with a right digest": (lambda: known_record().to_dictionary(), load_content_from_cache),
     "a proof": (proof, replay),
+    "verdicts": (verdicts, load_verdicts),
 }
 
 
-def attack(which: str, count: int) -> None:
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("which", ATTACKED)
+@counts
+def test_mutated_files_are_shown_or_refused(which: str, count: int) -> None:
     good, use = ATTACKED[which]
     use(json.dumps(good()))
 
@@ -198,31 +193,12 @@ def attack(which: str, count: int) -> None:
     run()
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("which", ATTACKED)
-@counts
-def test_mutated_files_are_shown_or_refused(which: str, count: int) -> None:
-    attack(which, count)
-
-
-@counts
-def test_mutated_verdicts_are_read_or_refused(count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    load_verdicts(json.dumps(verdicts()), monkeypatch, tmp_path)
-
-    @repeated(count)
-    @given(mutated(verdicts()))
-    def run(text: str) -> None:
-        load_verdicts(text, monkeypatch, tmp_path)
-
-    run()
-
-
 @counts
 def test_damaged_pictures_are_shown_or_refused(count: int, tmp_path: Path) -> None:
-    rng, file = random.Random(27), tmp_path / "figure.png"
+    rng, file, whole = random.Random(27), tmp_path / "figure.png", picture("PNG")
     shown = 0
     for _ in range(count):
-        content = bytearray(png())
+        content = bytearray(whole)
         for _ in range(rng.randint(1, 4)):
             content[rng.randrange(len(content))] = rng.randrange(256)
         file.write_bytes(content[: rng.randrange(len(content)) if rng.random() < 0.3 else len(content)])
@@ -230,15 +206,6 @@ def test_damaged_pictures_are_shown_or_refused(count: int, tmp_path: Path) -> No
             assert experiments._thumbnail(file).startswith("data:image/png;base64,")
             shown += 1
     assert shown < count  # some are refused
-
-
-@once
-def png() -> bytes:
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.linear_gradient("L").resize((40, 30)).save(file, "PNG")
-    return file.getvalue()
 
 
 @pytest.mark.parametrize("content", [[[1, 2]], {"larger": 1}, [{"larger": "1", "smaller": 2}], [{}], "text", [None]])

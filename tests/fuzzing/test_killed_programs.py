@@ -6,12 +6,12 @@ exhaustive tests/fuzzing/test_killed_programs.py; the numbers are of all program
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import HELPERS, ONE_THREAD, python, require
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -25,14 +25,9 @@ CONTENTIONS = int(os.environ.get("FEDCONVEX_CONTENTIONS", "15"))
 
 def attacked(attack: str, names: tuple[str, ...], number: int, seed: int) -> list[dict[str, Any]]:
     """What `killed_programs.py` reports, in a process with one thread, which can fork."""
-    program = str(Path(__file__).with_name("killed_programs.py"))
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    done = subprocess.run(
-        [sys.executable, program, attack, ",".join(names), str(number), str(seed)],
-        env=os.environ | one_thread, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    program = Path(__file__).with_name("killed_programs.py")
+    shown = require(python(program, attack, ",".join(names), number, seed, **ONE_THREAD, **HELPERS))
+    found: list[dict[str, Any]] = json.loads(shown.splitlines()[-1])
     sys.stdout.writelines(f"{one}\n" for one in found)  # shown by pytest -rP
     return found
 

@@ -1,11 +1,11 @@
 """Small files that announce or need much memory: an answer or an error, no abort, and memory in proportion."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from processes import python, require
 
 pytestmark = pytest.mark.beyond_core
 
@@ -15,10 +15,7 @@ SMALL_FILE = 64.0  # MB that reading a file of some hundred bytes may add
 
 def outcomes(folder: Path, seed: int) -> dict[str, tuple[str, float]]:
     """The outcome of every attack, and the megabytes that it added."""
-    command = [sys.executable, "-W", "ignore", str(PROGRAM), str(folder), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return read(done.stdout)
+    return read(require(python("-W", "ignore", PROGRAM, folder, seed)))
 
 
 def read(output: str) -> dict[str, tuple[str, float]]:
@@ -64,7 +61,6 @@ def test_an_abort_would_be_noticed(tmp_path: Path) -> None:
         "    def fill():\n        bytearray(3 * 2**30)\n    yield 'fill', fill\n"
         "m.attacks = attacks\nm.main()\n"
     )
-    done = subprocess.run([sys.executable, str(program), ".", "0"], capture_output=True, text=True, check=True)
-    found = faults(read(done.stdout))
+    found = faults(read(require(python(program, ".", 0))))
     assert found["flint"] == "FAULT: signal 6"
     assert found["fill"].startswith("FAULT: MemoryError")

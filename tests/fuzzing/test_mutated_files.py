@@ -5,10 +5,7 @@ strict reader of the same format reads, where there is one: see `kinds_of_files`
 """
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +13,7 @@ import pytest
 from faulty_readers import FAULTY
 from file_mutations import mutated
 from kinds_of_files import Kind, kinds
+from processes import HELPERS, ONE_THREAD, python
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
@@ -24,8 +22,6 @@ READER = Path(__file__).with_name("reader_process.py")
 FEW, MANY = 8, 150  # files of each kind; the exhaustive test reads MANY more
 ALLOWED = ("read", "refused")
 LARGE = ("run.safetensors", "run.toml")  # torch beside pyarrow takes most of the address space: a process of their own
-# One thread of each library: every thread takes address space for its stack.
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 EVERY: Mapping[str, Kind] = kinds()
 TOGETHER = [[name for name in EVERY if name not in LARGE], list(LARGE)]
@@ -44,11 +40,9 @@ def outcomes(folder: Path, first: int, last: int, names: list[str], seconds: int
     waiting = [(name, first) for name in names]
     while waiting:
         (name, start), *waiting = waiting
+        # one thread of each library: every thread takes address space for its stack
         together = [name] if start > first else [name, *(other for other, _ in waiting)]
-        done = subprocess.run(
-            [sys.executable, os.fspath(READER), os.fspath(folder), str(seconds), str(start), str(last), *together],
-            capture_output=True, text=True, env=os.environ | ONE_THREAD, check=False,
-        )  # fmt: skip
+        done = python(READER, folder, seconds, start, last, *together, **ONE_THREAD, **HELPERS)
         now: dict[str, Any] = {}
         for line in map(json.loads, done.stdout.splitlines()):
             now = now | line if "seed" not in line else line
@@ -66,11 +60,11 @@ def outcomes(folder: Path, first: int, last: int, names: list[str], seconds: int
         waiting = [(now["kind"], now["seed"] + 1), *later]
 
 
-def require_none_wrong(found: list[Outcome], count: int) -> None:
+def require_none_wrong(found: list[Outcome], count: int, kinds: Iterable[str] = EVERY) -> None:
     wrong = [one for one in found if one.verdict not in ALLOWED]
     assert not wrong, "\n".join(f"{one.kind} {one.seed}: {one.verdict}" for one in wrong[:20])
     assert len(found) >= count
-    for kind in EVERY:
+    for kind in kinds:
         verdicts = [one.verdict for one in found if one.kind == kind]
         assert verdicts, f"no file of kind {kind} was read"
 
@@ -87,9 +81,7 @@ def test_damaged_files_are_refused_or_read_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize("names", TOGETHER, ids=["most", "torch"])
 def test_many_damaged_files(names: list[str], tmp_path: Path) -> None:
     found = list(outcomes(tmp_path, FEW, FEW + MANY, names))
-    wrong = [one for one in found if one.verdict not in ALLOWED]
-    assert not wrong, "\n".join(f"{one.kind} {one.seed}: {one.verdict}" for one in wrong[:20])
-    assert len(found) >= MANY * len(names)
+    require_none_wrong(found, MANY * len(names), names)
 
 
 def test_the_exhaustive_test_reads_five_thousand() -> None:

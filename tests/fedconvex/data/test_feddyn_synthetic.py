@@ -5,7 +5,6 @@ import pytest
 from data_checks import is_argmax_of_some_linear_model, is_variance, pooled, same, scatter
 
 from fedconvex.data import feddyn_synthetic
-from fedconvex.errors import InvalidInput
 
 SMALL = {"clients": 5, "dimension": 2, "classes": 3, "average": 40, "seed": 4}
 
@@ -111,23 +110,3 @@ def test_a_seed_gives_the_same_data_whatever_the_number_of_clients() -> None:
         assert same(data, feddyn_synthetic(**SMALL, **options))
         assert same(data, feddyn_synthetic(**{**SMALL, "clients": 7}, **options), clients=5)
         assert not same(data, feddyn_synthetic(**{**SMALL, "seed": 5}, **options))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"optima": -1}, "optima = -1: must not be negative; give optima >= 0"),
-        ({"features": float("nan")}, "features = nan"),
-        ({"sizes": "off"}, "sizes = off"),
-        ({"sizes": 100, "reading": "released"}, "sizes = .*features takes .* GiB"),
-        ({"clients": 0}, "clients = 0.*give clients >= 1"),
-        ({"dimension": 0}, "dimension = 0.*give dimension >= 1"),
-        ({"classes": 1}, "classes = 1.*give classes >= 2"),
-        ({"average": 0}, "average = 0.*give average >= 1"),
-        ({"seed": 0.5}, "seed = 0.5"),
-        ({"reading": "both"}, "reading = both: is not known; give paper or released"),
-    ],
-)
-def test_bad_arguments_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        feddyn_synthetic(**options)

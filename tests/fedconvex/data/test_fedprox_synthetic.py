@@ -12,7 +12,6 @@ from scipy.stats import ks_2samp, norm
 from fedconvex.data import synthetic, synthetic_iid
 from fedconvex.data.gaussian_clients import linear_model
 from fedconvex.data.random_streams import GeneratorStream, stream
-from fedconvex.errors import InvalidInput
 
 OFFICIAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "fedprox_synthetic"
 needs_official = pytest.mark.skipif(
@@ -166,41 +165,6 @@ def test_readings_agree_at_0_and_1() -> None:
     half = synthetic(0.5, 0.5, clients=2)
     assert not same(half, synthetic(0.5, 0.5, clients=2, reading="released"))
     assert same(half, synthetic(0.5**0.5, 0.5**0.5, clients=2, reading="released"))
-
-
-@pytest.mark.parametrize("make", [synthetic, synthetic_iid])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"clients": 0}, "clients = 0.*give clients >= 1"),
-        ({"features": 1.5}, "features = 1.5"),
-        ({"classes": 1}, "classes = 1.*give classes >= 2"),
-        ({"seed": -1}, "seed = -1.*give seed >= 0"),
-        ({"sizes": [5, 5]}, r"sizes = \[5, 5\]: must have one entry for each of the 30 clients; correct its length"),
-        ({"sizes": 5}, "sizes = 5: must have one entry"),
-        ({"clients": 2, "sizes": [5, 0]}, r"sizes\[1\] = 0.*>= 1"),
-        (
-            {"clients": 1, "sizes": [10**13]},
-            "sizes = .*the data with 60 features takes .* GiB, .* left; give smaller sizes",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(make, options: dict, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        make(**options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": -1}, "alpha = -1: must not be negative; give alpha >= 0"),
-        ({"beta": float("inf")}, "beta = inf"),
-        ({"reading": "code"}, "reading = code: is not known; give paper or released"),
-    ],
-)
-def test_bad_parameters_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        synthetic(**options)
 
 
 def official(name: str) -> list[np.ndarray]:

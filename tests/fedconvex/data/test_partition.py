@@ -212,24 +212,3 @@ def test_a_scheme_that_makes_no_sense_is_refused(text) -> None:
 def test_a_natural_partition_is_not_dealt() -> None:
     with pytest.raises(InvalidInput, match=r"partition = natural: is the data's own partition.*client_column"):
         partition(range(9), 3, "natural")
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"num_clients": 4}, "clients = 4: more clients than the 3 samples.*give at most 3"),
-        ({"num_clients": 0}, "clients = 0.*give clients >= 1"),
-        ({"num_clients": 1.5}, "clients = 1.5"),
-        ({"num_clients": True}, "clients = True"),
-        ({"seed": -1}, "seed = -1.*give seed >= 0"),
-        ({"labels_or_targets": [1.0, float("nan"), 2.0]}, r"targets\[1\] = nan"),
-        ({"labels_or_targets": [[1, 2], [3, 4]]}, "one-dimensional"),
-        ({"labels_or_targets": [1j, 2, 3]}, "neither numbers nor text"),
-        ({"labels_or_targets": []}, "clients = 2: more clients than the 0 samples"),
-    ],
-)
-def test_bad_arguments_are_refused(changed: dict[str, object], message: str) -> None:
-    good = {"labels_or_targets": [1, 2, 3], "num_clients": 2, "scheme": "iid", "seed": 0}
-    partition(**good)
-    with pytest.raises(InvalidInput, match=message):
-        partition(**{**good, **changed})

@@ -1,10 +1,8 @@
 """The bundled data sets are scikit-learn's, bit by bit, and reading them does not import it."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from processes import python, require
 from sklearn import datasets
 
 from fedconvex.data import builtin, scikit_learn_files
@@ -42,5 +40,4 @@ PROGRAM = (
 @pytest.mark.parametrize(("names", "loaded"), [(KNOWN, "False"), (("wine",), "True")])
 def test_scikit_learn_is_loaded_only_for_what_is_not_known_here(names: tuple[str, ...], loaded: str) -> None:
     program = PROGRAM.format(names).replace("builtin.table(n)", "builtin.from_scikit_learn(n)")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [loaded]
+    assert require(python("-c", program)).split() == [loaded]

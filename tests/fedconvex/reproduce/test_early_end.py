@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas
 import pytest
+from experiment_texts import DEEP
 
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution
@@ -18,8 +19,8 @@ PLACE = ("test_accuracy", "digits", "FedAvg")
 
 
 @pytest.fixture
-def ending(written: Any, deep_text: str) -> Any:
-    text = deep_text.replace("seeds = 2\n", "").replace('measure = ["heterogeneity"]\n', "")
+def ending(written: Any) -> Any:
+    text = DEEP.replace("seeds = 2\n", "").replace('measure = ["heterogeneity"]\n', "")
     text = text.replace("rounds = 3", UNTIL) + LEVELS
 
     def at(level: float, change: tuple[str, str] = ("", "")) -> Any:

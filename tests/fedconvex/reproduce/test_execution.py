@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from experiment_texts import DEEP, SWEEP
 from sweep_makers import killed_after
 
 from fedconvex.errors import InvalidInput
@@ -27,10 +28,8 @@ execution.run(specification.read(Path(sys.argv[2])), Path(sys.argv[3]), None, jo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", ["sweep", "deep"])
-def test_after_kill_9_it_goes_on(
-    written: Any, sweep_text: str, deep_text: str, runner: str, tmp_path: Path, played: list[int]
-) -> None:
-    experiment = written(sweep_text if runner == "sweep" else deep_text)
+def test_after_kill_9_it_goes_on(written: Any, runner: str, tmp_path: Path, played: list[int]) -> None:
+    experiment = written(SWEEP if runner == "sweep" else DEEP)
     killed_after(2, RUNS, tmp_path / "paper" / "test.toml", tmp_path / "killed")
     after = execution.run(experiment, tmp_path / "killed", None, jobs=1)
     rounds = experiment.run["rounds"]
@@ -46,7 +45,7 @@ def test_after_kill_9_it_goes_on(
 
 
 def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
-    written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
+    written: Any, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the next start would find the checkpoint in use, until the worker has finished the run for nobody."""
     cells: list[Any] = []
@@ -60,7 +59,7 @@ def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
 
     monkeypatch.setattr(execution, "_on_cores", see)
     with pytest.raises(Seen):
-        execution.run(written(deep_text), tmp_path, None)
+        execution.run(written(DEEP), tmp_path, None)
     key, _ = execution._run_for(os.getppid(), cells[0])
     assert key == cells[0].key
     played.clear()
@@ -72,9 +71,9 @@ def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
 
 @pytest.mark.slow
 def test_a_long_run_goes_on_from_its_middle(
-    written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
+    written: Any, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    experiment = written(deep_text)
+    experiment = written(DEEP)
     monkeypatch.setattr(execution, "ROUNDS_BETWEEN_CHECKPOINTS", 1)
     with monkeypatch.context() as stopped:
         play = Rounds.play
@@ -97,16 +96,16 @@ def test_a_long_run_goes_on_from_its_middle(
 
 
 @pytest.mark.slow
-def test_two_processes_give_the_same_table(written: Any, deep_text: str, tmp_path: Path) -> None:
-    experiment = written(deep_text)
+def test_two_processes_give_the_same_table(written: Any, tmp_path: Path) -> None:
+    experiment = written(DEEP)
     one, two = (execution.run(experiment, tmp_path / str(jobs), None, jobs=jobs) for jobs in (1, 2))
     pandas.testing.assert_frame_equal(one, two, check_exact=True)
     assert set(one["method"]) == set(experiment.methods)
     assert {"value", "test_accuracy", "gradient_variance"} <= set(one.columns)
 
 
-def test_a_run_that_is_no_longer_finite_is_the_worst_there_is(written: Any, deep_text: str, tmp_path: Path) -> None:
-    text = deep_text.replace("stepsize = 0.1", "stepsize = 1e300").replace("grid = { mu = [0.1, 1] }", "mu = 1")
+def test_a_run_that_is_no_longer_finite_is_the_worst_there_is(written: Any, tmp_path: Path) -> None:
+    text = DEEP.replace("stepsize = 0.1", "stepsize = 1e300").replace("grid = { mu = [0.1, 1] }", "mu = 1")
     frame = execution.run(written(text), tmp_path, None, jobs=1)
     last = frame[frame["round"] == 3]
     assert len(last) == 4
@@ -114,8 +113,8 @@ def test_a_run_that_is_no_longer_finite_is_the_worst_there_is(written: Any, deep
     assert (frame["value"].notna()).all()
 
 
-def test_rounds_are_counted_where_not_every_model_is_looked_at(written: Any, deep_text: str, tmp_path: Path) -> None:
-    all_of_them, every_third = written(deep_text), written(deep_text.replace("rounds = 3", "rounds = 3\nevery = 3"))
+def test_rounds_are_counted_where_not_every_model_is_looked_at(written: Any, tmp_path: Path) -> None:
+    all_of_them, every_third = written(DEEP), written(DEEP.replace("rounds = 3", "rounds = 3\nevery = 3"))
     whole, seen = (
         ExperimentMetrics(e, execution.run(e, tmp_path / str(i), None, jobs=1))
         for i, e in enumerate((all_of_them, every_third))
@@ -126,8 +125,8 @@ def test_rounds_are_counted_where_not_every_model_is_looked_at(written: Any, dee
     assert seen.of_seed(0).rounds_to(whole.of_seed(0).last(*place), *place) == 3
 
 
-def test_missing_files_are_named(written: Any, deep_text: str, tmp_path: Path) -> None:
-    text = deep_text.replace("quick_seconds = 1", 'quick_seconds = 1\nneeds = ["mnist"]')
+def test_missing_files_are_named(written: Any, tmp_path: Path) -> None:
+    text = DEEP.replace("quick_seconds = 1", 'quick_seconds = 1\nneeds = ["mnist"]')
     with pytest.raises(
         InvalidInput, match=r"needs mnist/train-images\*, .*download mnist.*no data directory was given"
     ):
@@ -138,8 +137,8 @@ def test_missing_files_are_named(written: Any, deep_text: str, tmp_path: Path) -
         run_experiment(written(text), tmp_path, tmp_path)
 
 
-def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_path: Path) -> None:
-    text = sweep_text + '\n[figure]\nkind = "curves"\ny = ["gap"]\nlog = true\nfloors = true\n'
+def test_a_picture_and_a_summary_are_written(written: Any, tmp_path: Path) -> None:
+    text = SWEEP + '\n[figure]\nkind = "curves"\ny = ["gap"]\nlog = true\nfloors = true\n'
     summary, files = run_experiment(written(text), tmp_path, jobs=1)
     assert [file.name for file in files] == ["summary.json", "figure.png", "figure.svg"]
     assert files[1].read_bytes().startswith(b"\x89PNG")

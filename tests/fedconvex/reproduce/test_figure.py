@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from experiment_texts import SWEEP
 
 from fedconvex.reproduce import figure
 from fedconvex.reproduce.metrics import ExperimentMetrics
@@ -34,11 +35,11 @@ source = "nowhere"
 
 
 @pytest.fixture
-def measured(written: Any, sweep_text: str) -> Any:
+def measured(written: Any) -> Any:
     """Of a kind of picture, with the last loss of `Prox`."""
 
     def make(kind: str, last: float = 1.0) -> ExperimentMetrics:
-        experiment = written(sweep_text + PICTURES.format(kind))
+        experiment = written(SWEEP + PICTURES.format(kind))
         rows = [
             {"problem": "small", "method": method, "seed": seed, "round": t, "value": value, "gap": value,
              "test_accuracy": 1 / (1 + value)}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from experiment_texts import DEEP, SWEEP
 
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution, inputs
@@ -132,9 +133,9 @@ def test_quick_versions_of_the_named_ones_need_no_files() -> None:
         (("", "\n[quick]\nround = 1\n"), "quick.round = 1: is unknown"),
     ],
 )
-def test_faults_of_files_are_refused_by_key(written: Any, sweep_text: str, change: Any, message: str) -> None:
-    text = sweep_text.replace(*change) if change[0] else sweep_text + change[1]
-    assert text != sweep_text
+def test_faults_of_files_are_refused_by_key(written: Any, change: Any, message: str) -> None:
+    text = SWEEP.replace(*change) if change[0] else SWEEP + change[1]
+    assert text != SWEEP
     with pytest.raises(InvalidInput, match=message):
         written(text)
 
@@ -148,8 +149,8 @@ def test_faults_of_files_are_refused_by_key(written: Any, sweep_text: str, chang
         (('mu = "=L"', "mu = -1"), "methods.Prox = .*mu = -1"),
     ],
 )
-def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
-    experiment = written(sweep_text.replace(*change))
+def test_faults_of_methods_are_refused(written: Any, change: Any, message: str) -> None:
+    experiment = written(SWEEP.replace(*change))
     problem = inputs.problem_of(experiment, "small", 0)
     faulty = next(label for label in experiment.methods if label in message)
     with pytest.raises(InvalidInput, match=message):
@@ -166,15 +167,15 @@ def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: An
          "clients = .*numbers takes .* GiB"),
     ],
 )  # fmt: skip
-def test_sizes_that_no_memory_holds_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
-    experiment = written(sweep_text.replace(*change))
+def test_sizes_that_no_memory_holds_are_refused(written: Any, change: Any, message: str) -> None:
+    experiment = written(SWEEP.replace(*change))
     with pytest.raises(InvalidInput, match=message):
         inputs.problem_of(experiment, next(iter(experiment.data)), 0)
 
 
-def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, deep_text: str) -> None:
+def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any) -> None:
     quick = '\n[quick]\nrun = { rounds = 1, participation = { K = 3 } }\nmethods = ["FedAvg"]\n'
-    whole, reduced = written(deep_text + quick), written(deep_text + quick, quick=True)
+    whole, reduced = written(DEEP + quick), written(DEEP + quick, quick=True)
     assert list(whole.methods) == ["FedAvg", "FedProx (mu=0.1)", "FedProx (mu=1)"]
     assert [entry["family"] for entry in whole.methods.values()] == ["FedAvg", "FedProx", "FedProx"]
     assert list(reduced.methods) == ["FedAvg"]
@@ -182,12 +183,12 @@ def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, dee
     assert (whole.run["rounds"], reduced.run["rounds"], reduced.run["seeds"]) == (3, 1, 2)
 
 
-def test_runs_are_marked_by_what_they_depend_on(written: Any, sweep_text: str) -> None:
-    plain = fingerprint_of(written(sweep_text))
-    assert fingerprint_of(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
-    assert fingerprint_of(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
-    assert fingerprint_of(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
-    assert fingerprint_of(written(sweep_text.replace("features = 4", "features = 5"))) != plain
+def test_runs_are_marked_by_what_they_depend_on(written: Any) -> None:
+    plain = fingerprint_of(written(SWEEP))
+    assert fingerprint_of(written(SWEEP + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
+    assert fingerprint_of(written(SWEEP.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
+    assert fingerprint_of(written(SWEEP.replace("rounds = 40", "rounds = 41"))) != plain
+    assert fingerprint_of(written(SWEEP.replace("features = 4", "features = 5"))) != plain
 
 
 @pytest.mark.parametrize(("library", "changed"), [("torch", {"deep"}), ("numpy", {"deep", "sweep"})])

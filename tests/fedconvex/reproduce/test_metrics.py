@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from experiment_texts import SWEEP
 
 from fedconvex.data import fedsplit_least_squares
 from fedconvex.errors import InvalidInput
@@ -21,14 +22,18 @@ CURVES = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def measured(written: Any, sweep_text: str) -> ExperimentMetrics:
+def frame(curves: dict[tuple[str, int], list[float]]) -> pandas.DataFrame:
     rows = [
         {"problem": "small", "method": method, "seed": seed, "round": t, "value": v, "test_accuracy": 1 / v}
-        for (method, seed), curve in CURVES.items()
+        for (method, seed), curve in curves.items()
         for t, v in enumerate(curve)
     ]
-    return ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
+    return pandas.DataFrame(rows)
+
+
+@pytest.fixture
+def measured(written: Any) -> ExperimentMetrics:
+    return ExperimentMetrics(written(SWEEP), frame(CURVES))
 
 
 def test_statistics_of_curves(measured: ExperimentMetrics) -> None:
@@ -58,18 +63,17 @@ def test_what_is_not_there_is_refused(measured: ExperimentMetrics) -> None:
         measured.rounds_to(1, "value", "small", "GD")
 
 
-def test_rises_as_the_fedprox_paper_defines_divergence(written: Any, sweep_text: str) -> None:
+def test_rises_as_the_fedprox_paper_defines_divergence(written: Any) -> None:
     flat, jump = [1.0] * 21, [1.0] * 15 + [2.5] * 6
-    rows = [
-        {"problem": "small", "method": m, "seed": s, "round": t, "value": v}
-        for m, curve in (("GD, e = 1", flat), ("GD, e = 5", jump), ("Prox", [*flat[:-1], math.inf]))
-        for s in (0, 1)
-        for t, v in enumerate(curve)
-    ]
-    found = ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
+    curves = {"GD, e = 1": flat, "GD, e = 5": jump, "Prox": [*flat[:-1], math.inf]}
+    found = ExperimentMetrics(written(SWEEP), frame({(m, s): curve for m, curve in curves.items() for s in (0, 1)}))
     assert found.rises("value", "small", "GD, e = 1") == 0
     assert found.rises("value", "small", "GD, e = 5") == 6 / 11
     assert found.rises("value", "small", "Prox") == 1 / 11
+
+
+def summary_of(experiment: Any, rows: pandas.DataFrame) -> dict[str, Any]:
+    return summarise(ExperimentMetrics(experiment, rows), experiment)
 
 
 CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
@@ -87,24 +91,20 @@ CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
         ("rounds_to(0, 'value', 'small', 'Prox') < rounds_to(0, 'value', 'small', 'GD, e = 1')", NOT_TESTABLE, "inf"),
     ],
 )
-def test_verdicts(
-    measured: ExperimentMetrics, written: Any, sweep_text: str, holds: str, verdict: str, number: str
-) -> None:
-    experiment = written(sweep_text + CLAIM.format(holds))
-    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
+def test_verdicts(measured: ExperimentMetrics, written: Any, holds: str, verdict: str, number: str) -> None:
+    (claim,) = summary_of(written(SWEEP + CLAIM.format(holds)), measured.frame)["claims"]
     assert claim["verdict"] == verdict
     assert number in claim["number"]
 
 
-def test_one_case_that_fails_contradicts(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
+def test_one_case_that_fails_contradicts(measured: ExperimentMetrics, written: Any) -> None:
     text = CLAIM.format("last('value', 'small', method) < 5") + 'each = { method = ["GD, e = 1", "Prox"] }\n'
-    experiment = written(sweep_text + text)
-    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
+    (claim,) = summary_of(written(SWEEP + text), measured.frame)["claims"]
     assert claim["verdict"] == CONTRADICTED
     assert claim["number"].startswith("1 of 2 cases: GD, e = 1: 2 < 5 (in 2 of 2 draws); Prox: 8 < 5")
 
 
-def test_published_numbers_that_differ_are_said_to(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
+def test_published_numbers_that_differ_are_said_to(measured: ExperimentMetrics, written: Any) -> None:
     row = """
 [[numbers]]
 what = "w"
@@ -114,55 +114,47 @@ within = 2
 why = "y"
 """
     for published, agrees in ((8, True), (15, True), (17, False), (3.9, False)):
-        experiment = written(sweep_text + row.format(published))
-        summary = summarise(ExperimentMetrics(experiment, measured.frame), experiment)
+        summary = summary_of(written(SWEEP + row.format(published)), measured.frame)
         assert summary["numbers"][0]["agrees"] is agrees
         told = "within × 2 (y)" if agrees else "no, not explained; the tolerance is × 2 (y)"
         assert told in markdown({"k": summary})
 
 
-def test_draws_are_compared_with_themselves(written: Any, sweep_text: str) -> None:
+def test_draws_are_compared_with_themselves(written: Any) -> None:
     """The draws differ more than the methods do: the medians, 5 and 3, have the order of none but one of them."""
     last = {"GD, e = 1": (1.0, 5.0, 9.0), "GD, e = 5": (2.0, 6.0, 3.0), "Prox": (math.nan,) * 3}
-    rows = [
-        {"problem": "small", "method": method, "seed": seed, "round": 0, "value": value}
-        for method, values in last.items()
-        for seed, value in enumerate(values)
-    ]
-    text = sweep_text.replace("seeds = 2", "seeds = 3")
-    assert text != sweep_text
+    rows = frame({(method, s): [value] for method, values in last.items() for s, value in enumerate(values)})
+    text = SWEEP.replace("seeds = 2", "seeds = 3")
+    assert text != SWEEP
     for one, other, verdict, number in (
         ("GD, e = 1", "GD, e = 5", REPRODUCED, "5 < 3 (in 2 of 3 draws)"),
         ("GD, e = 5", "GD, e = 1", CONTRADICTED, "3 < 5 (in 1 of 3 draws), no"),
         ("GD, e = 1", "Prox", NOT_TESTABLE, "not known"),
     ):
         holds = f"last('value', 'small', '{one}') < last('value', 'small', '{other}')"
-        experiment = written(text + CLAIM.format(holds))
-        (claim,) = summarise(ExperimentMetrics(experiment, pandas.DataFrame(rows)), experiment)["claims"]
+        (claim,) = summary_of(written(text + CLAIM.format(holds)), rows)["claims"]
         assert claim["verdict"] == verdict
         assert number in claim["number"]
 
 
 @pytest.mark.parametrize("holds", ["lats('value', 'small', 'Prox') < 1", "1 <", "data < 1"])
-def test_a_formula_that_cannot_be_read_is_refused_before_the_runs(
-    written: Any, sweep_text: str, holds: str, tmp_path: Path
-) -> None:
-    experiment = written(sweep_text + CLAIM.format(holds))
+def test_a_formula_that_cannot_be_read_is_refused_before_the_runs(written: Any, holds: str, tmp_path: Path) -> None:
+    experiment = written(SWEEP + CLAIM.format(holds))
     with pytest.raises(InvalidInput, match=r"test.sweep: claims\[0\].holds = "):
         run_experiment(experiment, tmp_path / "out", jobs=1)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_claim_that_compares_nothing_is_refused(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
-    experiment = written(sweep_text + CLAIM.format("last('value', 'small', 'Prox')"))
+def test_a_claim_that_compares_nothing_is_refused(measured: ExperimentMetrics, written: Any) -> None:
+    experiment = written(SWEEP + CLAIM.format("last('value', 'small', 'Prox')"))
     check(experiment, measured)
     with pytest.raises(InvalidInput, match="compares nothing"):
-        summarise(ExperimentMetrics(experiment, measured.frame), experiment)
+        summary_of(experiment, measured.frame)
 
 
-def test_floors_are_the_papers_closed_forms(written: Any, sweep_text: str) -> None:
+def test_floors_are_the_papers_closed_forms(written: Any) -> None:
     """FedSplit paper, equation (10) and the display before it, in plain linear algebra."""
-    measured = ExperimentMetrics(written(sweep_text), pandas.DataFrame(), seed=1)
+    measured = ExperimentMetrics(written(SWEEP), pandas.DataFrame(), seed=1)
     problem = fedsplit_least_squares(clients=3, samples=8, features=4, seed=1)
     H, c = [A.T @ A for A in problem.A], [A.T @ b for A, b in zip(problem.A, problem.b, strict=True)]
     L, eye = max(np.linalg.eigvalsh(h)[-1] for h in H), np.eye(4)

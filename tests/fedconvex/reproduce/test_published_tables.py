@@ -96,17 +96,17 @@ def other(tmp_path: Path) -> Any:
     return write
 
 
-def measured(experiment: Experiment) -> ExperimentMetrics:
+def summary_of(experiment: Experiment, seeds: int = 1) -> dict[str, Any]:
+    """With these accuracies; seed s is s rounds later."""
     rows = [
-        {"problem": data, "method": method, "seed": 0, "round": t, "test_accuracy": accuracy}
-        for data in experiment.data for method, curve in ACCURACIES.items() for t, accuracy in enumerate(curve)
+        {"problem": data, "method": method, "seed": seed, "round": t, "test_accuracy": curve[max(t - seed, 0)]}
+        for data in experiment.data for method, curve in ACCURACIES.items() for seed in range(seeds) for t in range(6)
     ]  # fmt: skip
-    return ExperimentMetrics(experiment, pandas.DataFrame(rows))
+    return summarise(ExperimentMetrics(experiment, pandas.DataFrame(rows)), experiment)
 
 
 def test_every_entry_is_a_number(written: Any) -> None:
-    experiment = written(TABLE)
-    numbers = summarise(measured(experiment), experiment)["numbers"]
+    numbers = summary_of(written(TABLE))["numbers"]
     assert [(row["what"], row["published"], row["ours"], row["agrees"]) for row in numbers] == [
         ("near, 98.2 %: SCAFFOLD", 4, "not reached", False),
         ("near, 98.2 %: FedAvg", 3, 3, True),
@@ -119,18 +119,12 @@ def test_every_entry_is_a_number(written: Any) -> None:
 
 
 def test_several_seeds_show_their_range(written: Any) -> None:
-    """Seed s is s rounds later: what takes FedAvg 3 models takes it 3 to 5; what no run reaches has no range."""
-    experiment = written(TABLE.replace("rounds = 5", "rounds = 5\nseeds = 3"))
-    rows = [
-        {"problem": data, "method": method, "seed": seed, "round": t, "test_accuracy": curve[max(t - seed, 0)]}
-        for data in experiment.data for method, curve in ACCURACIES.items() for seed in range(3) for t in range(6)
-    ]  # fmt: skip
-    numbers = summarise(ExperimentMetrics(experiment, pandas.DataFrame(rows)), experiment)["numbers"]
+    """What takes FedAvg 3 models takes it 3 to 5; what no run reaches has no range."""
+    numbers = summary_of(written(TABLE.replace("rounds = 5", "rounds = 5\nseeds = 3")), 3)["numbers"]
     shown = {row["what"]: columns(row)[2] for row in numbers}
     assert (shown["near, 98.2 %: FedAvg"], shown["near, 98.2 %: SCAFFOLD"]) == ("4 (3 to 5)", "not reached")
     assert shown["near, 97.2 %: SCAFFOLD"] == "not reached (10 to not reached)"  # two of the three end too early
-    one = written(TABLE)
-    assert not any("range" in row for row in summarise(measured(one), one)["numbers"])
+    assert not any("range" in row for row in summary_of(written(TABLE))["numbers"])
 
 
 def test_levels_are_those_that_are_printed(written: Any) -> None:
@@ -142,7 +136,7 @@ def test_the_quick_version_says_which_levels_it_asks_for(written: Any) -> None:
     experiment = written(TABLE, quick=True)
     assert experiment.data["far"] == {"family": "far", "name": "digits", "clients": 4, "partition": "dirichlet:3"}
     assert experiment.needs == ()
-    numbers = summarise(measured(experiment), experiment)["numbers"]
+    numbers = summary_of(experiment)["numbers"]
     assert [row["what"] for row in numbers if row["what"].endswith("FedAvg")] == [
         "near, 90 %: FedAvg", "near, 50 %: FedAvg", "far, 25 %: FedAvg",
     ]  # fmt: skip
@@ -150,8 +144,7 @@ def test_the_quick_version_says_which_levels_it_asks_for(written: Any) -> None:
 
 
 def test_each_stands_for_all(written: Any) -> None:
-    experiment = written(TABLE)
-    summary = summarise(measured(experiment), experiment)
+    summary = summary_of(written(TABLE))
     assert len(summary["claims"][0]["cases"]) == 4
     assert summary["choices"][0]["effect"] == {
         "near, FedAvg": 2, "near, SCAFFOLD": 10, "near, FedAvg, half": 1, "near, SCAFFOLD, half": 5,
@@ -172,8 +165,7 @@ def test_a_claim_of_most_cases_needs_more_than_half(
 ) -> None:
     """To the first level it takes 3 models and more than 10, or 2 and 4."""
     text = TABLE.replace('models(0, data, method) >= 1"', f'models(0, data, method) <= {bound}"\nmost = {most}')
-    experiment = written(text)
-    (claim,) = summarise(measured(experiment), experiment)["claims"]
+    (claim,) = summary_of(written(text))["claims"]
     assert sum(case["holds"] for case in claim["cases"]) == holding
     assert claim["verdict"] == verdict
 
@@ -190,7 +182,7 @@ def test_a_table_of_one_level_does_not_name_it(written: Any) -> None:
         'why = "small"', 'why = "small"\nours = "models_to(0.99, \'test_accuracy\', data, method)"'
     )
     experiment = written(text.replace("[quick]", "[figure]\nlevels = { far = [1] }\n\n[quick]"))
-    last = summarise(measured(experiment), experiment)["numbers"][-1]
+    last = summary_of(experiment)["numbers"][-1]
     assert (last["what"], last["ours"]) == ("far: FedAvg", 5)
 
 

@@ -41,16 +41,11 @@ class TestCounts:
         assert frame["participants"].tolist() == [0, 4, 4]
 
     @pytest.mark.parametrize("name", METHODS)
-    def test_some(self, name) -> None:
-        found = fc.simulate(instance(name, 0.0625), LEAST, 3, who.Uniform(3))
+    @pytest.mark.parametrize(("late", "answered"), [(None, 3), (DROP, 1)], ids=["some", "late"])
+    def test_some_and_the_late_that_do_not_answer_what_they_have_been_sent(self, late, answered, name) -> None:
+        found = fc.simulate(instance(name, 0.0625), LEAST, 3, who.Uniform(3), stragglers=late)
         gradients = {"DANE": 4, "FedLin": 4, "FedDANE": 3}.get(name, 0)  # DANE asks everyone for gradients
-        assert self.counts(found) == [self.expected(name, 3, 3, gradients)] * 3
-
-    @pytest.mark.parametrize("name", METHODS)
-    def test_the_late_have_been_sent_what_they_do_not_answer(self, name) -> None:
-        found = fc.simulate(instance(name, 0.0625), LEAST, 3, who.Uniform(3), stragglers=DROP)
-        gradients = {"DANE": 4, "FedLin": 4, "FedDANE": 3}.get(name, 0)
-        assert self.counts(found) == [self.expected(name, 3, 1, gradients)] * 3
+        assert self.counts(found) == [self.expected(name, 3, answered, gradients)] * 3
 
     def test_partial_work_is_sent(self) -> None:
         late = who.Stragglers(1, "use")

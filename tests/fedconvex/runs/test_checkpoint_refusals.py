@@ -29,6 +29,11 @@ HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.npz"
+
+
 def refused(path: Path, complaint: str, /, argument: str = "checkpoint", method: Any = None, **options: Any) -> str:
     """The whole message of the refusal, which must name the file and a way out."""
     with pytest.raises(InvalidInput) as caught:
@@ -73,15 +78,16 @@ class TestDamage:
         for end in {0, 1, 2, 4, *range(5, length, 61), length - 23, length - 22, length - 2, length - 1}:
             assert self.same_or_refused(whole, whole[1][:end])
 
+    def flipped(self, content: bytes, place: int) -> bytes:
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        return bytes(changed)
+
     @pytest.mark.sample(1)
     def test_flipped_bits(self, whole) -> None:
         """Some hit bytes without meaning (time stamps); none leads elsewhere."""
         places = range(0, 8 * len(whole[1]), 61)
-        outcomes = []
-        for place in places:
-            damaged = bytearray(whole[1])
-            damaged[place // 8] ^= 1 << place % 8
-            outcomes.append(self.same_or_refused(whole, bytes(damaged)))
+        outcomes = [self.same_or_refused(whole, self.flipped(whole[1], place)) for place in places]
         assert np.mean(outcomes) > 0.5
         assert not self.same_or_refused(whole, whole[1])
 
@@ -90,9 +96,7 @@ class TestDamage:
         """Compression methods, flags, sizes, versions of the archive's entries."""
         directory = whole[1].index(b"PK\x01\x02")
         for place in range(8 * directory, 8 * len(whole[1]), 13):
-            damaged = bytearray(whole[1])
-            damaged[place // 8] ^= 1 << place % 8
-            self.same_or_refused(whole, bytes(damaged))
+            self.same_or_refused(whole, self.flipped(whole[1], place))
 
     def test_rewritten_bytes(self, whole) -> None:
         chance = random.Random(1)
@@ -130,8 +134,7 @@ class TestOtherFiles:
         [b"", b"\n", b"method,round\nFedDyn,3\n", b'{"round": 3}', b"PK\x05\x06" + bytes(18), b"PK\x03\x04"]
         + [b"\x93NUMPY\x01\x00", bytes(100), b"\x80\x04N."],
     )
-    def test_are_refused(self, raw, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_are_refused(self, path, raw) -> None:
         path.write_bytes(raw)
         refused(path, "is no checkpoint")
         assert path.read_bytes() == raw  # not overwritten
@@ -188,16 +191,14 @@ class TestPickles:
         assert (tmp_path / "executed").is_dir()
 
     @pytest.mark.parametrize("name", ["about", "server", "points", "memory/gradient", "recorded/participants", "extra"])
-    def test_in_any_place(self, name, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_in_any_place(self, path, name, tmp_path) -> None:
         run(fc.FedDyn(alpha=1), 2, path)
         write(path, {**read(path), name: self.evil(tmp_path)})
         refused(path, "is no checkpoint of a run, or is damaged")
         assert not (tmp_path / "executed").exists()
 
     @pytest.mark.parametrize("kind", ["pickle", "npy"])
-    def test_as_the_whole_file(self, kind, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_as_the_whole_file(self, path, kind, tmp_path) -> None:
         if kind == "pickle":
             path.write_bytes(pickle.dumps(Payload(tmp_path / "executed")))
         else:
@@ -223,8 +224,7 @@ class TestForgeries:
          {"server": np.array(["a", "b"])}, {"points": np.array([["a", "b"]])}],
         ids=str,
     )  # fmt: skip
-    def test_what_does_not_fit_together_is_refused(self, changes, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_what_does_not_fit_together_is_refused(self, path, changes) -> None:
         run(fc.FedDyn(alpha=1), 3, path)
         self.forged(path, {})
         run(fc.FedDyn(alpha=1), 3, path)  # the forger knows his trade
@@ -259,8 +259,7 @@ class TestOtherRuns:
         ],
         ids=repr,
     )
-    def test_are_refused(self, other, tmp_path, played) -> None:
-        path = tmp_path / "run.npz"
+    def test_are_refused(self, path, other, tmp_path, played) -> None:
         run(fc.FedDyn(alpha=1), 2, path)
         played.clear()
         before = path.read_bytes()
@@ -269,8 +268,7 @@ class TestOtherRuns:
         assert path.read_bytes() == before
         assert os.listdir(tmp_path) == ["run.npz"]
 
-    def test_of_another_policy(self, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_of_another_policy(self, path) -> None:
         run(fc.FedDyn(alpha=1), 2, path, local_solver=STEPS)
         refused(path, "belongs to another run", local_solver=STEPS, stragglers=who.Stragglers(HALF, "use"))
 
@@ -297,8 +295,7 @@ class TestOtherRuns:
             run(fc.FedDyn(alpha=1), 2, tmp_path / "run.npz")
         refused(tmp_path / "run.npz", "has format 99, this version reads format 1")
 
-    def test_that_have_come_further(self, tmp_path, played) -> None:
-        path = tmp_path / "run.npz"
+    def test_that_have_come_further(self, path, played) -> None:
         run(fc.FedDyn(alpha=1), 5, path)
         played.clear()
         before = path.read_bytes()
@@ -315,17 +312,15 @@ class TestOtherRuns:
         assert os.listdir(tmp_path) == []
 
 
-def test_a_checkpoint_that_another_process_works_on_is_refused_with_its_name(tmp_path, monkeypatch):
+def test_a_checkpoint_that_another_process_works_on_is_refused_with_its_name(path, tmp_path, monkeypatch):
     """Both would have written it, each over the other's rounds."""
     monkeypatch.setattr(locks, "SECONDS_OF_PATIENCE", 0.0)
-    path = tmp_path / "run.npz"
     with locks.locked(path, "checkpoint"), pytest.raises(locks.InUse, match=f"process {os.getpid()} on .* works on it"):
         run(fc.FedDyn(alpha=1), T, path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_finished_run_in_a_folder_that_is_only_read_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "run.npz"
+def test_a_finished_run_in_a_folder_that_is_only_read_is_read(path, monkeypatch):
     expected = run(fc.FedDyn(alpha=1), T, path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     with locks.locked(path, "checkpoint"):

@@ -2,14 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import python
 from run_makers import UNEQUAL, bits, instance, read
 from run_makers import stoppable as run
 
@@ -36,6 +36,15 @@ def everything(found: Any) -> dict[str, Any]:
     return {name: bits(part) for name, part in parts.items()} | {f"frame {name}": bits(frame[name]) for name in frame}
 
 
+def require_going_on(method: Any, folder: Path, stops: Iterable[int] = range(1, T), **options: Any) -> dict[str, Any]:
+    """A run that stops after so many rounds and goes on is the whole one, which is returned."""
+    expected = everything(run(method, **options))
+    for stop in stops:
+        run(method, stop, folder / f"{stop}.npz", **options)
+        assert everything(run(method, T, folder / f"{stop}.npz", **options)) == expected
+    return expected
+
+
 class TestGoingOn:
     @pytest.mark.sample(5)
     @pytest.mark.parametrize("name", METHODS)
@@ -44,14 +53,8 @@ class TestGoingOn:
         if arithmetic == "exact" and METHODS[name].takes_square_roots:
             return
         options = {"arithmetic": arithmetic, "measure": ["inexactness", "control_error"]}
-        expected = everything(run(instance(name), **options))
-        for stop in range(T + 1):
-            played.clear()
-            path = tmp_path / f"{stop}.npz"
-            run(instance(name), stop, path, **options)
-            found = run(instance(name), T, path, **options)
-            assert everything(found) == expected
-            assert played == list(range(T))  # every round once
+        expected = require_going_on(instance(name), tmp_path, range(T + 1), **options)
+        assert played == list(range(T)) * (T + 2)  # every round once
         assert everything(run(instance(name), **{**options, "seed": 5})) != expected
         assert sorted(os.listdir(tmp_path)) == [f"{stop}.npz" for stop in range(T + 1)]
 
@@ -62,10 +65,7 @@ class TestGoingOn:
             "local_solver": solver, "stragglers": who.Stragglers(HALF, "use"), "participation": who.Weighted(4),
             "arithmetic": arithmetic,
         }  # fmt: skip
-        expected = everything(run(fc.FedNova(stepsize=1), **options))
-        for stop in range(1, T):
-            run(fc.FedNova(stepsize=1), stop, tmp_path / str(stop), **options)
-            assert everything(run(fc.FedNova(stepsize=1), T, tmp_path / str(stop), **options)) == expected
+        require_going_on(fc.FedNova(stepsize=1), tmp_path, **options)
 
     def test_local_rounds_and_empty_ones(self, tmp_path) -> None:
         skipping = {"participation": None, "stragglers": None}
@@ -74,11 +74,8 @@ class TestGoingOn:
         for number, (method, options) in enumerate(
             [(fc.FedPD(eta=1, skip=HALF), skipping), (fc.Scaffold(stepsize=1), empty), (fc.FedDyn(alpha=1), nobody)]
         ):
-            expected = everything(run(method, **options))
-            for stop in range(1, T):
-                path = tmp_path / f"{number}-{stop}"
-                run(method, stop, path, **options)
-                assert everything(run(method, T, path, **options)) == expected
+            (tmp_path / str(number)).mkdir()
+            require_going_on(method, tmp_path / str(number), **options)
 
     def test_in_steps_of_one(self, tmp_path, played) -> None:
         method = fc.FedDyn(alpha=HALF)
@@ -186,9 +183,7 @@ np.savez(result, points=found.points, h=state.shared["h"], gradient=state.memory
 
 
 def child(path: Any, result: Path, place: str = "nowhere", number: int = 0) -> int:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))}
-    command = [sys.executable, "-c", KILLED, str(path), str(result), place, str(number)]
-    return subprocess.run(command, env=environment, check=False).returncode
+    return python("-c", KILLED, path, result, place, number).returncode
 
 
 def content(result: Path) -> dict[str, Any]:

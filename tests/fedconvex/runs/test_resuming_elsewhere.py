@@ -1,15 +1,13 @@
 """A checkpoint says which instruction sets computed it; resuming on others is a warning, or refused."""
 
 import json
-import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import python, require
 from run_makers import bits, read, write
 from run_makers import stoppable as run
 
@@ -21,6 +19,11 @@ from fedconvex.runs import checkpoints
 HERE = {"processor": "A", "numpy": "AVX2", "BLAS": "openblas Haswell"}
 WIDER = HERE | {"processor": "B", "numpy": "AVX512"}
 METHOD = fc.FedDyn(alpha=1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.npz"
 
 
 def machine(monkeypatch: pytest.MonkeyPatch, sets: dict[str, str]) -> None:
@@ -36,8 +39,7 @@ def edited(path: Path, computed_with: Any) -> None:
 
 
 class TestAnotherProcessor:
-    def test_resuming_warns_with_both_names_and_what_differs(self, tmp_path, monkeypatch) -> None:
-        path = tmp_path / "run.npz"
+    def test_resuming_warns_with_both_names_and_what_differs(self, path, monkeypatch) -> None:
         machine(monkeypatch, HERE)
         run(METHOD, 2, path, exactly=True)
         run(METHOD, 2, path, exactly=True)  # the same machine
@@ -50,8 +52,7 @@ class TestAnotherProcessor:
             resumed = run(METHOD, 4, path)
         assert bits(resumed.points) == bits(run(METHOD, 4).points)
 
-    def test_exactly_refuses_and_changes_nothing(self, tmp_path, monkeypatch) -> None:
-        path = tmp_path / "run.npz"
+    def test_exactly_refuses_and_changes_nothing(self, path, monkeypatch) -> None:
         machine(monkeypatch, HERE)
         run(METHOD, 2, path)
         before = path.read_bytes()
@@ -60,8 +61,7 @@ class TestAnotherProcessor:
             run(METHOD, 4, path, exactly=True)
         assert path.read_bytes() == before
 
-    def test_a_run_of_two_machines_is_exact_on_neither(self, tmp_path, monkeypatch) -> None:
-        path = tmp_path / "run.npz"
+    def test_a_run_of_two_machines_is_exact_on_neither(self, path, monkeypatch) -> None:
         for sets, rounds in ((HERE, 2), (WIDER, 3)):
             machine(monkeypatch, sets)
             with warnings.catch_warnings(action="ignore"):
@@ -87,8 +87,7 @@ class TestAnotherProcessor:
 
 
 class TestTheFilesWords:
-    def test_older_files_do_not_say(self, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_older_files_do_not_say(self, path) -> None:
         run(METHOD, 2, path)
         edited(path, None)
         with pytest.raises(InvalidInput, match="does not record the processor that computed it"):
@@ -97,8 +96,7 @@ class TestTheFilesWords:
             run(METHOD, 4, path)
 
     @pytest.mark.parametrize("wrong", [3, "x", {"numpy": "AVX2"}, ["x"], [{"numpy": 3}], [[]]], ids=str)
-    def test_others_are_damage(self, wrong, tmp_path) -> None:
-        path = tmp_path / "run.npz"
+    def test_others_are_damage(self, path, wrong) -> None:
         run(METHOD, 2, path)
         edited(path, wrong)
         with pytest.raises(InvalidInput, match="is damaged"):
@@ -116,22 +114,17 @@ def test_distinct_machines() -> None:
 
 @pytest.mark.slow
 @pytest.mark.beyond_core  # starts a process
-def test_the_libraries_say_what_they_compute_with(tmp_path) -> None:
+def test_the_libraries_say_what_they_compute_with(path) -> None:
     """In a process in which numba compiles for any processor of this architecture."""
-    path = tmp_path / "run.npz"
     program = (
         "import sys, fedconvex as fc\n"
         "problem = fc.LeastSquares(A=[[[1.0, 2.0]], [[3.0, 1.0]]], b=[[1.0], [2.0]])\n"
         "fc.simulate(fc.FedGD(stepsize=0.1), problem, int(sys.argv[2]), checkpoint=sys.argv[1], exactly=True)\n"
     )
 
-    def resumed(rounds: int, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", program, str(path), str(rounds)]
-        return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-
-    assert resumed(2, NUMBA_CPU_NAME="generic").returncode == 0
-    assert resumed(3, NUMBA_CPU_NAME="generic").returncode == 0
-    refusal = resumed(4)
+    for rounds in (2, 3):
+        require(python("-c", program, path, rounds, NUMBA_CPU_NAME="generic"))
+    refusal = python("-c", program, path, 4)
     assert refusal.returncode != 0
     assert "[numba: generic]" in refusal.stderr
     assert instruction_sets()["numba"] in refusal.stderr

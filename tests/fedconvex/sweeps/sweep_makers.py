@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ import fedconvex as fc
 from fedconvex.sweeps import run
 
 ROUNDS = 20
+ANY_PORT = "127.0.0.1:0"  # the default one may be taken, of which Dask warns
+ONE_THREAD_EACH = {"threads_per_worker": 1, "processes": True, "dashboard_address": ANY_PORT}  # for Dask's workers
 
 
 def least_squares(m: int = 3, n: int = 6, d: int = 2, seed: int = 0) -> fc.LeastSquares:
@@ -37,6 +40,12 @@ def grid(**changes: Any) -> dict[str, Any]:
     problems = {"squares": least_squares(), "logistic": logistic()}
     options = {"rounds": ROUNDS, "participation": fc.participation.Uniform(1)}
     return {"methods": methods, "problems": problems, "seeds": (3, 0, 1), **options, **changes}
+
+
+@cache
+def expected() -> pandas.DataFrame:
+    """What that sweep gives in this process."""
+    return run.sweep(**grid(), jobs=1)
 
 
 def labels(frame: pandas.DataFrame) -> list[tuple[str, str, int]]:
@@ -91,9 +100,10 @@ part_files.PartFiles.add = add_and_wait
 
 def killed_after(parts: int, program: str, *arguments: object) -> None:
     """Runs the program, whose arguments begin at `sys.argv[2]`, and kills it when so many runs have been written."""
+    from processes import HELPERS  # not in the workers, which do not see it
+
     command = [sys.executable, "-c", STOPS + program, str(parts), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=os.environ | HELPERS, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"written\n"
         process.kill()

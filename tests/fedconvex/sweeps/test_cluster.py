@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import distributed
 import pandas
 import pytest
 import sweep_makers as make
+from processes import HELPERS, python
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput, MissingLibrary
@@ -21,14 +20,12 @@ from fedconvex.sweeps import SweepFailed, cluster, part_files, sweep
 
 pytestmark = pytest.mark.beyond_core  # starts processes
 
-ANY_PORT = "127.0.0.1:0"  # the default one may be taken, of which Dask warns
 ANY_NUMBER = 10_000  # of rounds, more than there will be
-ONE_THREAD_EACH = {"threads_per_worker": 1, "processes": True, "dashboard_address": ANY_PORT}
 
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
-    with distributed.LocalCluster(n_workers=2, **ONE_THREAD_EACH) as workers:
+    with distributed.LocalCluster(n_workers=2, **make.ONE_THREAD_EACH) as workers:
         yield workers
 
 
@@ -36,11 +33,6 @@ def workers() -> Iterator[Any]:
 def client(workers: Any) -> Iterator[Any]:
     with distributed.Client(workers) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def here() -> pandas.DataFrame:
-    return sweep(**make.grid(), jobs=1)
 
 
 def kill(processes: list[int]) -> None:
@@ -98,14 +90,14 @@ def test_workers_killed_half_way_cost_nothing(
     assert not set(victims) & set(client.run(os.getpid).values())  # they were really killed
 
 
-def test_an_address_will_do_and_nothing_stays_behind(workers: Any, client: Any, here: pandas.DataFrame) -> None:
-    make.assert_identical(sweep(**make.grid(), client=workers.scheduler_address), here)
-    make.assert_identical(sweep(**make.grid(), client=client), here)
+def test_an_address_will_do_and_nothing_stays_behind(workers: Any, client: Any) -> None:
+    make.assert_identical(sweep(**make.grid(), client=workers.scheduler_address), make.expected())
+    make.assert_identical(sweep(**make.grid(), client=client), make.expected())
     assert client.run_on_scheduler(lambda dask_scheduler: [*map(str, dask_scheduler.tasks)]) == []
     assert client.status == "running"
 
 
-def test_a_cluster_goes_on_where_this_machine_stopped(client: Any, here: pandas.DataFrame, tmp_path: Path) -> None:
+def test_a_cluster_goes_on_where_this_machine_stopped(client: Any, tmp_path: Path) -> None:
     class Stopped(Exception):
         pass
 
@@ -115,7 +107,7 @@ def test_a_cluster_goes_on_where_this_machine_stopped(client: Any, here: pandas.
     with make.watched(at=5, then=stop), pytest.raises(Stopped):
         sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
     with make.watched() as keys:
-        make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", client=client), here)
+        make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", client=client), make.expected())
     assert len(keys) == 12 - 5
 
 
@@ -124,14 +116,14 @@ def test_failures_are_named(client: Any) -> None:
     with pytest.raises(SweepFailed, match="6 of 18 runs failed") as stopped:
         sweep(**make.grid(methods=methods), client=client)
     assert stopped.value.failures[0].message == "RuntimeError: the file is there"
-    make.assert_identical(stopped.value.finished, sweep(**make.grid(), jobs=1))
+    make.assert_identical(stopped.value.finished, make.expected())
 
 
 @pytest.mark.slow
 def test_a_run_that_kills_every_worker_is_named() -> None:
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=1, **ONE_THREAD_EACH) as workers,
+        distributed.LocalCluster(n_workers=1, **make.ONE_THREAD_EACH) as workers,
     ):
         methods = {"killer": make.KillsItsProcess(stepsize=1)}
         with pytest.raises(SweepFailed, match="KilledWorker: Attempted to run task") as stopped:
@@ -139,22 +131,22 @@ def test_a_run_that_kills_every_worker_is_named() -> None:
     assert len(stopped.value.failures) == 1
 
 
-def test_threads_of_one_process_take_turns(here: pandas.DataFrame) -> None:
+def test_threads_of_one_process_take_turns() -> None:
     """Clients' functions keep what they computed last, and flint's precision belongs to the process."""
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=4, processes=False, dashboard_address=ANY_PORT
+            n_workers=1, threads_per_worker=4, processes=False, dashboard_address=make.ANY_PORT
         ) as workers,
         distributed.Client(workers, set_as_default=False) as client,
     ):
-        make.assert_identical(sweep(**make.grid(), client=client), here)
+        make.assert_identical(sweep(**make.grid(), client=client), make.expected())
 
 
 @pytest.mark.slow
 def test_a_cluster_that_goes_away_leaves_what_is_finished(turnstile: make.Turnstile, tmp_path: Path) -> None:
     arguments, expected = waiting(turnstile, tmp_path)
     turnstile.admit(6 * make.ROUNDS)
-    workers = distributed.LocalCluster(n_workers=1, **ONE_THREAD_EACH)
+    workers = distributed.LocalCluster(n_workers=1, **make.ONE_THREAD_EACH)
     with workers, distributed.Client(workers, set_as_default=False) as client:
         with (
             make.watched(at=3, then=workers.close),
@@ -194,8 +186,7 @@ def test_without_dask_the_error_says_what_to_install() -> None:
         "print(len(sweep(**make.grid(), jobs=1)))\n"
         "sweep(**make.grid(), client='tcp://127.0.0.1:1')\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    done = python("-c", program, **HELPERS)
     assert done.stdout == f"{12 * (make.ROUNDS + 1)}\n"
     assert f"{MissingLibrary.__name__}: a sweep on a cluster needs dask.distributed" in done.stderr
     assert "pip install 'fedconvex[dask]'" in done.stderr

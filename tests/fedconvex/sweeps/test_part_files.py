@@ -45,8 +45,7 @@ def parts(tmp_path: Path, contents: list[tuple[str, bytes]]) -> PartFiles:
 
 
 def test_merging_keeps_the_order_of_the_grid(grid: Grid, contents: list[tuple[str, bytes]]) -> None:
-    expected = sweep(**make.grid(), jobs=1)
-    make.assert_identical(merged(grid.cells, contents[::-1]).to_pandas(), expected)
+    make.assert_identical(merged(grid.cells, contents[::-1]).to_pandas(), make.expected())
 
 
 def test_merging_refuses_what_is_not_each_run_once(grid: Grid, contents: list[tuple[str, bytes]]) -> None:
@@ -65,7 +64,7 @@ def test_what_is_there_is_not_run_again(tmp_path: Path, parts: PartFiles, conten
     with make.watched() as keys:
         table = sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
     assert sorted(keys) == sorted(key for key, _ in contents[5:])
-    make.assert_identical(table, sweep(**make.grid(), jobs=1))
+    make.assert_identical(table, make.expected())
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.parquet"]
 
 
@@ -93,38 +92,23 @@ def test_killed_between_the_table_and_the_removal_of_its_parts(
     assert not parts.folder.exists()
 
 
-def first(folder: Path) -> Path:
-    return sorted(folder.iterdir())[0]
+def rewritten(change: Callable[[bytes, bytes], bytes]) -> Callable[[Path], Path]:
+    """The first part, changed; `change` is given the second one's content, too."""
 
-
-def flip(position: float) -> Callable[[Path], Path]:
     def damage(folder: Path) -> Path:
-        path = first(folder)
-        content = bytearray(path.read_bytes())
-        content[int(position * (len(content) - 1))] ^= 1
-        path.write_bytes(content)
+        path, other = sorted(folder.iterdir())[:2]
+        path.write_bytes(change(path.read_bytes(), other.read_bytes()))
         return path
 
     return damage
 
 
-def shorten(folder: Path) -> Path:
-    path = first(folder)
-    path.write_bytes(path.read_bytes()[:-1])
-    return path
+def flip(position: float) -> Callable[[bytes, bytes], bytes]:
+    def flipped(content: bytes, _: bytes) -> bytes:
+        at = int(position * (len(content) - 1))
+        return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
-
-def empty(folder: Path) -> Path:
-    path = first(folder)
-    path.write_bytes(b"")
-    return path
-
-
-def exchange(folder: Path) -> Path:
-    """Another run's rows under this run's name."""
-    path, other = sorted(folder.iterdir())[:2]
-    path.write_bytes(other.read_bytes())
-    return path
+    return flipped
 
 
 def rename(folder: Path) -> Path:
@@ -134,7 +118,9 @@ def rename(folder: Path) -> Path:
     return other.rename(folder / (path.name[:32] + other.name[32:]))
 
 
-DAMAGES = [shorten, empty, exchange, rename, *(flip(i / 10) for i in range(11))]
+# shortened, empty, another run's rows under this run's name, a bit flipped
+CHANGES = [lambda own, _: own[:-1], lambda *_: b"", lambda _, other: other, *(flip(i / 10) for i in range(11))]
+DAMAGES = [*map(rewritten, CHANGES[:3]), rename, *map(rewritten, CHANGES[3:])]
 
 
 @pytest.mark.sample(2)
@@ -149,7 +135,7 @@ def test_a_damaged_part_is_refused_by_its_name(
     assert str(refused.value) == f"out = sweep.parquet: its part {path} is damaged; {cure}"
     assert keys == []
     path.unlink()  # the cure
-    make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1), sweep(**make.grid(), jobs=1))
+    make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1), make.expected())
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path, parts: PartFiles) -> None:
@@ -176,7 +162,7 @@ def test_what_a_killed_process_was_writing_is_ignored_and_removed(
     half = parts.folder / f".{contents[7][0][:32]}-0123.parquet.abcd"
     half.write_bytes(b"PAR1")
     table = sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
-    make.assert_identical(table, sweep(**make.grid(), jobs=1))
+    make.assert_identical(table, make.expected())
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.parquet"]
 
 

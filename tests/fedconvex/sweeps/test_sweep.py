@@ -26,36 +26,31 @@ SQUARES, LOGISTIC = make.least_squares(), make.logistic()
 PROX, GD = fc.FedProx(mu=1), fc.FedGD(stepsize=0.05, local_steps=2)
 
 
-@pytest.fixture(scope="module")
-def here() -> pandas.DataFrame:
-    return sweep(**make.grid(), jobs=1)
-
-
-def test_every_run_is_there_once_in_the_order_of_the_grid(here: pandas.DataFrame) -> None:
+def test_every_run_is_there_once_in_the_order_of_the_grid() -> None:
     expected = [(m, p, s) for m in ("prox", "gd") for p in ("squares", "logistic") for s in (3, 0, 1)]
-    assert make.labels(here) == expected
-    assert list(here["round"]) == list(range(make.ROUNDS + 1)) * len(expected)
-    assert list(here.columns[:4]) == ["method", "problem", "seed", "round"]
-    assert here.seed.dtype == np.int64
+    assert make.labels(make.expected()) == expected
+    assert list(make.expected()["round"]) == list(range(make.ROUNDS + 1)) * len(expected)
+    assert list(make.expected().columns[:4]) == ["method", "problem", "seed", "round"]
+    assert make.expected().seed.dtype == np.int64
 
 
-def test_every_run_is_what_simulate_gives(here: pandas.DataFrame) -> None:
-    for (method, problem, seed), rows in here.groupby(["method", "problem", "seed"]):
+def test_every_run_is_what_simulate_gives() -> None:
+    for (method, problem, seed), rows in make.expected().groupby(["method", "problem", "seed"]):
         what, where = make.grid()["methods"][method], make.grid()["problems"][problem]
         alone = fc.simulate(what, where, make.ROUNDS, fc.participation.Uniform(1), seed=seed).to_frame()
         make.assert_identical(rows.drop(columns=["method", "problem", "seed"]).reset_index(drop=True), alone)
 
 
-def test_the_seed_matters(here: pandas.DataFrame) -> None:
+def test_the_seed_matters() -> None:
     """So that an exchange of two runs would be noticed."""
-    last = here[here["round"] == make.ROUNDS]
+    last = make.expected()[make.expected()["round"] == make.ROUNDS]
     assert last["value"].nunique() == len(last)
 
 
 @pytest.mark.slow
-def test_processes_give_the_same_to_the_last_bit(here: pandas.DataFrame) -> None:
-    make.assert_identical(sweep(**make.grid(), jobs=2), here)
-    make.assert_identical(sweep(**make.grid()), here)
+def test_processes_give_the_same_to_the_last_bit() -> None:
+    make.assert_identical(sweep(**make.grid(), jobs=2), make.expected())
+    make.assert_identical(sweep(**make.grid()), make.expected())
 
 
 @pytest.mark.slow
@@ -120,14 +115,14 @@ def test_runs_with_other_columns_fit_in_one_table() -> None:
     assert table["round"].dtype == np.int64
 
 
-def test_the_file_holds_the_table_and_is_read_where_it_is_there(tmp_path: Path, here: pandas.DataFrame) -> None:
+def test_the_file_holds_the_table_and_is_read_where_it_is_there(tmp_path: Path) -> None:
     out = tmp_path / "sweep.parquet"
-    make.assert_identical(sweep(**make.grid(), out=out, jobs=1), here)
-    make.assert_identical(pandas.read_parquet(out), here)
+    make.assert_identical(sweep(**make.grid(), out=out, jobs=1), make.expected())
+    make.assert_identical(pandas.read_parquet(out), make.expected())
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.parquet"]
     content = out.read_bytes()
     with make.watched() as keys:
-        make.assert_identical(sweep(**make.grid(), out=str(out)), here)
+        make.assert_identical(sweep(**make.grid(), out=str(out)), make.expected())
     assert keys == []
     assert out.read_bytes() == content
 
@@ -213,12 +208,12 @@ def test_all_runs_may_fail_and_messages_stay_short() -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_process_is_named_and_the_next_sweep_goes_on(tmp_path: Path, here: pandas.DataFrame) -> None:
+def test_a_killed_process_is_named_and_the_next_sweep_goes_on(tmp_path: Path) -> None:
     methods = {"killer": make.KillsItsProcess(stepsize=1), **make.grid()["methods"]}
     with pytest.raises(SweepFailed, match="a worker process was killed before this run was finished") as stopped:
         sweep(**make.grid(methods=methods, out=tmp_path / "sweep.parquet"), jobs=2)
     assert {f.method for f in stopped.value.failures} >= {"killer"}
-    make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=2), here)
+    make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=2), make.expected())
 
 
 def test_a_lost_run_and_a_run_that_comes_twice_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +285,7 @@ def test_what_cannot_be_sent_is_refused_where_it_must_be_sent() -> None:
 
 @pytest.mark.slow
 def test_an_error_of_the_disk_ends_the_sweep_and_keeps_what_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: pandas.DataFrame
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
         raise OSError("disk full")
@@ -298,7 +293,7 @@ def test_an_error_of_the_disk_ends_the_sweep_and_keeps_what_is_written(
     with make.watched(at=4, then=full), pytest.raises(OSError, match="disk full"):
         sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=2)
     with make.watched() as keys:
-        make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=2), here)
+        make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=2), make.expected())
     assert len(keys) == 12 - 4
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import distributed
-import pandas
 import pytest
 import sweep_makers as make
 
@@ -31,15 +30,12 @@ OTHER_SEED = ("    rounds, seed = integer_at_least(rounds", "    seed += 1\n    
 
 @pytest.fixture
 def client() -> Iterator[Any]:
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=2, **options) as workers, distributed.Client(workers) as client:
+    with (
+        distributed.LocalCluster(n_workers=2, **make.ONE_THREAD_EACH) as workers,
+        distributed.Client(workers) as client,
+    ):
         client.wait_for_workers(2)
         yield client
-
-
-@pytest.fixture(scope="module")
-def here() -> pandas.DataFrame:
-    return sweep(**make.grid(), jobs=1)
 
 
 def other_package(folder: Path) -> Path:
@@ -55,7 +51,7 @@ def other_package(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_worker_with_another_package_is_refused(client: Any, here: pandas.DataFrame, tmp_path: Path) -> None:
+def test_a_worker_with_another_package_is_refused(client: Any, tmp_path: Path) -> None:
     folders = [str(other_package(tmp_path)), str(Path(make.__file__).parent)]
     address = client.scheduler.address
     words = ["-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--name", "impostor"]
@@ -67,7 +63,7 @@ def test_a_worker_with_another_package_is_refused(client: Any, here: pandas.Data
                 table = sweep(**make.grid(), client=client)
         finally:
             impostor.terminate()
-    make.assert_identical(table, here)
+    make.assert_identical(table, make.expected())
     (warning,) = [str(one.message) for one in warned if one.category is RuntimeWarning]
     assert warning.startswith("the sweep does without the worker impostor (tcp://")
     assert warning.endswith("its fedconvex differs in runs/simulation.py")
@@ -93,12 +89,12 @@ def another_numpy() -> None:
     [(another_seed, "its arithmetic differs: a small known run"), (another_numpy, "it has numpy 1.26")],
 )
 def test_a_worker_that_computes_something_else_is_refused(
-    client: Any, here: pandas.DataFrame, change: Any, told: str, monkeypatch: pytest.MonkeyPatch
+    client: Any, change: Any, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = client.nthreads()
     client.run(change, workers=[first])
     with pytest.warns(RuntimeWarning, match=told):
-        make.assert_identical(sweep(**make.grid(), client=client), here)
+        make.assert_identical(sweep(**make.grid(), client=client), make.expected())
     client.run(change, workers=[second])
     monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 0.5)
     with pytest.warns(RuntimeWarning), pytest.raises(SweepFailed, match=f"every worker .* is refused: .*{told}"):
@@ -106,9 +102,7 @@ def test_a_worker_that_computes_something_else_is_refused(
 
 
 @pytest.mark.slow
-def test_cells_whose_workers_have_left_go_to_new_ones(
-    client: Any, here: pandas.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_whose_workers_have_left_go_to_new_ones(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first worker is refused, the second one, to which all cells are restricted then, is killed."""
     first, second = client.nthreads()
     client.run(another_seed, workers=[first])
@@ -123,7 +117,7 @@ def test_cells_whose_workers_have_left_go_to_new_ones(
 
     monkeypatch.setattr(cluster._Tasks, "_refuse", and_kill)
     with pytest.warns(RuntimeWarning):
-        make.assert_identical(sweep(**make.grid(), client=client), here)
+        make.assert_identical(sweep(**make.grid(), client=client), make.expected())
 
 
 def test_processes_of_this_machine_have_the_files_of_this_program(monkeypatch: pytest.MonkeyPatch) -> None:
