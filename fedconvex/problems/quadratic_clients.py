@@ -126,6 +126,7 @@ class QuadraticProblem(Problem):
 
     def is_strongly_convex(self, k: int, factor: Fraction, weight: Fraction) -> bool:
         """Decided without rounding."""
+        k = index_of_client(k, self.num_clients)
 
         def shifted(arithmetic: Arithmetic) -> Matrix:
             H, _ = self.client_terms(k, arithmetic)

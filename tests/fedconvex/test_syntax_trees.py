@@ -5,7 +5,8 @@ import gc
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Event
 
 import pytest
 
@@ -47,6 +48,26 @@ def test_threads_do_not_disturb_each_other() -> None:
     expected = deeper(0)
     with interrupted(), ThreadPoolExecutor(4) as threads:
         assert [*threads.map(deeper, [0, 9, 20, 31] * 3)] == [expected] * 12
+
+
+def test_nor_does_a_thread_that_takes_no_lock() -> None:
+    """As one that formats a traceback: CPython 3.11 then refuses some of the readings of both."""
+    expected, done = deeper(0), Event()
+
+    def other(depth: int = 9) -> None:
+        if depth:
+            other(depth - 1)
+        while not done.is_set():
+            with suppress(SystemError):
+                ast.parse("a + b")
+
+    with interrupted(), ThreadPoolExecutor(2) as threads:
+        running = threads.submit(other)
+        try:
+            assert threads.submit(deeper, 0).result() == expected
+        finally:
+            done.set()
+        running.result()
 
 
 def test_threads_find_the_same_members() -> None:

@@ -71,7 +71,7 @@ VALUES: dict[str, Any] = {
     "progress": False, "exactly": False, "solver": "newton", "methods": [METHOD], "problems": [LEAST], "seeds": (0,),
     "out": None, "jobs": 1, "client": None, "options": {},
     "regularizer": fc.regularizers.L1(1), "weight": 1, "lower": 0, "upper": 1, "GroupLasso.groups": [[0], [1]],
-    "X": np.ones(2), "V": np.ones((2, 2)), "scale": None, "k": 0,
+    "X": np.ones(2), "V": np.ones((2, 2)), "scale": None, "k": 0, "factor": 1,
     # data
     "clients": 2, "partition": "iid", "features": 2, "kappa": 2.0, "L": 4.0, "noise": 0.1, "eigenvectors": "own",
     "optima": 1.0, "sizes": None, "dimension": 2, "classes": 2, "average": 5, "reading": "paper", "samples": 5,

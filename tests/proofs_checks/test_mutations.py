@@ -18,7 +18,7 @@ from mutations import SEVERAL, Formula, mutants, running
 from problem_makers import real
 from slow_layer import some_of
 from source_mutations import compiled
-from statement_makers import arguments
+from statement_makers import arguments, each
 from test_references import COMPARED, DIGITS, REFERENCES, agree, call, evaluate
 
 from fedconvex.errors import InvalidInput
@@ -64,7 +64,7 @@ def differs(calculator: Calculator, name: str) -> bool:
     for seed in range(20):  # a maximum is another entry in some of them
         values = arguments(calculator, seed)
         with mpmath.workdps(DIGITS):
-            expected = call(REFERENCES[name], {n: real(v) for n, v in values.items()})
+            expected = call(REFERENCES[name], each(values, real))
             expected = list(expected) if isinstance(expected, tuple | list) else [expected]
             try:
                 computed = evaluate(calculator, values)
