@@ -3,8 +3,10 @@
 from dataclasses import field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite
+from math import inf
 from typing import Any, TypeVar
+
+import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
@@ -59,12 +61,10 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     plain = getattr(kind, "floats_are_real_parameters", False)
     for name in _names(kind):
         value = getattr(parameters, name)
-        # None: chosen by the method itself; a schedule's numbers are converted in their rounds
-        if name in _numbers(kind):
-            is_real = value is not None and not isinstance(value, StepsizeSchedule)
-        else:
-            is_real = plain and isinstance(value, float | Fraction) and isfinite(value)
-        if is_real:
+        # None: chosen by the method itself; a schedule's numbers are converted in their rounds. What is not finite is
+        # another thing than a number, such as no bound.
+        is_plain = plain and isinstance(value, float | Fraction | np.floating) and bool(-inf < value < inf)
+        if is_plain or (name in _numbers(kind) and value is not None and not isinstance(value, StepsizeSchedule)):
             try:
                 converted[name] = arithmetic.scalar(value)
             except InvalidInput as error:

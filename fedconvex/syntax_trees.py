@@ -6,6 +6,7 @@ formats a traceback, which parses, too.
 """
 
 import ast
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
@@ -27,9 +28,7 @@ def expression_tree(text: str) -> ast.expr:
 
 def _parsed(text: str, mode: str) -> Any:
     with _ONE_AT_A_TIME:
-        for _ in range(TRIES - 1):
-            try:
+        for _ in range(TRIES):
+            with suppress(SystemError):  # code that takes no lock has parsed at the same time
                 return ast.parse(text, mode=mode)
-            except SystemError:  # code that takes no lock has parsed at the same time
-                continue
         return ast.parse(text, mode=mode)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from any_methods import AFFINE, L2GD, LOGISTIC, PLAIN, REFUSED, changed, of_runs, written
+from any_methods import AFFINE, L2GD, LOGISTIC, PLAIN, REFUSED, OfAPlainFloat, changed, of_runs, written
+from flint import fmpq
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from problem_makers import ball_contains, few, floats, least_squares, quadratics
@@ -18,6 +19,7 @@ from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.convergence_rates import spectral_radius
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import State
+from fedconvex.parameters import in_rationals
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov, worst_case
 from fedconvex.runs.rounds import rounds_of
@@ -232,6 +234,21 @@ def test_steps_over_positive_numbers_rest_where_the_steps_do(name: str, problem:
         assert abs(run.points[-1] - stop.point).max() < 1e-3
     with pytest.raises(fc.InvalidInput, match="not affine in its state"):
         lyapunov(ADAPTIVE[name], SmoothStronglyConvex(mu=1, L=4))
+
+
+@pytest.mark.parametrize(
+    ("share", "exact"),
+    [(np.float32(0.5), F(1, 2)), (F(1, 10**400), F(1, 10**400)), (-F(10**400), -F(10**400)), (5e-324, F(5e-324))],
+    ids=["float32", "tiny", "huge", "subnormal"],
+)
+def test_real_numbers_of_any_type_and_size_may_stand_in_plain_fields(share: Any, exact: F) -> None:
+    found = in_rationals(OfAPlainFloat(share=share)).share
+    assert found == fmpq(exact.numerator, exact.denominator)
+
+
+@pytest.mark.parametrize("share", [float("inf"), float("-inf"), float("nan"), "1/2", None, True, 2, 1j])
+def test_what_is_no_real_number_stays_as_it_is(share: Any) -> None:
+    assert in_rationals(OfAPlainFloat(share=share)).share is share
 
 
 @pytest.mark.parametrize("problem", [PLAIN, LOGISTIC], ids=["plain", "logistic"])
