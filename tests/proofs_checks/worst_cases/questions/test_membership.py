@@ -189,3 +189,13 @@ def test_unequal_weights_move_the_mean_of_similar_clients() -> None:
     hessians = [[[F(1)]], [[F(2)]]]
     assert of.contains(fc.Quadratic(hessians, [[0], [0]], [F(1, 4), F(3, 4)]))
     assert not of.contains(fc.Quadratic(hessians, [[0], [0]], [F(1, 8), F(7, 8)]))
+
+
+@pytest.mark.parametrize(
+    "curvatures", [(F(1, 2), F(1, 2), F(3, 2)), (F(3, 2), F(3, 2), F(1, 2))], ids=["above", "below"]
+)
+def test_one_client_is_farther_from_the_mean_than_the_others(curvatures: tuple[F, ...]) -> None:
+    alike = federation([[[h]] for h in curvatures])
+    assert not SimilarClients(F(1, 4), 2, F(1, 2)).contains(alike)
+    assert not SimilarClients(F(1, 4), 2, F(2, 3) - SMALL).contains(alike)
+    assert SimilarClients(F(1, 4), 2, F(2, 3)).contains(alike)
