@@ -6,6 +6,7 @@ examples/frameworks/tests/run_framework.py pfllib examples/frameworks/tests/foun
 
 import json
 from pathlib import Path
+from typing import Any
 
 from fedconvex.safe_text import in_markdown_table
 
@@ -40,12 +41,28 @@ PLACES = {
     "fedml/simulation/sp/feddyn/feddyn_trainer.py:143, 147",
     ("fedml", "FedDyn, first model copied"): "fedml/ml/trainer/feddyn_trainer.py:75, 77; "
     "fedml/simulation/sp/feddyn/feddyn_trainer.py:143, 147",
-    ("flbench", "FedAvgM"): "src/server/fedavgm.py:28",
     ("flbench", "SCAFFOLD"): "src/client/scaffold.py:45; src/server/scaffold.py:29",
     ("flbench", "FedADMM"): "src/client/fedadmm.py:13, 37; src/server/fedadmm.py:91",
     ("fedadmm", "FedADMM"): "FedADMM/src/update.py:42, 76",
     ("flbench", "FedDyn"): "src/client/feddyn.py:31; src/server/feddyn.py:42",
 }
+
+
+# A fault that is a reading of the paper: where it is stated, as here, every stored number is the method's.
+READINGS = {("flbench", "FedAvgM"): ("the server's momentum is Nesterov's", "conforms with nesterov=True")}
+EQUAL_WORK = "not covered: FedNova's division by the local work, since all clients did equal work"
+
+
+def verdict_of(framework: str, method: str, found: dict[str, Any]) -> tuple[str, str]:
+    """The verdict on a stored run, and what the kit says of it."""
+    reading, verdict = READINGS.get((framework, method), ("", ""))
+    if found["diagnosis"] == [reading]:
+        return verdict, ""
+    if not found["passed"]:
+        return found.get("verdict", "differs"), "; ".join(found["diagnosis"])
+    if method.startswith("FedNova") and "all clients did equal work" in found["report"]:
+        return "undecided", EQUAL_WORK
+    return "conforms" + (", to float32" if ", float32)" in found["report"].splitlines()[0] else ""), ""
 
 
 def table() -> str:
@@ -54,10 +71,7 @@ def table() -> str:
     for file in sorted(FOUND.glob("*.json")):
         run = json.loads(file.read_text("utf-8"))
         for method, found in run["found"].items():
-            verdict = "conforms" if found["passed"] else "does not conform"
-            if found["passed"] and ", float32)" in found["report"].splitlines()[0]:
-                verdict += ", to float32"
-            said = "; ".join(found["diagnosis"])
+            verdict, said = verdict_of(file.stem, method, found)
             cells = (file.stem, run["version"], method, verdict, said, PLACES.get((file.stem, method), ""))
             lines.append(f"| {' | '.join(map(in_markdown_table, cells))} |")
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fedconvex.conformance.implementation import ObservedRun
 
 STATISTICS = ("running_mean", "running_var")  # as torch names them, at the end of the entry's name
+COUNTERS = ("num_batches_tracked",)  # whole numbers, unless a server has averaged them
 CLOSE = 1e-5  # relative: the rounding of float32
 BUFFERS = "buffers (running statistics): "
 
@@ -30,6 +31,11 @@ RULES: dict[str, Rule] = {
 def is_statistic(name: object) -> bool:
     """Whether an entry of a state_dict is a running statistic."""
     return str(name).rpartition(".")[2] in STATISTICS
+
+
+def is_buffer(name: object) -> bool:
+    """Whether an entry of a state_dict is a running statistic or a counter: no parameter."""
+    return str(name).rpartition(".")[2] in (*STATISTICS, *COUNTERS)
 
 
 def buffers_of(model: Any) -> np.ndarray | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.conformance import findings
 from fedconvex.conformance.buffers import notes_on as notes_on_buffers
+from fedconvex.conformance.coverage import coverage_of
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
 from fedconvex.conformance.findings import ConformanceFinding
@@ -185,7 +186,7 @@ def examine(
         notes.add(findings.EQUAL_WORK)
     return Report(
         method=name,
-        passed=not diagnosis,
+        covered=coverage_of(setup, runs, part),
         diagnosis=tuple(diagnosis),
         alternatives=tuple(_distinct(others)),
         deviations=deviations,
@@ -261,13 +262,13 @@ def _with_shuffled(
     ]
     runs, references = [one.run for one in seen], [one.reference for one in seen]
     found = [finding for one in seen for finding in (*one.run.findings, *one.findings)]
-    diagnosis = (*report.diagnosis, *(_distinct(found) if report.passed or not report.explained else ()))
+    diagnosis = (*report.diagnosis, *(_distinct(found) if not report.diagnosis or not report.explained else ()))
     return replace(
         report,
-        passed=not diagnosis,
         diagnosis=diagnosis,
         deviations=grossest_first((*report.deviations, *first_deviations(runs, references, bits))),
         notes=(*report.notes, *notes_on(seen, [scenario for scenario in others if scenario not in few])),
+        covered=report.covered if few else report.covered.without(findings.TOO_MANY_ORDERS),
         runs=[*report.runs, *runs],
         references=[*report.references, *references],
     )

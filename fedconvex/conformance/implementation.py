@@ -92,6 +92,7 @@ class ObservedRun:
     dtypes: set[str] = field(default_factory=set)  # names of the number types that came back
     findings: list[ConformanceFinding] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)  # what it does not claim to do: it raised NotImplementedError
     server_buffers: list[np.ndarray | None] = field(default_factory=list)  # one for each of `points`
     client_buffers: list[dict[int, np.ndarray | None]] = field(default_factory=list)  # one for each of `clients`
 
@@ -125,6 +126,9 @@ def observe(implementation: Implementation, scenario: Scenario, guard: Guard, ba
         where = _where(seen)
         cure = f"a run may take {guard.seconds:g} s; give check a larger time_limit if it only takes long"
         seen.findings.append(ConformanceFinding(findings.HANGS, cure, where))
+    except NotImplementedError as error:
+        reason = _refused(seen)
+        (seen.refused.add(reason) if reason else seen.findings.append(_raised(error, seen)))
     except BaseException as error:  # whatever somebody else's code raises, SystemExit of a script's main among it
         seen.findings.append(_raised(error, seen))
     if not np.array_equal(x0, scenario.first_point):
@@ -232,6 +236,14 @@ def _data(scenario: Scenario) -> list[bytes]:
 def _where(seen: ObservedRun) -> str:
     t = len(seen.points)
     return f"{'before the first round' if t == 0 else f'round {t}'} of '{seen.scenario.name}'"
+
+
+def _refused(seen: ObservedRun) -> str | None:
+    """What makes this round more than one of all clients with full local work; None where nothing does."""
+    t, scenario = max(len(seen.points) - 1, 0), seen.scenario
+    if any(len(active) < len(scenario.sizes) for active in scenario.rounds[: t + 1]):
+        return findings.REFUSES_PARTIAL
+    return findings.REFUSES_WORK if scenario.efforts is not None else None
 
 
 def _raised(error: BaseException, seen: ObservedRun) -> ConformanceFinding:

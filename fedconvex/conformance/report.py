@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
+from fedconvex.conformance import findings
+from fedconvex.conformance.coverage import Coverage
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults.base import LATE, NORMALISED
 from fedconvex.conformance.findings import ConformanceFinding
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+VERDICTS = {
+    "conforms": "the implementation conforms",
+    "differs": "the implementation differs from the method",
+    "undecided": "undecided whether the implementation conforms",
+}
+INCOMPARABLE = (findings.COARSE, findings.MISSING_PACKAGE)  # they say nothing against the implementation
 OTHER_PART = {"clients": "server", "server": "clients"}
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds in part": "part", "holds": "ok", "not visible": "–"}
 
@@ -57,18 +65,20 @@ class Property:
 class Report(ShownResult):
     """The result of `check`.
 
-    `passed`: every number that could be compared agrees, and there is no other finding. `diagnosis`: what is wrong,
+    `verdict`: "conforms" where every number agrees, there is no other finding, and all that the method prescribes was
+    seen; "undecided" where something was not seen (`covered.missing`) or could not be compared; else "differs".
+    `passed`: whether it conforms. `covered`: what was compared, a `Coverage`. `diagnosis`: what is wrong,
     each a `ConformanceFinding` with `.name`, `.cure` and `.detail`; the known faults in it together reproduce every
     number, and `.same` has the names of faults that compute the same numbers in every run. `alternatives`: other known
     faults that reproduce them as well; `explanations` has the names of each set of
     faults that does so, that of the diagnosis first. `deviations`: for each scenario that deviates from the exact
     trajectory, the first place.
 
-    A passed check is evidence, not a proof: `report()` lists the faults that these parameters would not show.
+    That it conforms is evidence, not a proof: `report()` lists the faults that these parameters would not show.
     """
 
     method: str
-    passed: bool
+    covered: Coverage
     diagnosis: tuple[ConformanceFinding, ...]
     alternatives: tuple[ConformanceFinding, ...]
     deviations: tuple[Deviation, ...]
@@ -81,6 +91,18 @@ class Report(ShownResult):
     explained: bool  # whether all numbers are correct, or reproduced by known faults
     doubtful: frozenset[str] = frozenset()  # the properties that faults with the same numbers violate
     explanations: tuple[tuple[str, ...], ...] = ()  # which nothing but a look into the code can tell apart
+
+    @property
+    def verdict(self) -> Literal["conforms", "differs", "undecided"]:
+        """The verdict by its name."""
+        if any(finding.name not in INCOMPARABLE for finding in self.diagnosis):
+            return "differs"
+        return "undecided" if self.diagnosis or self.covered.missing else "conforms"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the implementation conforms; False where that is undecided, too."""
+        return self.verdict == "conforms"
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
@@ -116,10 +138,8 @@ class Report(ShownResult):
 
     def report(self) -> str:
         """The report for people: verdict, findings with their cures, first deviations, and the properties."""
-        rounds = sum(len(run.scenario.rounds) for run in self.runs)
-        verdict = "conforms" if self.passed else "does NOT conform"
-        scope = f"{len(self.runs)} problems, {rounds} rounds, {self.precision}"
-        lines = [f"{self.method}: the implementation {verdict} ({scope})"]
+        lines = [f"{self.method}: {VERDICTS[self.verdict]} ({self.covered.scope}, {self.precision})"]
+        lines += [f"  not covered: {missing}" for missing in self.covered.missing]
         for finding in self.diagnosis:
             lines.append(f"  * {finding.title}")
             lines.append(f"    cure: {finding.cure}")
@@ -133,6 +153,7 @@ class Report(ShownResult):
             if len(self.deviations) > 3:
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
+        lines.append(f"  covered: {self.covered}")
         lines += [f"  note: {note}" for note in self.notes]
         if self.suspects.part != "both":
             lines.append(f"  note: the kit simulated the {OTHER_PART[self.suspects.part]}: only the rest was checked")
@@ -166,7 +187,9 @@ class Report(ShownResult):
         """The report as plain lists, strings and numbers, for JSON."""
         return {
             "method": self.method,
+            "verdict": self.verdict,
             "passed": self.passed,
+            "covered": vars(self.covered),
             "precision": self.precision,
             "diagnosis": [vars(finding) for finding in self.diagnosis],
             "alternatives": [vars(finding) for finding in self.alternatives],

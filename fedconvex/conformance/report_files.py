@@ -12,7 +12,8 @@ from fedconvex.safe_text import one_line, printable
 FONT = "Verdana,DejaVu Sans,sans-serif"
 LETTER, MARGIN, HEIGHT = 6.6, 6, 20  # pixels; `textLength` fits the text to its box whatever the font
 LONGEST_LABEL = 60  # characters
-GREEN, RED, GREY = "#2a7f3f", "#b3261e", "#4a4a4a"  # each with white text at a contrast of 5 or more
+GREY = "#4a4a4a"  # like each of the verdicts' colours, with white text at a contrast of 5 or more
+COLOURS = {"conforms": "#2a7f3f", "differs": "#b3261e", "undecided": "#7a5c00"}
 
 
 def json_of(report: Report, target: str) -> bytes:
@@ -44,15 +45,15 @@ def _plain(value: Any) -> Any:
 def junit_of(report: Report, target: str) -> bytes:
     """The report in the JUnit format: one test for the verdict, and one for each defining property of the method.
 
-    The first one fails, with the report as its text, unless the implementation conforms. Properties that are undecided
-    or not visible with these parameters are skipped tests.
+    The first one fails where the implementation differs, and is an error where that is undecided, with the report as
+    its text. Properties that are undecided or not visible with these parameters are skipped tests.
     """
     statuses = [p.status for p in report.properties]
     broken, holding = statuses.count("broken"), statuses.count("holds")
     counts = {
         "tests": len(statuses) + 1,
-        "failures": broken + (not report.passed),
-        "errors": 0,
+        "failures": broken + (report.verdict == "differs"),
+        "errors": int(report.verdict == "undecided"),
         "skipped": len(statuses) - broken - holding,
     }
     texts = {name: str(count) for name, count in counts.items()}
@@ -60,8 +61,9 @@ def junit_of(report: Report, target: str) -> bytes:
     suite = ElementTree.SubElement(suites, "testsuite", {"name": one_line(target), **texts})
     verdict = _case(suite, target, f"conforms to {report.method}")
     if not report.passed:
-        message = "; ".join(one_line(finding.name) for finding in report.diagnosis)
-        ElementTree.SubElement(verdict, "failure", message=message).text = printable(report.report())
+        said = (*(finding.name for finding in report.diagnosis), *report.covered.missing)
+        tag, message = "failure" if report.verdict == "differs" else "error", "; ".join(map(one_line, said))
+        ElementTree.SubElement(verdict, tag, message=message).text = printable(report.report())
     for p in report.properties:
         case = _case(suite, target, p.name)
         if p.status == "broken":
@@ -79,7 +81,7 @@ def _case(suite: ElementTree.Element, target: str, name: str) -> ElementTree.Ele
 def badge_of(report: Report) -> bytes:
     """The verdict as a badge for a README: a small SVG picture, the method on the left, the verdict on the right."""
     label = one_line(report.method, LONGEST_LABEL)
-    verdict, colour = ("conforms", GREEN) if report.passed else ("does not conform", RED)
+    verdict, colour = report.verdict, COLOURS[report.verdict]
     widths = [round(len(text) * LETTER) + 2 * MARGIN for text in (label, verdict)]
     picture = ElementTree.Element(
         "svg",

@@ -20,14 +20,13 @@ The server's step is the method's own, computed from the local models alone: the
 SCAFFOLD's c. An error in what a client keeps in its `state` therefore never reaches the server's memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedconvex.conformance import findings
-from fedconvex.conformance.buffers import is_statistic
 from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.conformance.client_part import ClientFunction, optional_arguments
 from fedconvex.conformance.findings import ConformanceFinding
@@ -51,16 +50,17 @@ def trainer_function(
     found: list[ConformanceFinding] = []
 
     def train(problem: Any, k: int, point: np.ndarray, own: dict[str, Any], **extra: Any) -> Any:
-        """Client k's local model as a flat tensor."""
+        """Client k's local model."""
         model, data = _model(problem, point, dtype), _data(problem, k, dtype)
         reference, before = deepcopy(model), [part.clone() for part in data]
         own["server"] = {name: torch.as_tensor(row).to(dtype) for name, row in own["server"].items()}
         returned = local_update(model, data, reference, own, **extra)
-        if not torch.equal(_flat(reference), torch.as_tensor(point).to(dtype)):
+        sent = torch.nn.utils.parameters_to_vector(reference.parameters()).detach()
+        if not torch.equal(sent, torch.as_tensor(point).to(dtype)):
             found.append(ConformanceFinding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
         if not all(torch.equal(old, new) for old, new in zip(before, data, strict=True)):
             found.append(ConformanceFinding(findings.CHANGES_DATA, "copy the data before you work on them"))
-        return _flat(model if returned is None else returned)
+        return model if returned is None else returned
 
     return ClientFunction(setup, references, train, optional_arguments(local_update), found)
 
@@ -85,17 +85,3 @@ def _data(problem: Any, k: int, dtype: Any) -> "tuple[torch.Tensor, torch.Tensor
     if not isinstance(problem, CrossEntropy):
         targets = targets.to(dtype)[:, None]
     return torch.tensor(problem.A[k], dtype=dtype), targets
-
-
-def _flat(returned: Any) -> "torch.Tensor":
-    """The parameters of a module, state_dict, list of tensors or tensor, copied to one flat tensor."""
-    import torch
-
-    if isinstance(returned, torch.nn.Module):
-        returned = list(returned.parameters())
-    elif isinstance(returned, Mapping):
-        # a state_dict also has buffers: whole numbers, as batch normalisation's counter of batches, and statistics
-        entries = [torch.as_tensor(entry) for name, entry in returned.items() if not is_statistic(name)]
-        returned = [entry for entry in entries if entry.is_floating_point()] or entries
-    parts = [returned] if isinstance(returned, torch.Tensor | np.ndarray) else list(returned)
-    return torch.cat([torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]).clone()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance import findings
-from fedconvex.conformance.buffers import is_statistic
+from fedconvex.conformance.buffers import is_buffer
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.errors import short_text
 
@@ -32,6 +32,8 @@ def vector(value: Any, dim: int) -> tuple[np.ndarray, set[str]]:
     except (TypeError, ValueError) as error:
         cure = f"return a ({dim},) array of real numbers"
         raise Unusable(ConformanceFinding(findings.NOT_NUMBERS, cure, short_text(error))) from None
+    if composed and sum(array.size for array, _ in parts) > dim:  # a counter of steps by a name of its own
+        parts = [part for part in parts if part[0].ndim > 0] or parts
     found = np.concatenate([array.reshape(-1) for array, _ in parts]) if composed else parts[0][0]
     if found.shape != (dim,):
         cure = "return all parameters as one flat vector, or as a module, a dict or a list of arrays"
@@ -50,8 +52,8 @@ def is_composed(value: Any) -> bool:
 
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
-        # a state_dict also has buffers: whole numbers, as batch normalisation's counter of batches, and statistics
-        given = [part for name, part in value.items() if not is_statistic(name)]
+        # a state_dict also has buffers: statistics and counters, which a server may have averaged as it does the rest
+        given = [part for name, part in value.items() if not is_buffer(name)]
         kinds = [str(getattr(part, "dtype", "")).removeprefix("torch.") for part in given]
         floats = [part for part, kind in zip(given, kinds, strict=True) if not kind.startswith(WHOLE)]
         return floats or given

@@ -85,6 +85,7 @@ def main(framework: str, answer: Path) -> None:
     def record(name: str, report: Any) -> None:
         found[name] = {
             "passed": report.passed,
+            "verdict": report.verdict,
             "diagnosis": [finding.name for finding in report.diagnosis],
             "report": report.report(),
         }

@@ -43,7 +43,7 @@ def test_a_wrong_implementation_and_its_files(run: Run) -> None:
     assert (read["passed"], read["implementation"]) == (False, f"{FILE}:Repelled")
     assert read["report"] in out
     assert int(ElementTree.parse("a.xml").getroot().attrib["failures"]) > 0
-    assert ">does not conform</text>" in Path("a.svg").read_text("utf-8")
+    assert ">differs</text>" in Path("a.svg").read_text("utf-8")
     out = run.prints(f"{FILE}:FedProx", "--junit", "a.xml", "--json", "a.json")
     assert out.endswith("saved a.json (replaced), a.xml (replaced)\n")
     assert ElementTree.parse("a.xml").getroot().attrib["failures"] == "0"

@@ -158,7 +158,10 @@ def test_a_model_may_be_given_by_its_parts() -> None:
     assert checked(server_model=lambda x: {"first": x[:1], "second": x[1:].reshape(1, 1)}).passed
     assert checked(server_model=lambda x: [x[:1], x[1:]]).passed
     assert checked(server_model=lambda x: x.tolist()).passed
-    assert checked(server_model=lambda x: {"weight": x, "num_batches_tracked": np.array(3)}).passed  # a buffer
+    # buffers: also where a server has averaged them as it does the rest, or where they have names of their own
+    for name, counter in (("num_batches_tracked", 3), ("0.num_batches_tracked", 3.0), ("steps", 2.5)):
+        report = checked(server_model=lambda x, name=name, value=counter: {"weight": x, name: np.array(value)})
+        assert report.passed, report.report()
 
 
 def test_prints_are_said_and_keep_the_standard_output_clean(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,12 +48,12 @@ def test_more_planted_faults_are_named() -> None:
 @pytest.mark.parametrize("case", list(right_cases(8)), ids=str)
 def test_right_implementations_pass(case: Right) -> None:
     report = case.report()
-    assert report.passed, report.report()
+    assert report.verdict != "differs", report.report()  # one local step does not show all: undecided
 
 
 @pytest.mark.exhaustive
 def test_more_right_implementations_pass() -> None:
-    alarms = [str(case) for case in right_cases(RIGHT) if not case.report().passed]
+    alarms = [str(case) for case in right_cases(RIGHT) if case.report().verdict == "differs"]
     assert alarms == []
 
 

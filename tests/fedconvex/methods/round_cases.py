@@ -63,6 +63,11 @@ CASES = {
         servers.fedavgm,
         lambda p, e: {"s": p, "e": e, "beta": Fraction(2, 3), "eta": Fraction(3, 2)},
     ),
+    "FedAvgM, Nesterov": Case(
+        lambda p, e: fc.FedAvgM(stepsize=p, local_steps=e, momentum=Fraction(2, 3), nesterov=True),
+        servers.fedavgm,
+        lambda p, e: {"s": p, "e": e, "beta": Fraction(2, 3), "fault": "Nesterov"},
+    ),
     "FedNova": Case(lambda p, e: fc.FedNova(stepsize=p, local_steps=e), paper.fednova, lambda p, e: {"s": p, "tau": e}),
     "FedDynOneGD": Case(lambda p, e: fc.FedDynOneGD(alpha=p), paper.feddyn_one_gd, lambda p, e: {"alpha": p}),
     "SCAFFOLD, option 1": Case(

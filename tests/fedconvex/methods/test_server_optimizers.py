@@ -167,6 +167,7 @@ class TestBadInput:
         [
             ("FedAvgM", "momentum", 1),
             ("FedAvgM", "momentum", 1.0),
+            ("FedAvgM", "nesterov", 1),
             ("FedAdagrad", "beta1", 1),
             ("FedAdam", "beta1", 1),
             ("FedAdam", "beta2", 1),
