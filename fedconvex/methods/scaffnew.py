@@ -28,8 +28,9 @@ class Scaffnew(Method):
     Fixed points: x_k = w in rounds with communication; local rounds then give ∇F_k(w) = h_k, and mean h_k = 0: the
     stationary points of the objective, for every p. With p = 1 it is gradient descent with stepsize γ.
 
-    Source: Mishchenko, Malinovsky, Stich and Richtárik (2022), Algorithm 2, where all clients take part. With p = 1
-    absent clients are allowed here, and keep their h_k: then the mean of the h_k need not stay 0. The paper minimises
+    Source: Mishchenko, Malinovsky, Stich and Richtárik (2022), Algorithm 2, where all clients take part. Here clients
+    may be absent, and keep x_k and h_k; the mean is that of the participants, and mean h_k stays 0 where each of them
+    counts once in it (not with `Weighted`, whose draws may repeat a client). The paper minimises
     the plain mean of the clients' functions: on a weighted problem client k contributes
     F_k = num_clients · weights[k] · f_k, and averages are plain.
 
@@ -38,7 +39,7 @@ class Scaffnew(Method):
         probability: p in (0, 1], of a round with communication.
 
     Raises:
-        InvalidInput: values out of range; partial participation with p < 1 (when a run starts).
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
@@ -56,10 +57,6 @@ class Scaffnew(Method):
     @property
     def skip(self) -> Scalar:
         return 1 - self.probability
-
-    @property
-    def needs_everyone(self) -> bool:
-        return bool(self.skip != 0)
 
     @property
     def local_solver(self) -> LocalSolver:

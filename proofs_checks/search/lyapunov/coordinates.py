@@ -36,7 +36,7 @@ from fedconvex.proofs_checks.search.lyapunov.state_vectors import (
     state_of,
     vectors_of,
 )
-from fedconvex.proofs_checks.symbolic.random_vectors import terms_of
+from fedconvex.proofs_checks.symbolic.random_vectors import Random, terms_of
 from fedconvex.proofs_checks.symbolic.randomness import EVERYONE as DRAWS_OF_EVERYONE
 from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -118,13 +118,13 @@ class Coordinates:
                         total[name] = total[name] + values[part.part, i] * c
         return state_of(self.method, total, self.groups)
 
-    def of(self, state: State) -> dict[tuple[str, int], Family]:
-        """The coordinates of a state's vectors."""
+    def of(self, state: State) -> dict[tuple[str, int], Any]:
+        """The coordinates of a state's vectors; random ones are both the mean and the deviations."""
         vectors, found = vectors_of(state, self.groups), {}
         for part in self.parts:
             for i, row in enumerate(part.read):
                 u = sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True)), start=Family())
-                found[part.part, i] = u.only(part.part)
+                found[part.part, i] = u if isinstance(u, Random) else u.only(part.part)
         return found
 
 
@@ -145,10 +145,7 @@ def coordinates(
     board, groups = Board(clients, free, minimiser=False, composite=composite), groups_of(functions, solver, clients)
     starting, begun = vectors_of(own_start(method), groups), any_vectors(method, groups)
     state = state_of(method, begun, groups)
-    if draws.everyone:
-        afters = [vectors_of(after, groups) for _, after in outcomes(method, solver, board, state, period)]
-    else:
-        afters = [vectors_of(answered(method, solver, board, state, draws)[0])]
+    afters = [vectors_of(after, groups) for _, after in outcomes(method, solver, board, state, period, draws)]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     evaluated += [point for point, _ in board.proximal]
@@ -219,7 +216,7 @@ def _shortened(part: str, mine: list[str], span: tuple[Rows, list[int]], A: list
     if len(A) == 1:
         for _ in range(n):
             power = product(power, A[0], n)
-    elif basis and _wait(product(kernel(product(seen, inside, len(basis)), len(basis)), basis, n), *A):
+    elif basis and _wait(product(kernel(product(seen, inside, len(basis)), len(basis)), basis, n), A):
         power = []
     rows, kept = echelon(product(seen + power, inside, len(basis)) if basis else [], len(basis))
     # A reachable state is the combination of `basis` with its own vectors at the pivots.
@@ -291,12 +288,12 @@ def _grown(C: Rows, A: list[Rows], n: int) -> Rows:
         seen = larger
 
 
-def _wait(unseen: Rows, communicated: Rows, local: Rows) -> bool:
-    """Whether a communication makes these errors 0, and a local round leaves them or makes them 0, one by one."""
-    transposed = [[list(c) for c in zip(*A, strict=True)] for A in (communicated, local)]
+def _wait(unseen: Rows, A: list[Rows]) -> bool:
+    """Whether some outcome makes these errors 0, such as a communication, and the others leave or end them."""
+    transposed = [[list(c) for c in zip(*one, strict=True)] for one in A]
     for u in unseen:
-        sent, stayed = (product([u], A, len(u))[0] for A in transposed)
-        if any(sent) or (any(stayed) and stayed != u):
+        after = [product([u], one, len(u))[0] for one in transposed]
+        if all(map(any, after)) or any(any(v) and v != u for v in after):
             return False
     return True
 

@@ -16,8 +16,7 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, all_coordinates
-from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, Place, pairs_of
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, WEIGHT, Pair, Place, PosedRound, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
@@ -40,7 +39,7 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answer
 class PosedDescent:
     """A round with its point p, and the entry of V's form that counts ‖∇f(p)‖², and the one that counts deviations."""
 
-    posed: PricedRound
+    posed: PosedRound
     point: dict[str, Any]  # p as a combination of the state's means
     of_gradient: Pair | None  # None where V measures no gradient
     of_spread: Pair | None  # None for one client
@@ -93,8 +92,8 @@ def pose_descent(
     assert at_first == ONE
     worth = 1 / (2 * to_fmpq(functions.highest))
     paid = (ZERO, to_fmpq(weight))[: len(sizes)]
-    posed = PricedRound(found, names, measured, squares, tuple(sizes), tuple(board.inequalities()), budget=budget,
-                        paid=paid, worth=worth)  # fmt: skip
+    posed = PosedRound(found, board, names, squares, tuple(board.inequalities()), sizes=tuple(sizes), measured=measured,
+                       worth=worth, budget=budget, paid=paid)  # fmt: skip
     return PosedDescent(posed, point, gradient, spread)
 
 

@@ -23,8 +23,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent
-from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, Pair
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
 from fedconvex.proofs_checks.symbolic.random_vectors import FIXED, expected, if_drawn, is_clients_own, terms_of
 from fedconvex.proofs_checks.symbolic.randomness import Draws
@@ -86,9 +85,9 @@ def pose_drawn_descent(
             change = value(_size(who))
             inequalities.append((f"gradients of {who} clients", steepest**2 * distance - change))
             inequalities.append((f"mean gradients of {who} clients", change - square(board.vectors(who))))
-    posed = PricedRound(found, names, (), squares, (-square(whole), spread), tuple(inequalities), budget=budget,
-                        paid=(ZERO, to_fmpq(weight)), zeros=tuple(_still(found, board, state, after)),
-                        worth=1 / (2 * highest))  # fmt: skip
+    posed = PosedRound(found, board, names, squares, tuple(inequalities), sizes=(-square(whole), spread), measured=(),
+                       worth=1 / (2 * highest), budget=budget, paid=(ZERO, to_fmpq(weight)),
+                       zeros=tuple(_still(found, board, state, after)))  # fmt: skip
     lag = LAG if LAG in squares else None
     return PosedDescent(posed, {"server": ONE}, lag, lag)
 

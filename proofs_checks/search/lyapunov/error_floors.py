@@ -11,12 +11,12 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, Coordinates, Part, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, lyapunov, specified
-from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest, least_cost
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound, pose_noise, pose_pulls
+from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import cheapest, least_cost
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine, trial_federations
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import QuadraticBoard
 from fedconvex.proofs_checks.search.lyapunov.second_moments import NOISE, PULL, Groups, second_moments
@@ -57,7 +57,7 @@ class ErrorFloor:
     clients: FunctionClass
     num_clients: int | str
     cause: str
-    function: PricedFunction | LyapunovFunction
+    function: LyapunovFunction
     lower: Fraction
 
     @property
@@ -72,7 +72,7 @@ class ErrorFloor:
         Where `num_clients` is a number: of the noise of their mean, then of the deviations from it. None where clients
         that differ add nothing.
         """
-        return self.function.prices if isinstance(self.function, PricedFunction) else ()
+        return self.function.prices
 
     @property
     def upper(self) -> Fraction:
@@ -144,7 +144,7 @@ def error_floor(
     if not clients.lowest > 0:
         raise InvalidInput("clients", clients, "have no minimiser that runs come near at a rate, and no floor of "
                            "distances", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
-    function: PricedFunction | LyapunovFunction | None
+    function: LyapunovFunction | None
     if cause == "noise":
         if not isinstance(spec.solver, GradientDescent):
             raise InvalidInput("local_solver", spec.solver, "evaluates no gradients in steps, which would have noise",
@@ -152,7 +152,9 @@ def error_floor(
         if spec.solver.steps > MOST_STEPS:
             raise InvalidInput("local_steps", spec.solver.steps, "has too many noisy gradients for a proof",
                                f"give at most {MOST_STEPS}")  # fmt: skip
-        posed = pose_noise(spec, num_clients != "any")
+        # Where noise is not independent, only the mean over the clients of its squares is known.
+        known = [(MEAN,), (DEVIATION,)][: min(spec.num_clients, 2)] if num_clients != "any" else [(MEAN, DEVIATION)]
+        posed = _posed(spec, noise=known)
         weights = _weights(len(posed.sizes), cause, num_clients)
         function = _lowest(posed, weights, attained_rate(method, clients, num_clients, local_solver, participation))
         lower = attained_floor(posed, spec, cause, weights[0])
@@ -168,7 +170,7 @@ def error_floor(
 
 def _of_heterogeneity(
     spec: Specification, method: Method, local_solver: LocalSolver | None, participation: Any
-) -> tuple[PricedFunction | LyapunovFunction | None, Fraction]:
+) -> tuple[LyapunovFunction | None, Fraction]:
     """The function, and the floor that some quadratics attain: 0 for an unbiased method, whose function has no price.
 
     A price of 0 leaves a program for prices no interior, so that an unbiased method is proved by its rate alone.
@@ -180,13 +182,20 @@ def _of_heterogeneity(
         if state.shared or state.memory or spec.method.skip != 0:
             raise InvalidInput("method", method, "is biased and has a memory, which is not analysed here",
                                "give FedGD, FedProx or an unbiased method") from None  # fmt: skip
-    posed = pose_pulls(spec)
+    first = Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE])
+    memoryless = Coordinates(spec.method, first, Part(DEVIATION, (), [], [], []))
+    posed = _posed(spec, of=memoryless, pulled=True)
     if spec.clients.lowest < spec.clients.highest or not spec.draws.everyone:
         return _lowest(posed, ALONE, None), attained_floor(posed, spec, "heterogeneity", *ALONE)
     # Quadratics of one curvature: the mean of their gradients is the gradient at the mean, whatever the clients do.
     alike = replace(posed, sizes=())
     rates = (Fraction(f"{1 - 10**x:.9g}") for x in GRID)
     return next((found for rate in rates if (found := cheapest(alike, rate, ())) is not None), None), Fraction(0)
+
+
+def _posed(spec: Specification, **disturbed: Any) -> PosedRound:
+    count = min(spec.num_clients, 2)
+    return pose_round(spec.method, spec.solver, spec.clients, count, draws=spec.draws, **disturbed)
 
 
 def _weights(count: int, cause: str, num_clients: int | str) -> tuple[Fraction, ...]:
@@ -198,7 +207,7 @@ def _weights(count: int, cause: str, num_clients: int | str) -> tuple[Fraction, 
     return each * (count // len(each))
 
 
-def _lowest(posed: PricedRound, weights: tuple[Fraction, ...], fastest: Fraction | None) -> PricedFunction | None:
+def _lowest(posed: PosedRound, weights: tuple[Fraction, ...], fastest: Fraction | None) -> LyapunovFunction | None:
     """The function whose floor is the lowest found: over rates, of which each has a least price.
 
     `fastest`: a rate that is attained; just above it the floor is often the lowest.
@@ -224,7 +233,7 @@ def _lowest(posed: PricedRound, weights: tuple[Fraction, ...], fastest: Fraction
 # Error floors that quadratics attain, exactly: where a method's fixed point is, or how noise spreads around it.
 
 
-def attained_floor(posed: PricedRound, spec: Specification, cause: str, variance: Fraction) -> Fraction:
+def attained_floor(posed: PosedRound, spec: Specification, cause: str, variance: Fraction) -> Fraction:
     """The largest squared error, per unit of σ² or ζ*², that some trial federations keep; 0 where none is known.
 
     `variance`: of the clients' mean noise, in units of σ².
@@ -242,12 +251,12 @@ def attained_floor(posed: PricedRound, spec: Specification, cause: str, variance
     return max(_spread(posed, spec, groups, cause) for groups in tried)
 
 
-def _spread(posed: PricedRound, spec: Specification, groups: Groups, cause: str) -> Fraction:
+def _spread(posed: PosedRound, spec: Specification, groups: Groups, cause: str) -> Fraction:
     """The stationary E‖w − x*‖² of clients in these groups, in units of the disturbance."""
     found, memories = posed.coordinates, posed.coordinates.deviation.vectors
     moments = second_moments(spec.method, spec.solver, spec.draws, groups, memories_at_rest(found), disturbed=cause)
     measured: dict[str, Any] = {}
-    for c, row in zip(posed.measured, found.mean.read, strict=True):
+    for c, row in zip(posed.measured or (), found.mean.read, strict=True):
         for name, x in zip(found.mean.vectors, row, strict=True):
             key = f"{name} 0" if name in memories else name
             measured[key] = measured.get(key, ZERO) + c * x
@@ -255,7 +264,7 @@ def _spread(posed: PricedRound, spec: Specification, groups: Groups, cause: str)
     return Fraction(0) if size is None else max(to_fraction(size), Fraction(0))
 
 
-def _bias(posed: PricedRound, solver: LocalSolver, federation: Any) -> Fraction:
+def _bias(posed: PosedRound, solver: LocalSolver, federation: Any) -> Fraction:
     """The squared distance of a memoryless method's fixed point from the minimiser, where mean‖∇F_k(x*)‖² = 1."""
     found = posed.coordinates
     board: Any = QuadraticBoard(0, federation, Family({(DEVIATION, PULL): ONE}))

@@ -9,9 +9,9 @@ from typing import Any, final
 
 from fedconvex.arithmetic.definiteness import is_positive_definite
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import Proposed
-from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, Key
 
@@ -24,20 +24,23 @@ NOISE = (0.0, 1e-7, 1e-5)  # relative sizes below which multipliers may be meant
 @final
 @dataclass(frozen=True, eq=False)
 class LyapunovFunction:
-    """V and the proof of V⁺ <= rate·V.
+    """V and the proof of V⁺ <= rate·V, or of E V⁺ <= rate·V + prices · sizes.
 
     V is a quadratic form in the means, plus the mean over the clients of one in the deviations, plus mean function
     values: of the shifted functions F_k − ⟨∇F_k(x*), ·⟩, minus those at x*, which are nonnegative on convex clients.
 
     Args:
         posed: the round.
-        entries: of V's two symmetric matrices, which must be positive definite, and the weights of values, >= 0.
+        entries: of V's two symmetric matrices, which must be positive definite, and the weights of values, >= 0. Where
+            the round says what V measures, V must be at least its square. Where V has a function value, which is worth
+            a multiple of that square, V >= 0 is what must hold.
         rate: of which `multipliers`, one for every inequality of the round, are a proof.
         positive_by: of a round in which inequalities between the points before may make V positive, one for each: V
             minus these is a positive definite form of all that is known of these points.
+        prices: what V pays for what disturbs the round.
 
     Raises:
-        ValueError: V is not positive definite, or the multipliers are no proof.
+        ValueError: V is not positive, or the multipliers are no proof.
     """
 
     posed: PosedRound
@@ -45,15 +48,28 @@ class LyapunovFunction:
     rate: Fraction
     multipliers: tuple[Fraction, ...]
     positive_by: tuple[Fraction, ...] = ()
+    prices: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
-        if {*self.entries} != {*self.posed.pairs} or not self._is_positive:
+        if {*self.entries} != {*self.posed.pairs} or min(self.prices, default=0) < 0 or not self._is_positive:
             raise ValueError("this is no Lyapunov function")
         _ = self.certificate  # raises ValueError where it is none
 
     @property
     def _is_positive(self) -> bool:
-        """Whether V is at least a multiple of the squares of the coordinates."""
+        """Whether V is at least a multiple of the squares of the coordinates, or the square of what is measured."""
+        measured = self.posed.measured
+        if measured is not None:
+            worth = self.posed.worth
+            less = Fraction(1) if worth is None else -to_fraction(worth) * self.entries[WEIGHT]
+            error = [to_fraction(c) for c in measured]
+            for part in self.posed.parts:
+                rest = self.matrix(part)
+                for i, j in product(range(len(error)), repeat=2) if part == MEAN else ():
+                    rest[i][j] -= less * error[i] * error[j]
+                if not is_positive_semidefinite([[*map(to_fmpq, row)] for row in rest]):
+                    return False
+            return True
         if self.posed.positive_by is None:
             return all(map(_is_positive, self.matrices)) and min(self.weights) >= 0
         if len(self.positive_by) != len(self.posed.positive_by) or min(self.positive_by, default=0) < 0:
@@ -61,25 +77,27 @@ class LyapunovFunction:
         program = self.posed.positivity({pair: to_fmpq(c) for pair, c in self.entries.items()})
         blocks, values = program.remainder(to_fmpq(1), [to_fmpq(c) for c in self.positive_by])
         known = {key for u in self.posed.coordinates.unknown.values() for key in u.parts}
-        measured = known <= {block[i] for block, seen in zip(program.blocks, program.seen, strict=True) for i in seen}
+        seen = {block[i] for block, these in zip(program.blocks, program.seen, strict=True) for i in these}
         exact = [[[to_fraction(x) for x in row] for row in matrix] for matrix in blocks]
-        return measured and not any(values) and all(map(_is_positive, exact))
+        return known <= seen and not any(values) and all(map(_is_positive, exact))
 
     @cached_property
     def certificate(self) -> DualCertificate:
-        """The multipliers as a proof of rate·V − V⁺ >= 0, checked exactly."""
-        program = self.posed.program({pair: to_fmpq(c) for pair, c in self.entries.items()})
+        """The multipliers as a proof of rate·V + prices · sizes − V⁺ >= 0, checked exactly."""
+        V = {pair: to_fmpq(c) for pair, c in self.entries.items()}
+        program = self.posed.program(V, [*map(to_fmpq, self.prices)])
         return DualCertificate(program, self.rate, self.multipliers)
 
     @property
     def matrices(self) -> tuple[list[list[Fraction]], ...]:
         """V's matrices, for the means and for the deviations; of size 0 where there is nothing to measure."""
-        found = []
-        for part in (one.part for one in self.posed.coordinates.parts):
-            n = sum(place[0] == part for place in self.posed.before)
-            entry = [[self.entries[(part, min(i, j)), (part, max(i, j))] for j in range(n)] for i in range(n)]
-            found.append(entry)
-        return tuple(found)
+        return tuple(self.matrix(part.part) for part in self.posed.coordinates.parts)
+
+    def matrix(self, part: str) -> list[list[Fraction]]:
+        """V's symmetric matrix for a part; of function values their weights, on its diagonal."""
+        n = self.posed.parts.get(part, 0)
+        pairs = [[((part, min(i, j)), (part, max(i, j))) for j in range(n)] for i in range(n)]
+        return [[self.entries.get(pair, Fraction(0)) for pair in row] for row in pairs]
 
     @property
     def weights(self) -> list[Fraction]:

@@ -1,6 +1,6 @@
 """`lyapunov`: the rate of a method on a class of clients, proved by a Lyapunov function that is searched for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,6 @@ from fedconvex.parameters import is_scheduled, require_period
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import slowest_when_drawn
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction, certified
 from fedconvex.proofs_checks.search.lyapunov.grouped_rounds import slowest_in_groups, vectors_in_groups
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
@@ -33,6 +32,7 @@ from fedconvex.proofs_checks.worst_cases.questions.specification import Specific
 from fedconvex.validation import instance_of, integer_at_least
 
 MOST_STEPS = 64
+MOST_TOSSES = 4  # rounds in a period that may be local
 MOST_POINTS = 16  # up to which all are compared, where comparing neighbours leaves a gap
 MOST_HISTORY = 3  # rounds of which V measures gradients and values
 WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is preferred
@@ -100,78 +100,79 @@ def lyapunov(
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)
-    if not spec.draws.everyone:
-        return _when_drawn(spec)
-    count, functions, solver = min(spec.num_clients, 2), spec.clients, spec.solver
-    posed = pose_round(spec.method, solver, functions, count, "neighbours", composite=composite, period=period)
-    own = _steps_of(method, local_solver)
-    few = len(posed.board.evaluations) <= MOST_POINTS
-    attaining = extremes(posed.coordinates, solver, clients) if few and not own and not posed.board.residuals else []
-    found = _exactly(posed, attaining) if attaining else None
+    count, functions, solver, own = min(spec.num_clients, 2), spec.clients, spec.solver, _steps_of(method, local_solver)
+
+    def posed(among: str = "all", **measured: Any) -> PosedRound:
+        return pose_round(spec.method, solver, functions, count, among, composite=composite, period=period,
+                          draws=spec.draws, **measured)  # fmt: skip
+
+    first, found, attaining = posed("neighbours"), None, []
+    points = len(first.board.evaluations)
+    if points <= MOST_POINTS and not own and not first.board.residuals and spec.draws.everyone:
+        attaining = extremes(first.coordinates, solver, clients)
+        found = _exactly(first, attaining)
     if found is None:  # else none is slower, and nothing remains to be searched for
-        attaining = _slowest(spec, posed.coordinates, clients, num_clients, own)
-        found = _best(posed, attaining)
+        attaining = _slowest(spec, first.coordinates, clients, num_clients, own)
+        found = _best(first, attaining)
+    slow, gained = attaining[0], False
+    ways = 2**period if spec.method.skip != 0 else 1
+    for goes_on, measured in _larger(spec, points, ways, len(first.coordinates.mean.read) > 1):
+        if _is_tight(found, slow) or slow.squared > LARGEST or (goes_on and not gained):
+            break
+        larger = posed(**measured)
+        if len(larger.board.evaluations) <= MOST_POINTS:
+            better = _best(larger, attaining, found)
+            gained = better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE))
+            found = better if gained else found
+    # Those beside similar clients may be less similar.
+    if spec.draws.everyone and not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
+        slow = refined(first.coordinates, solver, slow, clients, num_clients)
     if isinstance(solver, UnequalSteps) and own is not None:
         solver = replace(solver, steps=own.steps)
-    points = len(posed.board.evaluations)
-    # Larger programs, only where smaller ones leave a gap: all pairs, then gradients and values as parts of V.
-    rounds = 1 if spec.method.skip == 0 else 2
-    for history in (0, 1):
-        least = 1 if history and rounds == 2 else 3 - history
-        few = least < points <= (MOST_POINTS - history) // (1 + history * rounds)
-        if few and not _is_tight(found, attaining[0]) and attaining[0].squared <= LARGEST:
-            larger = pose_round(spec.method, spec.solver, functions, count, "all", history, composite, period)
-            better = _best(larger, attaining, found)
-            if better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE)):
-                found = better
-    # Momentum: V sees the points that come, and inequalities between them make it positive.
-    remembers = len(posed.coordinates.mean.read) > 1 and rounds == 1 and not isinstance(functions, ClientGroups)
-    for history in range(1, MOST_HISTORY + 1) if remembers else ():
-        if 1 + (points - 1) * (1 + history) > MOST_POINTS or _is_tight(found, attaining[0]):
-            break
-        larger = pose_round(spec.method, spec.solver, functions, count, "all", history, composite, period,
-                            by_inequalities=True)  # fmt: skip
-        better = _best(larger, attaining, found)
-        if better is None or (found is not None and better.rate >= found.rate * (1 - WORTHWHILE)):
-            break
-        found = better
-    slow = attaining[0]
-    # Those beside similar clients may be less similar.
-    if not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
-        slow = refined(posed.coordinates, solver, slow, clients, num_clients)
     return Rate(spec.method, solver, clients, num_clients, found, slow, period)
+
+
+def _larger(spec: Specification, points: int, ways: int, remembers: bool) -> Iterator[tuple[bool, dict[str, Any]]]:
+    """What larger rounds measure, where smaller ones leave a gap; and whether only after one that has gained.
+
+    All pairs of points, then gradients and values as parts of V, or what sampled clients remember. Methods that
+    remember more than the server's point may have momentum: V sees the points that come, and inequalities between them
+    make it positive.
+    """
+    if not spec.draws.everyone:
+        if 3 < points <= MOST_POINTS:
+            yield False, {}
+        if isinstance(spec.clients, SmoothStronglyConvex | SimilarClients):
+            yield False, {"remembered": True}
+        return
+    for history in (0, 1):
+        least = 1 if history and ways > 1 else 3 - history
+        if least < points <= (MOST_POINTS - history) // (1 + history * ways):
+            yield False, {"history": history}
+    for history in range(1, MOST_HISTORY + 1):
+        large = 1 + (points - 1) * (1 + history) > MOST_POINTS
+        if not remembers or ways > 1 or isinstance(spec.clients, ClientGroups) or large:
+            return
+        yield history > 1, {"history": history, "by_inequalities": True}
 
 
 def _slowest(
     spec: Specification, found: Coordinates, clients: FunctionClass, num_clients: int | str,
     own: UnequalSteps | None,
 ) -> list[Attained]:  # fmt: skip
-    """The slowest federations of the class, where all take part; `own`: the steps of every client, where unequal."""
+    """The slowest federations of the class; `own`: the steps of every client, where unequal."""
+    inexact = isinstance(spec.solver, ToInexactness)
+    if not spec.draws.everyone:
+        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)
     if isinstance(spec.clients, ClientGroups) and isinstance(spec.solver, UnequalSteps) and own is not None:
         return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps, found.period)
-    return slowest(found, spec.solver, clients, num_clients, isinstance(spec.solver, ToInexactness))
+    return slowest(found, spec.solver, clients, num_clients, inexact)
 
 
 def _steps_of(method: Method, local_solver: LocalSolver | None) -> UnequalSteps | None:
     """Local steps of which every client takes its own number."""
     solver = method.local_solver if local_solver is None and isinstance(method, Method) else local_solver
     return solver if isinstance(solver, UnequalSteps) else None
-
-
-def _when_drawn(spec: Specification) -> Rate:
-    """The rate of expected squares, where only some clients take part."""
-    inexact = isinstance(spec.solver, ToInexactness)
-    posed = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, "neighbours")
-    attaining = slowest_when_drawn(posed.coordinates, spec.solver, spec.clients, spec.draws, inexact)
-    found = _best(posed, attaining)
-    if 3 < len(posed.board.evaluations) <= MOST_POINTS and not _is_tight(found, attaining[0]):
-        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws)
-        found = _best(larger, attaining, found) or found
-    if isinstance(spec.clients, SmoothStronglyConvex | SimilarClients) and not _is_tight(found, attaining[0]):
-        larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
-        if len(larger.board.evaluations) <= MOST_POINTS and larger.values:
-            found = _best(larger, attaining, found) or found
-    return Rate(spec.method, spec.solver, spec.clients, spec.num_clients, found, attaining[0])
 
 
 def specified(
@@ -216,11 +217,12 @@ def specified(
 
 
 def _require_few_rounds(spec: Specification, period: int) -> None:
-    """Refuses so many local steps in a period that programs take hours, and rounds at random in several."""
-    if period > 1 and (spec.method.skip != 0 or not spec.draws.everyone):
-        raise InvalidInput(
-            "period", period, "is not analysed where clients or communications are drawn", "leave it out"
-        )
+    """Refuses so many local steps in a period that programs take hours, and rounds of drawn clients in several."""
+    if period > 1 and not spec.draws.everyone:
+        raise InvalidInput("period", period, "is not analysed where clients are drawn", "leave it out")
+    if period > MOST_TOSSES and spec.method.skip != 0:
+        raise InvalidInput("period", period, "leaves too many ways to communicate at random",
+                           f"give at most {MOST_TOSSES}")  # fmt: skip
     steps = getattr(spec.solver, "steps", 1)
     total = period * (steps if isinstance(steps, int) else sum(steps))
     if total > MOST_STEPS:

@@ -16,8 +16,9 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent, points_of_state, pose_descent
 from fedconvex.proofs_checks.search.lyapunov.drawn_descents import pose_drawn_descent
-from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import cheapest
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import SlowDescent, slowest_descent
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN
@@ -56,7 +57,7 @@ class NonconvexRate:
     num_clients: int | str
     at: str
     descent: PosedDescent
-    function: PricedFunction
+    function: LyapunovFunction
     slowest: SlowDescent | None
 
     @property
@@ -200,7 +201,7 @@ def _answers(spec: Specification) -> LocalSolver:
     return Exact() if isinstance(spec.solver, ToInexactness) else spec.solver
 
 
-def _cheapest(posed: PricedRound) -> PricedFunction | None:
+def _cheapest(posed: PosedRound) -> LyapunovFunction | None:
     """First without paying for heterogeneity in every round; then, if there is no such V, with it."""
     for sizes in range(1, len(posed.sizes) + 1):
         zeros = posed.zeros if sizes == 1 else ()

@@ -2,30 +2,47 @@
 
 The clients' functions are shifted: F_k − ⟨∇F_k(x*), ·⟩ has gradient 0 at x* = 0 and the curvature of F_k. A method's
 formulas are linear, so that its round on these functions maps errors to errors.
+
+A round may be random: in who takes part, in whether it communicates, in the noise of its gradients. Of all that is
+random a quadratic V sees only expected products: forms in the means and deviations of the state and of the gradients.
+Something fixed may disturb the error, and is paid for: noise, or gradients that differ at the minimiser,
+
+    E V(next state) <= rate·V(state) + Σ_j price_j · (size of disturbance j)
+
+A price may also be what a round earns: with the size −(f(w) − f*) and rate 1, V decreases by price·(f(w) − f*).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates
+from fedconvex.methods.base import Method, State
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
+from fedconvex.proofs_checks.symbolic.random_vectors import expected, if_drawn, is_clients_own, replaced
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
     MEAN,
     ONE,
+    ZERO,
     Family,
     Form,
+    Key,
     combination,
     inner,
     mean,
     of_group,
+    square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
@@ -33,6 +50,7 @@ VALUE = "value"  # in the place of a part: function values in the place of squar
 EACH = "each client"  # in the place of a part: vectors of clients, and not their means or deviations
 Place = tuple[str, int]  # a part, and the number of a coordinate in it
 Pair = tuple[Place, Place]  # an entry of a Lyapunov function's matrices
+WEIGHT: Pair = ((VALUE, 0), (VALUE, 0))  # of the first function value in V
 
 
 def pairs_of(places: Iterable[Place]) -> list[Pair]:
@@ -51,47 +69,64 @@ class PosedRound:
 
     coordinates: Coordinates
     board: Board
-    before: Mapping[Place, Family]
-    after: Mapping[Place, Family]
     names: Mapping[Place, str]
+    squares: Mapping[Pair, tuple[Form, Form]]  # what an entry of V counts, before the round, and expected after it
     inequalities: tuple[tuple[str, Form], ...]
-    values: tuple[tuple[Form, Form], ...] = field(default=())  # before and after
-    expected: Mapping[Pair, Form] | None = None  # the expectations after the round, where it is random
+    before: Mapping[Place, Family] = field(default_factory=dict)  # the vectors; after the round those of one outcome
+    after: Mapping[Place, Any] = field(default_factory=dict)
     # The inequalities between the points before, by which V may be positive; None: its matrices are.
     positive_by: tuple[tuple[str, Form], ...] | None = None
+    equations: tuple[tuple[str, Form], ...] = ()  # what vanishes in expectation
+    sizes: tuple[Form, ...] = ()  # of what disturbs the round, which V pays for
+    measured: tuple[Any, ...] | None = None  # what V is at least the square of, in the coordinates of means
+    worth: Any = None  # where V has a function value: per unit of its weight that is at least worth·‖measured‖²
+    budget: Mapping[Pair, Any] = field(default_factory=dict)  # Σ budget · V's entries <= 1, where there is one
+    paid: tuple[Any, ...] = ()  # and what prices take of it
+    zeros: tuple[dict[Key, Any], ...] = ()  # vectors on which every proof's form vanishes
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """The entries of a Lyapunov function's matrices, for the means and for the deviations; weights of values."""
-        return (*pairs_of(self.before), *(((VALUE, j), (VALUE, j)) for j in range(len(self.values))))
+        return tuple(self.squares)
+
+    @property
+    def values(self) -> tuple[tuple[Form, Form], ...]:
+        """The function values that V measures, before and after."""
+        return tuple(both for (a, _), both in self.squares.items() if a[0] == VALUE)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The blocks of V and their sizes."""
+        parts = [part for part, _ in self.names]
+        return {part: parts.count(part) for part in dict.fromkeys(parts)}
+
+    @property
+    def relations(self) -> tuple[tuple[str, Form], ...]:
+        """All inequalities: equations, which a proof may use with any sign, are two."""
+        reversed_ones = ((f"{name}, reversed", -form) for name, form in self.equations)
+        return (*self.inequalities, *self.equations, *reversed_ones)
 
     def form(self, entries: Mapping[Pair, Any], after: bool = False) -> Form:
         """The Lyapunov function with these entries, before or after the round."""
-        vectors = self.after if after else self.before
-
-        def of(a: Place, b: Place) -> Form:
-            if a[0] == VALUE:
-                return self.values[a[1]][after]
-            return self.expected[a, b] if after and self.expected is not None else inner(vectors[a], vectors[b])
-
-        return combination(*((c if a == b else 2 * c, of(a, b)) for (a, b), c in entries.items() if c))
+        return combination(*((c if a == b else 2 * c, self.squares[a, b][after]) for (a, b), c in entries.items() if c))
 
     def positivity(self, entries: Mapping[Pair, Any]) -> Program:
         """The program whose proofs of 1 show V >= 0, by inequalities between the points before."""
         return Program(self.form(entries), Form(), self.positive_by or ())
 
-    def program(self, entries: Mapping[Pair, Any]) -> Program:
-        """The program whose proofs of t show V(next state) <= t·V(state)."""
-        return Program(self.form(entries), -self.form(entries, after=True), self.inequalities)
+    def program(self, entries: Mapping[Pair, Any], prices: Sequence[Any] = ()) -> Program:
+        """The program whose proofs of t show E V(next state) <= t·V(state) + prices · sizes."""
+        paid = combination(*zip(prices, self.sizes, strict=True))
+        return Program(self.form(entries), paid - self.form(entries, after=True), self.relations)
 
     @cached_property
-    def parts_before(self) -> Program:
+    def forms_before(self) -> Program:
         """All forms that show V to be positive, for their matrices: inequalities, then the pairs before."""
         squares = [("before", self.form({pair: ONE})) for pair in self.pairs]
         return Program(Form(), Form(), (*(self.positive_by or ()), *squares))
 
     @cached_property
-    def parts(self) -> Program:
+    def forms(self) -> Program:
         """All forms that a proof is made of, for their matrices: inequalities, then the pairs before and after."""
         one = [{pair: ONE} for pair in self.pairs]
         squares = [("before", self.form(x)) for x in one] + [("after", self.form(x, after=True)) for x in one]
@@ -101,9 +136,10 @@ class PosedRound:
 def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
     history: int = 0, composite: bool = False, period: int = 1, of: Coordinates | None = None,
-    by_inequalities: bool = False,
+    by_inequalities: bool = False, draws: Draws = EVERYONE, remembered: bool = False,
+    noise: Sequence[tuple[str, ...]] = (), pulled: bool = False,
 ) -> PosedRound:  # fmt: skip
-    """The round of everyone from any reachable state.
+    """The round from any reachable state.
 
     With a `history` V measures the gradients and values of so many rounds, too: of those that follow from the state,
     and after the round of those that follow from the next one. At most one where communication is skipped at random.
@@ -112,78 +148,46 @@ def pose_round(
     `by_inequalities`: V need not be a positive form of what it measures: inequalities between the points make it
     positive, such as f(w) − f* >= (μ/2)‖w − x*‖².
 
-    Where communication is skipped at random, squares and values after the round are expected ones.
+    With draws some clients take part. `remembered`: V then measures, too, the points at which the clients' gradients
+    are those that they remember, and the values there and at the server's point. Strong convexity makes them functions
+    of the state: ∇F_k takes every value at one point.
+
+    V pays for what disturbs a round, and is at least the squared error: for `noise` of every gradient, of which the
+    mean squares of these parts are known; or where it is `pulled`, as clients' gradients at the minimiser differ.
 
     Raises InvalidInput; see `coordinates`.
     """
-    found = of or coordinates(method, solver, functions, clients, composite, period)
-    board = Board(clients, functions, minimiser=False, composite=composite)
-    groups = found.groups
-    # the minimiser, where values are 0
-    board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(groups.numbers)))
+    found = of or coordinates(method, solver, functions, clients, composite, period, draws)
+    board = Board(clients, functions, minimiser=pulled, composite=composite)
+    if not pulled:  # the minimiser of the shifted functions, where gradients and values are 0
+        board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(found.groups.numbers)))
+    noisy, first = NoisyBoard(board), len(board.evaluations)
     names, before = found.names, found.unknown
-    chances, states = zip(*outcomes(method, solver, board, found.state(before), period), strict=True)
-    following = [found.of(state) for state in states]
+    state = found.state(before)
+    recalled = _recalled(found, board, solver, state, draws) if remembered else []
+    chances, states = zip(*outcomes(method, solver, noisy if noise else board, state, period, draws), strict=True)
+    measured = _Measured(names, before, [found.of(one) for one in states], chances)
     values: list[tuple[Form, Form]] = []
     positive_by = None
-    first, chains = _once(board.visited), []
-    for after in following if history else ():
-        seen, state = [first], found.state(after)
-        for t in range(history):
-            if by_inequalities and t == history - 1:
-                board.minimiser = True
-                positive_by = all_inequalities(board, among)
-                board.minimiser = False
-            board.visited.clear()
-            later = outcomes(method, solver, board, state, period)
-            seen.append(_once(board.visited))
-            state = found.state(found.of(later[0][1]))
-        chains.append(([e for these in seen[:-1] for e in these], [e for these in seen[1:] for e in these]))
-    if chains:
-        # Where points of one round coincide and those of another do not, none correspond.
-        same = len({len(chains[0][0]), *(len(late) for _, late in chains)}) == 1
-        points = list(zip(chains[0][0], *(late for _, late in chains), strict=True)) if same else []
-        each = [(j, k) for j in range(len(points)) for k in groups.numbers if _is_new(points, j, k)]
-        for part in found.parts:
-            for j, k in each:
-                one, *others = (of_group(e.gradient, k).only(part.part) for e in points[j])
-                place = (part.part, sum(known == part.part for known, _ in before))
-                if one.parts and all(u.parts for u in others):
-                    before[place], names[place] = one, f"gradient at point {j + 1}{groups.words[k or 0]}"
-                    for after, u in zip(following, others, strict=True):
-                        after[place] = u
-        for j, k in each:
-            names[VALUE, len(values)] = f"value at point {j + 1}{groups.words[k or 0]}"
-            here, *there = (board.mean_value(e, k) for e in points[j])
-            values.append((here, _expected(chances, there)))
-    expected = None
-    if len(following) > 1:
-        expected = {(a, b): _expected(chances, (inner(after[a], after[b]) for after in following))
-                    for a, b in pairs_of(before)}  # fmt: skip
+    if remembered:
+        values = _remembered(recalled, board, measured, state, states, draws)
+    if history:
+        values, positive_by = _continued(found, solver, board, measured, history, among if by_inequalities else None)
+    squares = {(a, b): (inner(before[a], before[b]), measured.product(a, b)) for a, b in pairs_of(before)}
+    squares |= {((VALUE, j), (VALUE, j)): both for j, both in enumerate(values)}
     board.minimiser = True  # the first evaluation is compared with all others
-    inequalities = all_inequalities(board, among)
-    return PosedRound(found, board, before, following[0], names, inequalities, tuple(values), expected, positive_by)
-
-
-def expected_squares(parts: Sequence[Part], ways: Sequence[tuple[Any, Mapping[str, Any]]]) -> dict[Pair, Form]:
-    """E⟨a, b⟩ of any two coordinates of a state's vectors, over its outcomes and over who takes part."""
-    squares: dict[Pair, Form] = {}
-    for part in parts:
-        found: dict[Pair, list[tuple[Any, Form]]] = {}
-        for chance, vectors in ways:
-            rows = [
-                sum((vectors[name] * c for name, c in zip(part.vectors, row, strict=True) if c), start=Family())
-                for row in part.read
-            ]
-            means = [mean(u) for u in rows]
-            for i, j in combinations_with_replacement(range(len(rows)), 2):
-                terms = found.setdefault(((part.part, i), (part.part, j)), [])
-                if part.part == MEAN:
-                    terms.append((chance, inner(means[i], means[j])))
-                else:  # the mean square minus the square of the mean
-                    terms += [(chance, inner(rows[i], rows[j])), (-chance, inner(means[i], means[j]))]
-        squares |= {pair: combination(*terms) for pair, terms in found.items()}
-    return squares
+    relations = all_inequalities(board, among)
+    posed = PosedRound(found, board, names, squares, relations, before, measured.after[0], positive_by)
+    if not (noise or pulled):
+        return posed
+    # A server's point that waits for a communication is no function of the coordinates: then the clients' mean is
+    # measured, where their first gradients are.
+    point = {(MEAN, "server"): ONE} if "server" in found.mean.names else board.evaluations[first].point.parts
+    error = tuple(point.get((MEAN, name), ZERO) for name in found.mean.names)
+    sizes = [square(u.only(*parts)) for u in noisy.noises for parts in noise]
+    if pulled:
+        sizes.append(square(board.evaluations[0].gradient))
+    return replace(posed, equations=tuple(noisy.equations), sizes=tuple(sizes), measured=error)
 
 
 def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form], ...]:
@@ -191,8 +195,73 @@ def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form]
     return (*board.inequalities(among), *similarity(board), *board.monotone)
 
 
-def _expected(chances: Sequence[Any], forms: Iterable[Form]) -> Form:
-    return combination(*zip(chances, forms, strict=True))
+@final
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """The vectors that V measures, with their names: before the round, and after it in every outcome."""
+
+    names: dict[Place, str]
+    before: dict[Place, Family]
+    after: list[dict[Place, Any]]
+    chances: Sequence[Any]
+
+    def add(self, name: str, part: str, before: Family, after: Iterable[Any]) -> None:
+        """One more vector."""
+        place = (part, sum(known == part for known, _ in self.before))
+        self.names[place], self.before[place] = name, before
+        for vectors, u in zip(self.after, after, strict=True):
+            vectors[place] = u
+
+    def name_value(self, number: int, name: str) -> None:
+        self.names[VALUE, number] = name
+
+    def expected(self, forms: Iterable[Form]) -> Form:
+        """The expectation over the outcomes."""
+        return combination(*zip(self.chances, forms, strict=True))
+
+    def product(self, a: Place, b: Place) -> Form:
+        """The expected product after the round; of random vectors, in this part."""
+
+        def of_part(u: Any, v: Any) -> Form:
+            means = inner(mean(u), mean(v))
+            return means if a[0] == MEAN else inner(u, v) - means
+
+        return self.expected(of_part(vectors[a], vectors[b]) for vectors in self.after)
+
+
+def _continued(
+    found: Coordinates, solver: LocalSolver, board: Board, measured: _Measured, history: int, among: str | None
+) -> tuple[list[tuple[Form, Form]], tuple[tuple[str, Form], ...] | None]:
+    """Measures the gradients of so many rounds, too, and gives their values; with `among`, the inequalities before."""
+    groups, positive_by, chains = found.groups, None, []
+    first = _once(board.visited)
+    for after in measured.after:
+        seen, state = [first], found.state(after)
+        for t in range(history):
+            if among is not None and t == history - 1:
+                board.minimiser = True
+                positive_by = all_inequalities(board, among)
+                board.minimiser = False
+            board.visited.clear()
+            later = outcomes(found.method, solver, board, state, found.period)
+            seen.append(_once(board.visited))
+            state = found.state(found.of(later[0][1]))
+        chains.append(([e for these in seen[:-1] for e in these], [e for these in seen[1:] for e in these]))
+    # Where points of one round coincide and those of another do not, none correspond.
+    same = len({len(chains[0][0]), *(len(late) for _, late in chains)}) == 1
+    points = list(zip(chains[0][0], *(late for _, late in chains), strict=True)) if same else []
+    each = [(j, k) for j in range(len(points)) for k in groups.numbers if _is_new(points, j, k)]
+    for part in found.parts:
+        for j, k in each:
+            one, *others = (of_group(e.gradient, k).only(part.part) for e in points[j])
+            if one.parts and all(u.parts for u in others):
+                measured.add(f"gradient at point {j + 1}{groups.words[k or 0]}", part.part, one, others)
+    values: list[tuple[Form, Form]] = []
+    for j, k in each:
+        measured.name_value(len(values), f"value at point {j + 1}{groups.words[k or 0]}")
+        here, *there = (board.mean_value(e, k) for e in points[j])
+        values.append((here, measured.expected(there)))
+    return values, positive_by
 
 
 def _once(visited: Sequence[Evaluation]) -> list[Evaluation]:
@@ -208,3 +277,59 @@ def _is_new(points: Sequence[tuple[Evaluation, ...]], j: int, group: int | None)
         e.of_groups[group] not in (before.of_groups[group] for before in earlier)
         for e, *earlier in zip(points[j], *points[:j], strict=True)
     )
+
+
+# ---- what sampled clients remember
+
+
+def _recalled(
+    found: Coordinates, board: Board, solver: LocalSolver, state: State, draws: Draws
+) -> list[tuple[str, Any, Evaluation]]:
+    """The memories that are a multiple of ∇F_k(x*) where the method rests, the factor, and ∇F_k's points of them.
+
+    Only of the clients' own memories, which do not depend on who else takes part.
+    """
+    tried = Board(board.clients, board.functions, minimiser=False)
+    afters = [vectors_of(after) for _, after in outcomes(found.method, solver, tried, state, found.period, draws)]
+    return [
+        (name, size, board.record(board.vectors(f"x of {name}"), vectors_of(state)[name] / size))
+        for name, size in memories_at_rest(found).items()
+        if size and all(is_clients_own(after[name]) for after in afters)
+    ]
+
+
+def _remembered(
+    recalled: Iterable[tuple[str, Any, Evaluation]], board: Board, measured: _Measured, state: State,
+    states: Sequence[State], draws: Draws,
+) -> list[tuple[Form, Form]]:  # fmt: skip
+    """Measures the points of these memories, too, and gives the values there, and at the server's point."""
+    values: list[tuple[Form, Form]] = []
+    share = to_fmpq(draws.chance_of_each)
+    for name, size, earlier in recalled:
+        later = [_where(board, if_drawn(vectors_of(after)[name]) / size) for after in states]
+        word = f"∇F_k⁻¹({name if size == 1 else f'{name}/({size})'})"
+        moved = [replaced(earlier.point, e.point, draws) for e in later]
+        for part in (MEAN, DEVIATION):
+            measured.add(word, part, earlier.point.only(part), moved)
+        measured.name_value(len(values), f"F_k at {word}")
+        stays, moves = board.mean_value(earlier), measured.expected(map(board.mean_value, later))
+        values.append((stays, combination((share, moves), (1 - share, stays))))
+    measured.name_value(len(values), "F(server)")
+    here = board.mean_value(board.at(state.server))
+    values.append((here, measured.expected(_most_expected(board, after.server) for after in states)))
+    return values
+
+
+def _most_expected(board: Board, server: Any) -> Form:
+    """What E F(w⁺) is at most: smoothness bounds it by F(E w⁺) + (L/2)·E‖w⁺ − E w⁺‖²."""
+    middle = expected(server)
+    spread = square(server) - square(middle)
+    return combination((ONE, board.mean_value(board.at(middle))), (to_fmpq(board.functions.highest) / 2, spread))
+
+
+def _where(board: Board, gradient: Family) -> Evaluation:
+    """The evaluation with these gradients: a recorded one, or one at unknown points."""
+    for known in board.evaluations:
+        if known.gradient.parts == gradient.parts:
+            return known
+    return board.record(board.vectors(f"x{len(board.evaluations)}"), gradient)

@@ -1,7 +1,7 @@
 """Priced functions, searched for and certified: V with what it pays, and an exact proof."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, final
@@ -9,11 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.search.lyapunov.functions import written
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import WEIGHT, PricedRound
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, in_units, independent, matrices_of_function
-from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -56,7 +54,7 @@ def balanced_units(
 
 
 def priced_proposal(
-    posed: PricedRound, rate: float, weights: tuple[Fraction, ...], most: float | None = None
+    posed: PosedRound, rate: float, weights: tuple[Fraction, ...], most: float | None = None
 ) -> PricedProposal | None:
     """The cheapest function; or with `most`, which the cost may be, the one with the largest margin."""
     pairs, one = list(posed.squares), [f for _, f in (*posed.inequalities, *posed.equations)]
@@ -87,7 +85,7 @@ def priced_proposal(
         spent = [double[i] * float(posed.budget.get(pair, 0)) / size[1 + i] for i, pair in enumerate(pairs)]
         prices = [float(c) / size[1 + p + j] for j, c in enumerate(posed.paid or [0] * k)]
         problem.at_most(np.array([[0.0, *spent, *prices, *[0.0] * n]]), [1.0])
-    server = np.array([float(c) for c in posed.measured])
+    server = np.array([float(c) for c in posed.measured or ()])
     measured = np.outer(server, server)
     for m in matrices:
         m[0] = -np.eye(m.shape[-1]) * (most is not None)
@@ -124,48 +122,7 @@ BITS = 60  # of multipliers
 NOISE = (0.0, 1e-6, 1e-5, 1e-4)  # relative sizes below which multipliers may be meant to be 0
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class PricedFunction:
-    """V and the proof of E V(next state) <= rate·V(state) + prices · sizes, where V >= ‖the server's error‖².
-
-    Where V has a function value, which is worth a multiple of ‖measured‖², V >= 0 is what holds.
-
-    Raises ValueError: V is smaller, or the multipliers are no proof.
-    """
-
-    posed: PricedRound
-    entries: dict[Pair, Fraction]
-    prices: tuple[Fraction, ...]
-    rate: Fraction
-    multipliers: tuple[Fraction, ...]
-    certificate: DualCertificate = field(init=False)
-
-    def __post_init__(self) -> None:
-        server, worth = [to_fraction(c) for c in self.posed.measured], self.posed.worth
-        if {*self.entries} != {*self.posed.squares} or min(self.prices, default=0) < 0:
-            raise ValueError("this is no Lyapunov function")
-        less = Fraction(1) if worth is None else -to_fraction(worth) * self.entries[WEIGHT]
-        for part in self.posed.parts:
-            rest = [
-                [to_fmpq(c - (less * server[i] * server[j] if part == MEAN else 0)) for j, c in enumerate(row)]
-                for i, row in enumerate(self.matrix(part))
-            ]  # fmt: skip
-            if not is_positive_semidefinite(rest):
-                raise ValueError("this is no Lyapunov function")
-        program = self.posed.program({p: to_fmpq(c) for p, c in self.entries.items()}, tuple(map(to_fmpq, self.prices)))
-        object.__setattr__(self, "certificate", DualCertificate(program, self.rate, self.multipliers))
-
-    def matrix(self, part: str) -> list[list[Fraction]]:
-        """One of V's symmetric matrices."""
-        n = self.posed.parts[part]
-        return [[self.entries[(part, min(i, j)), (part, max(i, j))] for j in range(n)] for i in range(n)]
-
-    def __str__(self) -> str:
-        return written(self.entries, self.posed.names)
-
-
-def cheapest(posed: PricedRound, rate: Fraction, weights: tuple[Fraction, ...]) -> PricedFunction | None:
+def cheapest(posed: PosedRound, rate: Fraction, weights: tuple[Fraction, ...]) -> LyapunovFunction | None:
     """A certified function of this rate with nearly the least Σ weights · prices; None where none is found."""
     best = priced_proposal(posed, float(rate), weights)
     if best is None:
@@ -184,13 +141,13 @@ def cheapest(posed: PricedRound, rate: Fraction, weights: tuple[Fraction, ...]) 
     return None
 
 
-def least_cost(posed: PricedRound, rate: float, weights: tuple[Fraction, ...]) -> float:
+def least_cost(posed: PosedRound, rate: float, weights: tuple[Fraction, ...]) -> float:
     """About the least Σ weights · prices at this rate, in floating point; infinite where there is none."""
     found = priced_proposal(posed, rate, weights)
     return float("inf") if found is None else found.cost
 
 
-def _rounded(posed: PricedRound, rate: Fraction, found: PricedProposal) -> Iterator[PricedFunction]:
+def _rounded(posed: PosedRound, rate: Fraction, found: PricedProposal) -> Iterator[LyapunovFunction]:
     count, more = len(posed.inequalities), len(posed.equations)
     signed = found.multipliers[count:]
     split = [*found.multipliers[:count], *np.maximum(signed, 0), *np.maximum(-signed, 0)]
@@ -210,14 +167,14 @@ def _rounded(posed: PricedRound, rate: Fraction, found: PricedProposal) -> Itera
                 continue
             fractions = {pair: to_fraction(c) for pair, c in V.items()}
             try:
-                numbers = tuple(map(to_fraction, exact))
-                yield PricedFunction(posed, fractions, tuple(map(to_fraction, prices)), rate, numbers)
+                numbers, paid = (tuple(map(to_fraction, these)) for these in (exact, prices))
+                yield LyapunovFunction(posed, fractions, rate, numbers, prices=paid)
             except ValueError:
                 continue
 
 
 def _balanced_together(
-    posed: PricedRound, rate: Fraction, entries: dict[Pair, Any], prices: tuple[Any, ...], multipliers: list[Any]
+    posed: PosedRound, rate: Fraction, entries: dict[Pair, Any], prices: tuple[Any, ...], multipliers: list[Any]
 ) -> tuple[dict[Pair, Any], list[Any] | None]:
     """V and multipliers next to these with which the form vanishes where it has to; None where that is impossible."""
     changes = [

@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     of_group,
     shared,
 )
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
 NOISE, PULL = "noise", "heterogeneity"  # what disturbs the round
 Groups = Sequence[tuple[Any, int]]  # every group's curvature, and how many clients it has
@@ -100,10 +100,7 @@ def second_moments(
     for name in memories:
         begun[name] = board.mixture([board.vector(name, k) for k in range(len(each))])
     state = state_of(method, begun)
-    if draws.everyone:
-        chances, states = zip(*outcomes(method, solver, board, state), strict=True)
-    else:
-        chances, states = (ONE,), (answered(method, solver, board, state, draws)[0],)
+    chances, states = zip(*outcomes(method, solver, board, state, draws=draws), strict=True)
     afters = [vectors_of(after) for after in states]
     begins = {name: u.parts.get((MEAN, "w"), ZERO) for name, u in first.items()}
     # A vector after the round; at the start, per unit of the server's point, and of the gradients' difference.

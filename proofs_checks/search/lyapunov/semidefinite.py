@@ -37,7 +37,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
         zeros: vectors of instances that attain the rate, on which the proof's form has to vanish: the margin counts
             orthogonally to these.
     """
-    program, count, pairs = posed.parts, len(posed.inequalities), posed.pairs
+    program, count, pairs = posed.forms, len(posed.inequalities), posed.pairs
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
     scaled = [m[2:] * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     values = of_values[2 : 2 + count] * value_units
@@ -98,7 +98,7 @@ def _before(posed: PosedRound) -> tuple[tuple[list[np.ndarray], np.ndarray], np.
     """The forms that show V to be positive, in the solver's units, and the norms of the inequalities."""
     if posed.positive_by is None:
         return ([], np.zeros((0, 0))), np.zeros(0)
-    program, count = posed.parts_before, len(posed.positive_by)
+    program, count = posed.forms_before, len(posed.positive_by)
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
     scaled = [m[2:] * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     norms = np.max([np.abs(m[:count]).max(axis=(1, 2)) for m in scaled], 0)

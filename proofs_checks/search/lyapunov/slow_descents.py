@@ -104,7 +104,7 @@ class SlowDescent:
         board.known[points[0]] = ONE
         for _ in range(rounds):
             board.new = 0
-            state, _ = answered(self.method, self.solver, board, state)  # type: ignore[arg-type]
+            state, _ = answered(self.method, self.solver, board, state)
             points.append(self._at(state))
         return points, board.known, board.new
 
@@ -178,7 +178,7 @@ def speed(method: Method, solver: LocalSolver) -> Fraction | None:
     board, state, points = _Line([ONE]), first_state(method, Family()), [ZERO]
     for _ in range(ROUNDS):
         communicates = True if method.skip != 0 else None
-        state, _ = answered(method, solver, board, state, communicates=communicates)  # type: ignore[arg-type]
+        state, _ = answered(method, solver, board, state, communicates=communicates)
         points.append(_number(state.server))
     steps = [a - b for a, b in itertools.pairwise(points)]
     return to_fraction(steps[-1]) if len({*steps[-3:]}) == 1 and steps[-1] > 0 else None

@@ -16,7 +16,7 @@ from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Part, coordinates
 from fedconvex.proofs_checks.search.lyapunov.descents import points_of_state, vectors_of_descent
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
+from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
 from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate, nonconvex_rate
 from fedconvex.proofs_checks.search.lyapunov.posed_round import (
@@ -26,8 +26,7 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import (
     pairs_of,
     pose_round,
 )
-from fedconvex.proofs_checks.search.lyapunov.priced_functions import PricedFunction, cheapest
-from fedconvex.proofs_checks.search.lyapunov.priced_rounds import PricedRound
+from fedconvex.proofs_checks.search.lyapunov.priced_functions import cheapest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
 from fedconvex.proofs_checks.search.lyapunov.slow_descents import speed
@@ -89,7 +88,7 @@ class SublinearRate:
     distance: Fraction
     heterogeneity: Fraction
     lower: Fraction
-    function: PricedFunction
+    function: LyapunovFunction
 
     @property
     def certificate(self) -> DualCertificate:
@@ -175,11 +174,8 @@ def sublinear_rate(
     if points == "last":
         at, priced = _with_growth(spec, counts * clients.highest**2)
         return _rate(spec, num_clients, points, at, priced)
-    if spec.draws.everyone:
-        posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2))
-    else:
-        posed = pose_drawn_round(spec.method, spec.solver, clients, spec.draws)
-    if points == "after" and (posed.expected is not None or (MEAN, "server") not in _names(posed)):
+    posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), draws=spec.draws)
+    if points == "after" and (spec.is_random or (MEAN, "server") not in _names(posed)):
         problem = "is not analysed where V is no function of the server's point, or the next one is random"
         raise InvalidInput("points", points, problem, 'give "before"')
     at, priced = _with_gap(posed, counts * clients.highest**2, points == "after")
@@ -189,7 +185,7 @@ def sublinear_rate(
     return _rate(spec, num_clients, points, at, priced)
 
 
-def _rate(spec: Specification, num_clients: int | str, points: str, at: str, priced: PricedRound) -> SublinearRate:
+def _rate(spec: Specification, num_clients: int | str, points: str, at: str, priced: PosedRound) -> SublinearRate:
     """The rate that the potential proves. Raises InvalidInput where none was found."""
     found = cheapest(priced, Fraction(1), (Fraction(-1),))
     if found is None or not found.prices[0] > 0:
@@ -207,9 +203,9 @@ def _rate(spec: Specification, num_clients: int | str, points: str, at: str, pri
     )
 
 
-def _with_growth(spec: Specification, counts: Fraction) -> tuple[str, PricedRound]:
+def _with_growth(spec: Specification, counts: Fraction) -> tuple[str, PosedRound]:
     """The rounds of a growing potential. Raises InvalidInput where they are random, or no point is where f is."""
-    if not spec.draws.everyone or spec.method.skip != 0:
+    if spec.is_random:
         raise InvalidInput("points", "last", "is not analysed where rounds are random", 'give "before"')
     found = pose_growing(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2), counts)
     if found is None:
@@ -218,7 +214,7 @@ def _with_growth(spec: Specification, counts: Fraction) -> tuple[str, PricedRoun
     return SERVER if found[0] else ANSWERS, found[1]
 
 
-def _at_start(found: PricedFunction, part: Part) -> Fraction:
+def _at_start(found: LyapunovFunction, part: Part) -> Fraction:
     """V at the method's own start, per unit of the server's squared error, or of ζ*²."""
     return sum(
         (
@@ -234,28 +230,21 @@ def _names(posed: PosedRound) -> dict[tuple[str, str], Place]:
     return {(place[0], name): place for place, name in posed.names.items()}
 
 
-def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> tuple[str, PricedRound]:
+def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> tuple[str, PosedRound]:
     """The round with f(w) − f* as what it earns, and V at the start as its budget."""
-    board, names = posed.board, dict(posed.names)
-    place = _names(posed).get((MEAN, "server"))
+    board, place = posed.board, _names(posed).get((MEAN, "server"))
     at = SERVER if place else ANSWERS
     point = mean(board.evaluations[1].point)
     if place is not None:
         point = posed.after[place] if after_it else Family({(MEAN, "server"): ONE})
     gap = board.mean_value(board.at(point))
-    after = posed.expected
-    squares = {
-        (a, b): (inner(posed.before[a], posed.before[b]),
-                 inner(posed.after[a], posed.after[b]) if after is None else after[a, b])
-        for a, b in posed.pairs
-    }  # fmt: skip
     budget = {}
     for part, factor in zip(posed.coordinates.parts, (ONE, to_fmpq(counts)), strict=True):
         for a, b in posed.pairs:
             if a[0] == part.part:
                 budget[a, b] = factor * part.start[a[1]] * part.start[b[1]]
-    measured = (ZERO,) * sum(place[0] == MEAN for place in names)
-    return at, PricedRound(posed.coordinates, names, measured, squares, (-gap,), all_inequalities(board), (), budget)
+    measured = (ZERO,) * posed.parts[MEAN]
+    return at, replace(posed, inequalities=all_inequalities(board), sizes=(-gap,), measured=measured, budget=budget)
 
 
 # The last point on convex clients, by a potential that grows: V_t = V + t·U, with U >= f(p) − f*.
@@ -272,7 +261,7 @@ AGAIN = "′"  # of the second round's unknowns
 
 def pose_growing(
     method: Method, solver: LocalSolver, functions: FunctionClass, count: int, weight: Any
-) -> tuple[bool, PricedRound] | None:
+) -> tuple[bool, PosedRound] | None:
     """Both rounds, and whether p is the server's point; None where p is no function of the state.
 
     The budget is V at the start, of ‖w⁰ − x*‖² and of weight·ζ*².
@@ -283,7 +272,7 @@ def pose_growing(
         return None
     board = Board(count, functions, minimiser=False)
     board.evaluations.append(Evaluation(Family(), Family(), ""))  # the minimiser, where values are 0
-    names, before = found.names, found.unknown
+    names, before = dict(found.names), found.unknown
     state = found.state(before)
     here = _combined(row, before)
     first = board.at(here)
@@ -313,14 +302,13 @@ def pose_growing(
     }  # fmt: skip
     zeros: list[dict[Key, Any]] = []
     if not functions.lowest:  # clients of curvature 0 never move: no proof has a margin there
-        posed = PosedRound(found, board, before, following, names, inequalities)
+        posed = PosedRound(found, board, names, {}, inequalities, before)
         for zero in attained_vectors(posed, attained(found, solver, OnALine(ZERO_CURVATURE, ZERO_CURVATURE, WHOLE))):
             other = {_key(key): ZERO for key in zero}
             zeros += [zero | other, {_key(key): x for key, x in zero.items()} | dict.fromkeys(zero, ZERO)]
     measured = (ZERO,) * len(found.mean.read)
-    return [*point] == ["server"], PricedRound(
-        found, names, measured, squares, (gained,), both, budget=budget, zeros=tuple(zeros)
-    )
+    return [*point] == ["server"], PosedRound(found, board, names, squares, both, sizes=(gained,), measured=measured,
+                                              budget=budget, zeros=tuple(zeros))  # fmt: skip
 
 
 def _point(read: Any, vectors: tuple[str, ...], candidates: Any) -> tuple[list[Any] | None, dict[str, Any]]:

@@ -25,10 +25,9 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.library.lemmas import Lemma
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import NoLemma, QuestionTerms, combined, written
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, Family
@@ -111,7 +110,7 @@ class RateTerms:
         """V before or after the round."""
         found: Number | None = None
         for (a, b), c in entries.items():
-            if c and (a, b) == MEASURED:
+            if c and (a, b) == WEIGHT:
                 term = written(c) * (value(server(time)) - value(minimiser))
                 found = term if found is None else found + term
             elif c:

@@ -20,7 +20,7 @@ from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
 from fedconvex.proofs_checks.search.lyapunov.functions import written
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
-from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, PosedRound
 from fedconvex.proofs_checks.search.rate_theorems.eigenvectors import changed, eigenvectors, least_restrictive
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed, Equations, Unknown
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
@@ -32,7 +32,7 @@ from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
 )
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice, superfluous_entries
 from fedconvex.proofs_checks.search.rate_theorems.units import Units, units_of
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, with_value
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import with_value
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
@@ -130,7 +130,7 @@ class RateSearch:
 
     def run(self) -> None:
         """Completes `found`. Raises NotFound, or Refused by the kernel."""
-        if not (self.samples or self.entries) or MEASURED in self.entries:
+        if not (self.samples or self.entries) or WEIGHT in self.entries:
             self._measure_values()
         if not self.entries and not self._has_diagonal_forms:
             self._diagonalise()

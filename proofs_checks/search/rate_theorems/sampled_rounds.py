@@ -42,7 +42,7 @@ class RateProgram:
     """
 
     def __init__(self, posed: PosedRound, rate: float, zeros: Sequence[Mapping[Key, Any]]):
-        program, count, n = posed.parts, len(posed.inequalities), len(posed.pairs)
+        program, count, n = posed.forms, len(posed.inequalities), len(posed.pairs)
         self.pairs, names = posed.pairs, [name for name, _ in posed.inequalities]
         self.unknowns: list[Unknown] = [*self.pairs, *names]
 

@@ -11,8 +11,8 @@ from typing import Any, final
 
 from flint import fmpq
 
-from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, normalised
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import normalised
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Key
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 
@@ -39,7 +39,7 @@ class Units:
     def _of_square(self, pair: Pair, posed: PosedRound) -> int:
         """That of what the entry multiplies: a function value, or a product of two coordinates."""
         return (
-            1 if pair == MEASURED else sum(self.coordinates[key] for place in pair for key in posed.before[place].parts)
+            1 if pair == WEIGHT else sum(self.coordinates[key] for place in pair for key in posed.before[place].parts)
         )
 
 

@@ -9,10 +9,8 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, Pair, PosedRound, all_inequalities
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound, all_inequalities
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, combination
-
-MEASURED: Pair = ((VALUE, 0), (VALUE, 0))
 
 
 def with_value(posed: PosedRound) -> PosedRound:
@@ -23,9 +21,9 @@ def with_value(posed: PosedRound) -> PosedRound:
     return replace(
         posed,
         board=board,
-        names={**posed.names, MEASURED[0]: "F(server) − F(minimiser)"},
+        names={**posed.names, WEIGHT[0]: "F(server) − F(minimiser)"},
         inequalities=all_inequalities(board),
-        values=((board.mean_value(here), board.mean_value(there)),),
+        squares={**posed.squares, WEIGHT: (board.mean_value(here), board.mean_value(there))},
     )
 
 

@@ -6,7 +6,8 @@ Whatever the search assumed, the result is a lower bound on the worst case: this
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -100,9 +101,9 @@ def _played(
 ) -> tuple[list[Path], Fraction | None]:
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
-    ways = spec.draws.outcomes(question.enumerated, spec.averaged)
-    if spec.method.skip != 0:
-        ways = [(chance, Draw(communicates=yes)) for chance, yes in communications(spec.method)]
+    drawn = spec.draws.outcomes(question.enumerated, spec.averaged)
+    ways = [(chance * likely, replace(draw, communicates=yes))
+            for (chance, draw), (likely, yes) in product(drawn, communications(spec.method))]  # fmt: skip
     if question.settled is not None:
         return _played_by_kinds(question, run, start)
     if spec.ratio is not None:
@@ -126,12 +127,17 @@ def _played(
 
 def number_of_runs(question: Question, problem: Quadratic) -> int:
     """How many sequences of draws differ by more than exchanges of equal clients; at most MOST_RUNS + 1 are counted."""
-    runs = question.spec.draws.runs_of(_kinds(problem), question.spec.needed_rounds)
-    return sum(1 for _ in islice(runs, MOST_RUNS + 1))
+    return sum(1 for _ in islice(_runs(question, problem), MOST_RUNS + 1))
 
 
-def _kinds(problem: Quadratic) -> list[Any]:
-    return [(str(H), str(c)) for H, c in zip(problem.H, problem.c, strict=True)]
+def _runs(question: Question, problem: Quadratic) -> Iterator[tuple[Fraction, list[Draw]]]:
+    """These sequences, with and without communication in every round, and their probabilities."""
+    spec, kinds = question.spec, [(str(H), str(c)) for H, c in zip(problem.H, problem.c, strict=True)]
+    for chance, draws in spec.draws.runs_of(kinds, spec.needed_rounds):
+        for tossed in product(communications(spec.method), repeat=len(draws)):
+            each = zip(draws, tossed, strict=True)
+            found = [replace(draw, round=t, communicates=yes) for t, (draw, (_, yes)) in enumerate(each)]
+            yield chance * prod(likely for likely, _ in tossed), found
 
 
 def _played_by_kinds(question: Question, run: Rounds, start: StateOnPath) -> tuple[list[Path], Fraction | None]:
@@ -139,15 +145,14 @@ def _played_by_kinds(question: Question, run: Rounds, start: StateOnPath) -> tup
     spec, problem = question.spec, run.problem
     assert isinstance(problem, Quadratic)
     found, metric = [], Fraction(0)
-    for chance, draws in spec.draws.runs_of(_kinds(problem), spec.needed_rounds):
-        of_round = [[(Fraction(1), replace(draw, round=t))] for t, draw in enumerate(draws)]
+    for chance, draws in _runs(question, problem):
         if spec.ratio is not None:
-            (path,) = Player(run).paths(start, of_round.__getitem__, 0, len(draws))
+            (path,) = Player(run).paths(start, lambda t, draws=draws: [(Fraction(1), draws[t])], 0, len(draws))
             path = _over_rounds(path, spec.rounds) if spec.ratio.sums else _ends(path)
             found.append(replace(path, probability=path.probability * run.arithmetic.scalar(chance)))
             continue
         state, averages = start.state, []
-        for ((_, draw),) in of_round:
+        for draw in draws:
             state, average = _play(run, state, draw)
             averages.append(average)
         if spec.metric in AVERAGES:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fraction
@@ -73,13 +74,13 @@ class Histories:
         method, solver = of_round(self.method, self.solver, len(history.draws))
         if isinstance(self.board, EnumeratedBoard):
             board = self.board
-            everyones = Once(lambda: answered(method, solver, board, before)[1])
-            for chance, draw in self.draws.every():
+            everyones = Once(lambda: answered(method, solver, board, before, communicates=True)[1])
+            for (likely, draw), (chance, sends) in product(self.draws.every(), communications(method)):
                 assert draw.members is not None
-                after, average = drawn_round(method, solver, board, before, draw)
-                members = draw.members.tolist()
-                last = Once(partial(_latest, latest, members, everyones, board.clients))
-                yield self._with(history, history.chance * chance, after, last, everyones, draw, average, method)
+                after, average = drawn_round(method, solver, board, before, draw, sends)
+                last = Once(partial(_latest, latest, draw.members.tolist(), everyones, board.clients))
+                chance *= history.chance * likely
+                yield self._with(history, chance, after, last, everyones, draw, average, method)
             return
         for chance, communicates in communications(method):
             after, answers = answered(method, solver, self.board, before, self.draws, communicates, self.noisy)

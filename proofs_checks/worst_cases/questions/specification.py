@@ -76,6 +76,11 @@ class Specification:
     independent: int = 0  # the number of clients, whose noise is independent; 0 for "any", of which it is not known
 
     @property
+    def is_random(self) -> bool:
+        """Whether rounds depend on who takes part, or on whether they communicate."""
+        return not self.draws.everyone or bool(self.method.skip != 0)
+
+    @property
     def is_lifted(self) -> bool:
         """Whether FedSplit's z_k are measured, from any start."""
         return self.metric == "lifted_distance"
@@ -207,9 +212,9 @@ def specify(
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
-    if method.skip != 0 and not draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed where rounds are local at random",
-                           "leave it out")  # fmt: skip
+    if method.needs_everyone and not draws.everyone:
+        raise InvalidInput("participation", participation, f"leaves out clients, of whom {type(method).__name__} needs "
+                           "all in every round", "leave it out")  # fmt: skip
     if method.skip != 0 and 2**rounds > MOST_HISTORIES:
         most = MOST_HISTORIES.bit_length() - 1
         raise InvalidInput("rounds", rounds, "leave too many ways to communicate at random", f"give at most {most}")
@@ -310,7 +315,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         problem = "solves further local problems for personal models, which is not analysed"
         raise InvalidInput("method", method, problem, "give the server's part: FedGD for Ditto, FedProx for pFedMe")
     # A schedule's numbers are known in every round; and of random communication both cases are played.
-    require_linear(in_round(method, 0, arithmetics.get("exact")))
+    require_linear(in_round(in_rationals(method), 0, arithmetics.get("exact")))
     if metric not in (*METRICS, "ratio"):
         raise InvalidInput("metric", metric, "is unknown", one_of(metric, METRICS))
     if metric == "lifted_distance" and not isinstance(method, FedSplit):

@@ -6,7 +6,7 @@ draw on an `EnumeratedBoard`; `outcomes` a round with and without communication,
 which rounds can go.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast, final
@@ -170,7 +170,7 @@ def _gamma(solver: LocalSolver) -> Any:
 
 
 def answered(
-    method: Method, solver: LocalSolver, board: Board | EnumeratedBoard, state: State, draws: Draws = EVERYONE,
+    method: Method, solver: LocalSolver, board: Any, state: State, draws: Draws = EVERYONE,
     communicates: bool | None = None, noisy: NoisyBoard | None = None,
 ) -> tuple[State, Any]:  # fmt: skip
     """The state after one round, and the answers of all clients, whose local steps see the gradients of `noisy`.
@@ -180,13 +180,47 @@ def answered(
     """
     if communicates is None and method.skip != 0:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    [(_, after, points)] = _played_rounds(method, solver, board, state, draws, [communicates is not False], noisy)
+    return after, points
+
+
+def outcomes(
+    method: Method, solver: LocalSolver, board: Any, state: State, period: int = 1, draws: Draws = EVERYONE
+) -> list[tuple[Any, State]]:
+    """The states after so many rounds with their probabilities: with communication, and where it is skipped.
+
+    Of a schedule the first rounds. Who takes part makes a state's vectors random, and not its outcomes more.
+    """
+    ways = [(ONE, state)]
+    for t in range(period):
+        of_t, skip = of_round(method, solver, t), to_fmpq(method.skip)
+        tosses = {True: 1 - skip, False: skip} if skip else {True: ONE}
+        ways = [
+            (chance * tosses[sends], after)
+            for chance, before in ways
+            for sends, after, _ in _played_rounds(*of_t, board, before, draws, [*tosses])
+        ]
+    return ways
+
+
+def _played_rounds(
+    method: Method, solver: LocalSolver, board: Any, state: State, draws: Draws, communications: Sequence[bool],
+    noisy: NoisyBoard | None = None,
+) -> Iterator[tuple[bool, State, Any]]:  # fmt: skip
+    """With and without communication: the state after the round, and the answers.
+
+    Subproblems that are the same in both are solved once.
+    """
     for u in () if draws.everyone else (state.server, *state.shared.values(), *state.memory.values()):
         require_no_draw(u)  # of another round
-    cohort = _cohort(board, state.server, draws, communicates is not False)
-    answers = solved(board if noisy is None else noisy, solver, method.subproblem(state, cohort))
-    after = _proximal(board, method, cohort, answers, method.update(state, cohort, answers))
-    memory = {name: replaced_if_drawn(state.memory[name], u, draws) for name, u in after.memory.items()}
-    return replace(after, memory=memory), answers.points
+    cohorts = [_cohort(board, state.server, draws, sends) for sends in communications]
+    posed = [method.subproblem(state, cohort) for cohort in cohorts]
+    given = [solved(noisy or board, solver, posed[0])]
+    given += [given[0] if _alike(posed[0], one) else solved(noisy or board, solver, one) for one in posed[1:]]
+    for cohort, answers in zip(cohorts, given, strict=True):
+        after = _proximal(board, method, cohort, answers, method.update(state, cohort, answers))
+        memory = {name: replaced_if_drawn(state.memory[name], u, draws) for name, u in after.memory.items()}
+        yield cohort.communicates, replace(after, memory=memory), answers.points
 
 
 def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, after: State) -> State:
@@ -196,30 +230,6 @@ def _proximal(board: Any, method: Method, cohort: Cohort, answers: Answers, afte
     lengths = None if answers.path_lengths is None else [answers.path_lengths]  # one row for all clients
     stepsize = method.prox_stepsize(cohort, replace(answers, path_lengths=lengths))
     return replace(after, server=board.prox(after.server, to_fmpq(stepsize)))
-
-
-def outcomes(
-    method: Method, solver: LocalSolver, board: Any, state: State, period: int = 1
-) -> list[tuple[Any, State]]:  # fmt: skip
-    """The states after one round of everyone, with their probabilities: with communication, and where it is skipped.
-
-    Subproblems that are the same in both are solved once. With a `period`, the state after so many rounds that all
-    communicate, the first ones of a schedule.
-    """
-    skip = to_fmpq(method.skip)
-    if not skip:
-        for t in range(period):
-            state = answered(*of_round(method, solver, t), board, state)[0]
-        return [(ONE, state)]
-    cohorts = [_cohort(board, state.server, EVERYONE, sends) for sends in (True, False)]
-    posed = [method.subproblem(state, cohort) for cohort in cohorts]
-    answers = [solved(board, solver, posed[0])]
-    answers.append(answers[0] if _alike(*posed) else solved(board, solver, posed[1]))
-    after = [
-        _proximal(board, method, cohort, answer, method.update(state, cohort, answer))
-        for cohort, answer in zip(cohorts, answers, strict=True)
-    ]
-    return list(zip((1 - skip, skip), after, strict=True))
 
 
 def _alike(one: Subproblem, other: Subproblem) -> bool:
@@ -281,7 +291,9 @@ def _undecided(what: str) -> Any:
     raise InvalidInput("method", what, "is decided by chance in every round", "give Uniform(K), or Full()")
 
 
-def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, state: State, draw: Draw) -> Round:
+def drawn_round(
+    method: Method, solver: LocalSolver, board: EnumeratedBoard, state: State, draw: Draw, communicates: bool = True
+) -> Round:
     """One round of the drawn clients, as `Rounds.play` on unknown vectors: the next state, the average answer."""
     assert draw.members is not None
     assert draw.shares is not None
@@ -299,7 +311,7 @@ def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, sta
         return weighted(stack, times)
 
     cohort = Cohort(
-        points=points, population=board.clients, everyone=len(members) == board.clients, communicates=True,
+        points=points, population=board.clients, everyone=len(members) == board.clients, communicates=communicates,
         average=average, gradients=lambda: some.gradient(points),
         sampled_gradient=lambda: average(some.gradient(points)),
         full_gradient=lambda: mean(board.gradient(points)), objective=_unknown_objective,

@@ -16,6 +16,7 @@ import fedconvex as fc
 from fedconvex.audit.methods import read_method
 from fedconvex.conformance import check
 from fedconvex.errors import InvalidInput
+from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
 
 F = Fraction
@@ -70,6 +71,12 @@ def test_it_finds_the_minimiser_for_every_probability() -> None:
     for p in (F(1, 2), F(1, 8)):
         method = fc.Scaffnew(stepsize=F(1, 32), probability=p)
         assert np.abs(fc.simulate(method, PROBLEM, 2000, seed=1).points[-1] - minimiser).max() < 1e-9
+    # Absent clients keep what they have; the participants' control variates change by what sums to 0, unless one of
+    # them counts twice.
+    for scheme, finds in ((Uniform(2), True), (Bernoulli(F(1, 2)), True), (Weighted(3), False)):
+        method = fc.Scaffnew(stepsize=F(1, 32), probability=F(1, 2))
+        last = fc.simulate(method, PROBLEM, 6000, scheme, seed=1).points[-1]
+        assert (np.abs(last - minimiser).max() < 1e-9) == finds, scheme
 
 
 def test_where_it_rests() -> None:
@@ -101,12 +108,8 @@ def test_a_state_at_rest_stays_whatever_the_coin() -> None:
 
 def test_what_it_refuses() -> None:
     tossed = fc.Scaffnew(stepsize=1, probability=F(1, 2))
-    with pytest.raises(InvalidInput, match="participation"):
-        fc.simulate(tossed, PROBLEM, 1, fc.participation.Uniform(2))
     with pytest.raises(InvalidInput, match="communicates at random"):
         check(tossed, init=print, round=print, server_model=print)
     with pytest.raises(InvalidInput, match="rounds = 7"):
         worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), rounds=7)
-    with pytest.raises(InvalidInput, match="local at random"):
-        worst_case(tossed, SmoothStronglyConvex(mu=1, L=4), 3, participation=fc.participation.Uniform(2))
     assert read_method("scaffnew:probability=1/4")[1] == {"probability": F(1, 4)}

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
-from fedconvex.participation import Bernoulli, Schedule, Uniform, Weighted
+from fedconvex.participation import Bernoulli, Draw, Schedule, Uniform, Weighted
 from fedconvex.proofs_checks import SimilarClients, SmoothStronglyConvex, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
-from fedconvex.proofs_checks.search.lyapunov.drawn_rounds import pose_drawn_round
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import _best, specified
+from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import OnALine
 from fedconvex.proofs_checks.search.lyapunov.second_moments import second_moments
 from fedconvex.proofs_checks.symbolic.randomness import draws_of
@@ -58,7 +58,15 @@ def value(function, state, curvatures):
 METHODS = [
     fc.FedDyn(alpha=2), fc.FedDynOneGD(alpha=12), fc.FedSplit(stepsize=F(1, 2)), fc.DANE(mu=6),
     fc.Scaffold(stepsize=F(1, 8), local_steps=2), fc.Scaffold(stepsize=F(1, 12), local_steps=3, option=1),
+    fc.Scaffnew(stepsize=F(1, 6), probability=F(2, 3)),
 ]  # fmt: skip
+
+
+def every_round(method, scheme, m):
+    """Every draw, with and without communication where that is random, and the probabilities."""
+    tosses = [(1 - F(method.skip), True), (F(method.skip), False)]
+    every = draws_of(scheme, m).every()
+    return [(p * q, replace(draw, communicates=yes)) for (p, draw), (q, yes) in product(every, tosses) if q]
 
 
 SCHEMES = [
@@ -80,7 +88,7 @@ def drawn(method, m, scheme):
 @given(data=st.data(), method=st.sampled_from(METHODS), scheme=st.sampled_from(SCHEMES))
 def test_no_expectation_over_all_draws_is_above_what_is_proved(data, method, scheme):
     m, participation = scheme
-    found, every = drawn(method, m, participation), list(draws_of(participation, m).every())
+    found, every = drawn(method, m, participation), every_round(method, participation, m)
     assert found.lower <= found.upper
     if found.function is None:
         return
@@ -106,10 +114,10 @@ def test_expected_squares_decrease_as_the_lower_bound_says(method, m, participat
     here = rounds_of(method, fc.Quadratic([np.eye(1) * a for a in problem.L], [np.ones(1)] + [np.zeros(1)] * (m - 1)))
     fixed = here.start(np.zeros(1))
     for _ in range(4000):
-        fixed = here.advance(fixed)
+        fixed = here.advance(fixed, Draw(communicates=True))
     begun = here.start(np.zeros(1) + 1)
     error = begun.flat() - fixed.flat()
-    every = list(draws_of(participation, m).every())
+    every = every_round(method, participation, m)
     maps = [
         np.array([still.advance(begun.with_values(unit), draw).flat() for unit in np.eye(len(error))]).T
         for _, draw in every
@@ -190,7 +198,7 @@ def test_remembered_points_prove_more():
     assert "∇F_k⁻¹(c_k)" in str(found.function)
     assert found.upper < 0.98
     spec = specified(method, SmoothStronglyConvex(1, 6), 2, None, Uniform(1))
-    plain = _best(pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws), [found.slowest])
+    plain = _best(pose_round(spec.method, spec.solver, spec.clients, 2, draws=spec.draws), [found.slowest])
     assert plain.rate > 1.039
 
 
@@ -200,12 +208,12 @@ def test_the_value_at_the_server_proves_more():
     found = lyapunov(method, SmoothStronglyConvex(1, 4), 100, participation=Uniform(50))
     assert "(F(server))" in str(found.function)
     spec = specified(method, SmoothStronglyConvex(1, 4), 100, None, Uniform(50))
-    larger = pose_drawn_round(spec.method, spec.solver, spec.clients, spec.draws, remembered=True)
-    *others, (here, there) = larger.values
-    found_without = _best(replace(larger, values=tuple(others)), [found.slowest])
+    larger = pose_round(spec.method, spec.solver, spec.clients, 2, draws=spec.draws, remembered=True)
+    *others, (pair, (here, there)) = larger.squares.items()
+    found_without = _best(replace(larger, squares=dict(others)), [found.slowest])
     assert found.upper < found_without.rate * F(99, 100)
     # A bound that left out the spread would be no bound: V⁺ would be smaller than it is.
-    wrong = replace(larger, values=(*others, (here, replace(there, products={}))))
+    wrong = replace(larger, squares={**larger.squares, pair: (here, replace(there, products={}))})
     function = replace(found.function, posed=larger)
     assert function.rate == found.upper
     assert _best(wrong, [found.slowest]).rate < found.upper
@@ -270,10 +278,9 @@ def test_a_smaller_rate_is_rejected():
     found = lyapunov(fc.FedDyn(alpha=2), SmoothStronglyConvex(1, 4), 10, participation=Uniform(5)).function
     with pytest.raises(ValueError, match="no proof"):
         replace(found, rate=found.rate * F(99, 100))
+    doubled = {pair: (before, after * 2) for pair, (before, after) in found.posed.squares.items()}
     with pytest.raises(ValueError, match="no proof"):
-        replace(
-            found, posed=replace(found.posed, expected={pair: form * 2 for pair, form in found.posed.expected.items()})
-        )
+        replace(found, posed=replace(found.posed, squares=doubled))
 
 
 @pytest.mark.parametrize(

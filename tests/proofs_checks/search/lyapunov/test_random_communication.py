@@ -200,7 +200,7 @@ def test_a_smaller_rate_and_another_chance_are_rejected():
         replace(found, rate=found.rate * F(999, 1000))
     rarer = asked(9, F(1, 4)).function
     with pytest.raises(ValueError, match="no proof"):
-        replace(found, posed=replace(found.posed, expected=rarer.posed.expected))
+        replace(found, posed=replace(found.posed, squares=rarer.posed.squares))
 
 
 def test_a_stepsize_that_is_too_long_diverges():
@@ -213,8 +213,7 @@ def test_a_stepsize_that_is_too_long_diverges():
     ("method", "others", "words"),
     [
         (fc.FedPD(eta=1, skip=F(1, 2)), {}, "keep no common state"),
-        (fc.Scaffnew(stepsize=F(1, 4), probability=F(1, 2)), {"num_clients": 4, "participation": Uniform(2)},
-         "local at random"),
+        (fc.FedPD(eta=1, skip=F(1, 2)), {"num_clients": 4, "participation": Uniform(2)}, "FedPD needs all"),
     ],
 )  # fmt: skip
 def test_what_is_not_analysed_is_refused(method, others, words):

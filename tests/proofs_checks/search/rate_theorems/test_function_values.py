@@ -12,10 +12,11 @@ from rate_federations import is_never_broken, is_replayed_from_a_file
 import fedconvex as fc
 from fedconvex.proofs_checks import Discovered, SmoothStronglyConvex, discover, lyapunov, worst_case
 from fedconvex.proofs_checks.kernel import Refused
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT
 from fedconvex.proofs_checks.search.rate_theorems.equations import Equations
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import posed, specification
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import MEASURED, with_value, without_values
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import with_value, without_values
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 from fedconvex.verdicts import Verdict
@@ -102,7 +103,7 @@ def proved(
     spec = specification(dane(**parameters.numbers))
     round_ = with_value(posed(spec))
     known: dict[Any, Any] = {name: parameters.number(c) for name, c in multipliers.items()}
-    known |= {round_.pairs[0]: parameters.number(square), MEASURED: parameters.number(value)}
+    known |= {round_.pairs[0]: parameters.number(square), WEIGHT: parameters.number(value)}
     equations = Equations(round_, parameters.number(rate), (), list(multipliers), dict(known))
     equations.known.update(known)
     made = equations.completed() if not equations.rest(known).values else None
@@ -160,7 +161,7 @@ def test_wrong_coefficients_in_a_proof_are_refused(exact: Discovered) -> None:
 def test_a_value_is_at_least_a_quadratic() -> None:
     """F(w) − F(x*) ≥ μ‖w‖²/2 where the gradient is μw: on quadratics of the least curvature, without equality else."""
     found = with_value(posed(specification(dane(F(5), F(1), F(3)))))
-    least = without_values(found, {MEASURED: fmpq(1)})
+    least = without_values(found, {WEIGHT: fmpq(1)})
     assert not least.values
     key, *_ = found.before["mean", 0].parts
 
