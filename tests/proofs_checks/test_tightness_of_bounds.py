@@ -18,18 +18,18 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 for paper in papers_with_proofs():
     load(paper)
 STATEMENTS = [statement for name in papers_with_proofs() for statement in papers()[name].everything]
-WEIGHT = {s.identifier: found for s in STATEMENTS if (found := remarks_of(s).tightness) is not None}
+MEASURED = {s.identifier: found for s in STATEMENTS if (found := remarks_of(s).tightness) is not None}
 SMALL = 1e-9  # of balls and floats
 
 
 def test_nearly_every_bound_is_measured() -> None:
     bounds = [s for s in STATEMENTS if s.claim_type in (ClaimType.UPPER, ClaimType.TIGHT)]
-    unmeasured = {s.identifier for s in bounds if s.identifier not in WEIGHT and remarks_of(s).refutation is None}
-    assert len(WEIGHT) > 60
+    unmeasured = {s.identifier for s in bounds if s.identifier not in MEASURED and remarks_of(s).refutation is None}
+    assert len(MEASURED) > 60
     assert len(unmeasured) <= len(bounds) / 5, unmeasured
 
 
-@pytest.mark.parametrize("tightness", WEIGHT.values(), ids=WEIGHT)
+@pytest.mark.parametrize("tightness", MEASURED.values(), ids=MEASURED)
 def test_a_quotient_is_at_most_1_and_near_1_where_it_is_said_to_be_attained(tightness: Tightness) -> None:
     quotient = float(tightness.quotient)
     assert 0 < quotient <= 1
@@ -40,11 +40,11 @@ def test_a_quotient_is_at_most_1_and_near_1_where_it_is_said_to_be_attained(tigh
 @pytest.mark.parametrize("name", ["equation3", "equation5", "equation6", "equation7", "equation9", "equation11",
                                   "equation12", "corollary10", "theorem4convexeveryone"])  # fmt: skip
 def test_these_bounds_are_equations_for_some_clients(name: str) -> None:
-    assert WEIGHT[f"fedprox.{name}"].quotient == 1
+    assert MEASURED[f"fedprox.{name}"].quotient == 1
 
 
 @pytest.mark.sample(6)
-@pytest.mark.parametrize("tightness", WEIGHT.values(), ids=WEIGHT)
+@pytest.mark.parametrize("tightness", MEASURED.values(), ids=MEASURED)
 def test_no_instance_near_the_worst_one_breaks_the_bound(tightness: Tightness) -> None:
     random, admitted = Random(7), 0
     for _ in range(25):

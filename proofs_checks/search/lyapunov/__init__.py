@@ -7,9 +7,8 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
       │
       │ state_vectors          the vectors of a state by name, of all clients or of groups that take equally many steps
       │ coordinates            which errors of the state can be reached, and which are not forgotten
-      │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities
-      │ drawn_rounds           the same where some clients take part: expected squares, for any m; V measures points
-      │                        that have the gradients that clients remember, too
+      │ posed_round            plays the method's own code once on such errors: the next ones, and inequalities; where
+      │                        some clients take part, rounds are local at random or gradients noisy, expected squares
       │ quadratic_federations  quadratics that may be the slowest; quadratic_rounds: their spectral radii, exactly;
       │                        drawn_federations, second_moments: of expected squares, where
       │                        clients are sampled
@@ -25,8 +24,8 @@ A Lyapunov function V answers: V(next state) <= rate · V(state). This is the wa
 Where clients take unequal numbers of local steps, each group of clients that take equally many has a mean and
 deviations of its own (grouped_federations.py, grouped_rounds.py); where stepsizes repeat, a period is the round.
 
-Questions beside it have V and prices in one program (priced_rounds.py, priced_functions.py): what
-noise or heterogeneity adds to V in a round (error_floors.py), and what V pays for f(w) − f* on convex clients
+Questions beside it have V and prices in one program (priced_functions.py): what noise or heterogeneity adds to V in a
+round (error_floors.py), and what V pays for f(w) − f* on convex clients
 (sublinear_rates.py), for the last f(w) − f* alone by a potential that grows, and for ‖∇f(w)‖²
 where clients need not be convex (descents.py, and drawn_descents.py where they are sampled; nonconvex_rates.py;
 slow_descents.py has functions that decrease as little as they may).

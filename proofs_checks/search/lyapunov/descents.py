@@ -93,7 +93,7 @@ def pose_descent(
     worth = 1 / (2 * to_fmpq(functions.highest))
     paid = (ZERO, to_fmpq(weight))[: len(sizes)]
     posed = PosedRound(found, board, names, squares, tuple(board.inequalities()), sizes=tuple(sizes), measured=measured,
-                       worth=worth, budget=budget, paid=paid)  # fmt: skip
+                       least=ZERO, worth=worth, budget=budget, paid=paid)  # fmt: skip
     return PosedDescent(posed, point, gradient, spread)
 
 

@@ -86,7 +86,7 @@ def pose_drawn_descent(
             inequalities.append((f"gradients of {who} clients", steepest**2 * distance - change))
             inequalities.append((f"mean gradients of {who} clients", change - square(board.vectors(who))))
     posed = PosedRound(found, board, names, squares, tuple(inequalities), sizes=(-square(whole), spread), measured=(),
-                       worth=1 / (2 * highest), budget=budget, paid=(ZERO, to_fmpq(weight)),
+                       least=ZERO, worth=1 / (2 * highest), budget=budget, paid=(ZERO, to_fmpq(weight)),
                        zeros=tuple(_still(found, board, state, after)))  # fmt: skip
     lag = LAG if LAG in squares else None
     return PosedDescent(posed, {"server": ONE}, lag, lag)

@@ -1,5 +1,6 @@
 """`error_floor`: how far from the minimiser a method stays, for noisy gradients or for clients that differ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -14,7 +15,13 @@ from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, Coordinates, Part, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
-from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, lyapunov, specified
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import (
+    MOST_HISTORY,
+    MOST_POINTS,
+    attained_rate,
+    lyapunov,
+    specified,
+)
 from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose_round
 from fedconvex.proofs_checks.search.lyapunov.priced_functions import cheapest, least_cost
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine, trial_federations
@@ -35,6 +42,8 @@ GRID = [-i * 8 / RATES for i in range(1, RATES + 1)]  # log10(1 − rate)
 SECTIONS = 18  # of the golden section around the best of them
 ALONE = (Fraction(1),)
 NEARLY = Fraction(1, 10**6)  # relative distance from an attained rate
+TIGHT = Fraction(1, 10**4)  # relative distance at which the bounds are said to meet
+WORTHWHILE = Fraction(1, 100)  # the relative gain for which a larger proof is preferred
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -77,8 +86,7 @@ class ErrorFloor:
     @property
     def upper(self) -> Fraction:
         """The floor of E‖w − x*‖², proved, per unit of σ² or ζ*²."""
-        shares = _weights(len(self.prices), self.cause, self.num_clients)
-        return sum((p * w for p, w in zip(self.prices, shares, strict=True)), Fraction(0)) / (1 - self.rate)
+        return _floor(self.function, _weights(len(self.prices), self.cause, self.num_clients))
 
     @property
     def certificate(self) -> DualCertificate:
@@ -88,7 +96,7 @@ class ErrorFloor:
     @property
     def tight(self) -> bool:
         """Whether the two bounds are apart by at most one part in 10,000."""
-        return self.upper <= self.lower * (1 + Fraction(1, 10**4))
+        return self.upper <= self.lower * (1 + TIGHT)
 
     def __repr__(self) -> str:
         size = "σ²" if self.cause == "noise" else "ζ*²"
@@ -117,8 +125,8 @@ def error_floor(
 
     E V(next state) <= rate · V(state) + price · size with V >= ‖w − x*‖², for a quadratic V of the state; so in the
     limit the squared error is at most price/(1 − rate) times the size. Of all rates the one with the lowest floor that
-    was found is taken. Where a server's point waits for a communication (Scaffnew), the mean of the clients' models is
-    measured.
+    was found is taken. With momentum V sees gradients and values at the points that would come without noise. Where a
+    server's point waits for a communication (Scaffnew), the mean of the clients' models is measured.
 
     Args:
         method: with gradient steps for "noise", at most 8 of them; without memory, or unbiased, for "heterogeneity".
@@ -156,8 +164,18 @@ def error_floor(
         known = [(MEAN,), (DEVIATION,)][: min(spec.num_clients, 2)] if num_clients != "any" else [(MEAN, DEVIATION)]
         posed = _posed(spec, noise=known)
         weights = _weights(len(posed.sizes), cause, num_clients)
-        function = _lowest(posed, weights, attained_rate(method, clients, num_clients, local_solver, participation))
-        lower = attained_floor(posed, spec, cause, weights[0])
+        fastest = attained_rate(method, clients, num_clients, local_solver, participation)
+        function, lower = _lowest(posed, weights, fastest), attained_floor(posed, spec, cause, weights[0])
+        # Methods that remember more than the server's point may have momentum: V sees the points that come.
+        remembers = len(posed.coordinates.mean.read) > 1 and not spec.is_random
+        for history in range(1, MOST_HISTORY + 1) if remembers else ():
+            if function is not None and _floor(function, weights) <= lower * (1 + TIGHT):
+                break
+            larger = _posed(spec, noise=known, history=history, by_inequalities=True)
+            better = _lowest(larger, weights, fastest) if len(larger.board.evaluations) <= MOST_POINTS else None
+            if better is None or (function and _floor(better, weights) > _floor(function, weights) * (1 - WORTHWHILE)):
+                break
+            function = better
     else:
         if spec.num_clients == 1:
             raise InvalidInput("num_clients", num_clients, "is one client, which is not heterogeneous", "give more")
@@ -191,6 +209,10 @@ def _of_heterogeneity(
     alike = replace(posed, sizes=())
     rates = (Fraction(f"{1 - 10**x:.9g}") for x in GRID)
     return next((found for rate in rates if (found := cheapest(alike, rate, ())) is not None), None), Fraction(0)
+
+
+def _floor(function: LyapunovFunction, weights: Sequence[Fraction]) -> Fraction:
+    return sum((p * w for p, w in zip(function.prices, weights, strict=True)), Fraction(0)) / (1 - function.rate)
 
 
 def _posed(spec: Specification, **disturbed: Any) -> PosedRound:

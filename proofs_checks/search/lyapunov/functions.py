@@ -59,9 +59,11 @@ class LyapunovFunction:
     def _is_positive(self) -> bool:
         """Whether V is at least a multiple of the squares of the coordinates, or the square of what is measured."""
         measured = self.posed.measured
+        if self.posed.positive_by is not None:
+            return self._is_positive_by_inequalities
         if measured is not None:
             worth = self.posed.worth
-            less = Fraction(1) if worth is None else -to_fraction(worth) * self.entries[WEIGHT]
+            less = to_fraction(self.posed.least) - (0 if worth is None else to_fraction(worth) * self.entries[WEIGHT])
             error = [to_fraction(c) for c in measured]
             for part in self.posed.parts:
                 rest = self.matrix(part)
@@ -70,16 +72,23 @@ class LyapunovFunction:
                 if not is_positive_semidefinite([[*map(to_fmpq, row)] for row in rest]):
                     return False
             return True
-        if self.posed.positive_by is None:
-            return all(map(_is_positive, self.matrices)) and min(self.weights) >= 0
+        return all(map(_is_positive, self.matrices)) and min(self.weights) >= 0
+
+    @property
+    def _is_positive_by_inequalities(self) -> bool:
+        assert self.posed.positive_by is not None
         if len(self.positive_by) != len(self.posed.positive_by) or min(self.positive_by, default=0) < 0:
             return False
         program = self.posed.positivity({pair: to_fmpq(c) for pair, c in self.entries.items()})
         blocks, values = program.remainder(to_fmpq(1), [to_fmpq(c) for c in self.positive_by])
+        if any(values):
+            return False
+        if self.posed.measured is not None:
+            return all(map(is_positive_semidefinite, blocks))
         known = {key for u in self.posed.coordinates.unknown.values() for key in u.parts}
         seen = {block[i] for block, these in zip(program.blocks, program.seen, strict=True) for i in these}
         exact = [[[to_fraction(x) for x in row] for row in matrix] for matrix in blocks]
-        return known <= seen and not any(values) and all(map(_is_positive, exact))
+        return known <= seen and all(map(_is_positive, exact))
 
     @cached_property
     def certificate(self) -> DualCertificate:

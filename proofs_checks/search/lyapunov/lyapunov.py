@@ -143,7 +143,7 @@ def _larger(spec: Specification, points: int, ways: int, remembers: bool) -> Ite
         if 3 < points <= MOST_POINTS:
             yield False, {}
         if isinstance(spec.clients, SmoothStronglyConvex | SimilarClients):
-            yield False, {"remembered": True}
+            yield False, {"remembered": True, "valued": True}
         return
     for history in (0, 1):
         least = 1 if history and ways > 1 else 3 - history

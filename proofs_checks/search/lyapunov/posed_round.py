@@ -12,10 +12,10 @@ Something fixed may disturb the error, and is paid for: noise, or gradients that
 A price may also be what a round earns: with the size −(f(w) − f*) and rate 1, V decreases by price·(f(w) − f*).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -23,7 +23,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
-from fedconvex.proofs_checks.symbolic.random_vectors import expected, if_drawn, is_clients_own, replaced
+from fedconvex.proofs_checks.symbolic.random_vectors import expected, if_drawn, is_clients_own, is_random, replaced
 from fedconvex.proofs_checks.symbolic.randomness import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -78,7 +78,8 @@ class PosedRound:
     positive_by: tuple[tuple[str, Form], ...] | None = None
     equations: tuple[tuple[str, Form], ...] = ()  # what vanishes in expectation
     sizes: tuple[Form, ...] = ()  # of what disturbs the round, which V pays for
-    measured: tuple[Any, ...] | None = None  # what V is at least the square of, in the coordinates of means
+    measured: tuple[Any, ...] | None = None  # V >= least·‖measured‖², of a combination of the coordinates of means
+    least: Any = ONE
     worth: Any = None  # where V has a function value: per unit of its weight that is at least worth·‖measured‖²
     budget: Mapping[Pair, Any] = field(default_factory=dict)  # Σ budget · V's entries <= 1, where there is one
     paid: tuple[Any, ...] = ()  # and what prices take of it
@@ -111,8 +112,11 @@ class PosedRound:
         return combination(*((c if a == b else 2 * c, self.squares[a, b][after]) for (a, b), c in entries.items() if c))
 
     def positivity(self, entries: Mapping[Pair, Any]) -> Program:
-        """The program whose proofs of 1 show V >= 0, by inequalities between the points before."""
-        return Program(self.form(entries), Form(), self.positive_by or ())
+        """The program whose proofs of 1 show V >= least·‖measured‖², by inequalities between the points before."""
+        found = list(enumerate(self.measured or ()))
+        error = {((MEAN, i), (MEAN, j)): -self.least * a * b
+                 for (i, a), (j, b) in combinations_with_replacement(found, 2)}  # fmt: skip
+        return Program(combination((ONE, self.form(entries)), (ONE, self.form(error))), Form(), self.positive_by or ())
 
     def program(self, entries: Mapping[Pair, Any], prices: Sequence[Any] = ()) -> Program:
         """The program whose proofs of t show E V(next state) <= t·V(state) + prices · sizes."""
@@ -137,7 +141,7 @@ def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
     history: int = 0, composite: bool = False, period: int = 1, of: Coordinates | None = None,
     by_inequalities: bool = False, draws: Draws = EVERYONE, remembered: bool = False,
-    noise: Sequence[tuple[str, ...]] = (), pulled: bool = False,
+    noise: Sequence[tuple[str, ...]] = (), pulled: bool = False, valued: bool = False,
 ) -> PosedRound:  # fmt: skip
     """The round from any reachable state.
 
@@ -149,8 +153,8 @@ def pose_round(
     positive, such as f(w) − f* >= (μ/2)‖w − x*‖².
 
     With draws some clients take part. `remembered`: V then measures, too, the points at which the clients' gradients
-    are those that they remember, and the values there and at the server's point. Strong convexity makes them functions
-    of the state: ∇F_k takes every value at one point.
+    are those that they remember, and the values there. Strong convexity makes them functions of the state: ∇F_k takes
+    every value at one point. Where it is `valued`, V measures the objective at the server's point.
 
     V pays for what disturbs a round, and is at least the squared error: for `noise` of every gradient, of which the
     mean squares of these parts are known; or where it is `pulled`, as clients' gradients at the minimiser differ.
@@ -165,14 +169,28 @@ def pose_round(
     names, before = found.names, found.unknown
     state = found.state(before)
     recalled = _recalled(found, board, solver, state, draws) if remembered else []
+    # With noise V sees the points that would come without it, which are functions of the state.
+    ahead = [*_coming(found, solver, board, state, history)] if noise else []
+    positive_by = _beside_minimiser(board, among) if noise and by_inequalities else None
+    board.visited.clear()
     chances, states = zip(*outcomes(method, solver, noisy if noise else board, state, period, draws), strict=True)
     measured = _Measured(names, before, [found.of(one) for one in states], chances)
     values: list[tuple[Form, Form]] = []
-    positive_by = None
     if remembered:
-        values = _remembered(recalled, board, measured, state, states, draws)
+        values = _remembered(recalled, board, measured, states, draws)
+    if valued:
+        measured.name_value(len(values), "F(server) − F(minimiser)")
+        servers = [_server(found, after, u) for after, u in zip(states, measured.after, strict=True)]
+        here = board.mean_value(board.at(state.server))
+        values.append((here, measured.expected(_most_expected(board, u) for u in servers)))
     if history:
-        values, positive_by = _continued(found, solver, board, measured, history, among if by_inequalities else None)
+        seen = _once(board.visited)
+        chains = [_coming(found, solver, board, found.state(after), history) for after in measured.after]
+        if not noise:  # these points, and those of the rounds after them
+            ahead = [seen, *islice(chains[0], history - 1)]
+            positive_by = _beside_minimiser(board, among) if by_inequalities else None
+        later = [[*([] if noise else ahead[1:]), *chain] for chain in chains]
+        values = _continued(found, board, measured, ahead, later)
     squares = {(a, b): (inner(before[a], before[b]), measured.product(a, b)) for a, b in pairs_of(before)}
     squares |= {((VALUE, j), (VALUE, j)): both for j, both in enumerate(values)}
     board.minimiser = True  # the first evaluation is compared with all others
@@ -229,27 +247,39 @@ class _Measured:
         return self.expected(of_part(vectors[a], vectors[b]) for vectors in self.after)
 
 
+def _coming(
+    found: Coordinates, solver: LocalSolver, board: Board, state: State, rounds: int
+) -> Iterator[list[Evaluation]]:
+    """Where each of so many rounds from this state evaluates the functions, without noise."""
+    for _ in range(rounds):
+        board.visited.clear()
+        (_, after), *_ = outcomes(found.method, solver, board, state, found.period)
+        yield _once(board.visited)
+        state = found.state(found.of(after))
+
+
+def _once(visited: Sequence[Evaluation]) -> list[Evaluation]:
+    """Every evaluation where it was visited first."""
+    return list({id(e): e for e in visited}.values())
+
+
+def _beside_minimiser(board: Board, among: str) -> tuple[tuple[str, Form], ...]:
+    """All inequalities so far, those of the minimiser too."""
+    board.minimiser = True
+    found = all_inequalities(board, among)
+    board.minimiser = False
+    return found
+
+
 def _continued(
-    found: Coordinates, solver: LocalSolver, board: Board, measured: _Measured, history: int, among: str | None
-) -> tuple[list[tuple[Form, Form]], tuple[tuple[str, Form], ...] | None]:
-    """Measures the gradients of so many rounds, too, and gives their values; with `among`, the inequalities before."""
-    groups, positive_by, chains = found.groups, None, []
-    first = _once(board.visited)
-    for after in measured.after:
-        seen, state = [first], found.state(after)
-        for t in range(history):
-            if among is not None and t == history - 1:
-                board.minimiser = True
-                positive_by = all_inequalities(board, among)
-                board.minimiser = False
-            board.visited.clear()
-            later = outcomes(found.method, solver, board, state, found.period)
-            seen.append(_once(board.visited))
-            state = found.state(found.of(later[0][1]))
-        chains.append(([e for these in seen[:-1] for e in these], [e for these in seen[1:] for e in these]))
+    found: Coordinates, board: Board, measured: _Measured, ahead: list[list[Evaluation]],
+    chains: list[list[list[Evaluation]]],
+) -> list[tuple[Form, Form]]:  # fmt: skip
+    """Measures the gradients at the points that come, too, and gives their values: before, and in every outcome."""
+    groups = found.groups
+    first, *later = ([e for these in rounds for e in these] for rounds in (ahead, *chains))
     # Where points of one round coincide and those of another do not, none correspond.
-    same = len({len(chains[0][0]), *(len(late) for _, late in chains)}) == 1
-    points = list(zip(chains[0][0], *(late for _, late in chains), strict=True)) if same else []
+    points = list(zip(first, *later, strict=True)) if all(len(one) == len(first) for one in later) else []
     each = [(j, k) for j in range(len(points)) for k in groups.numbers if _is_new(points, j, k)]
     for part in found.parts:
         for j, k in each:
@@ -261,12 +291,7 @@ def _continued(
         measured.name_value(len(values), f"value at point {j + 1}{groups.words[k or 0]}")
         here, *there = (board.mean_value(e, k) for e in points[j])
         values.append((here, measured.expected(there)))
-    return values, positive_by
-
-
-def _once(visited: Sequence[Evaluation]) -> list[Evaluation]:
-    """Every evaluation where it was visited first."""
-    return list({id(e): e for e in visited}.values())
+    return values
 
 
 def _is_new(points: Sequence[tuple[Evaluation, ...]], j: int, group: int | None) -> bool:
@@ -299,10 +324,10 @@ def _recalled(
 
 
 def _remembered(
-    recalled: Iterable[tuple[str, Any, Evaluation]], board: Board, measured: _Measured, state: State,
+    recalled: Iterable[tuple[str, Any, Evaluation]], board: Board, measured: _Measured,
     states: Sequence[State], draws: Draws,
 ) -> list[tuple[Form, Form]]:  # fmt: skip
-    """Measures the points of these memories, too, and gives the values there, and at the server's point."""
+    """Measures the points of these memories, too, and gives the values there."""
     values: list[tuple[Form, Form]] = []
     share = to_fmpq(draws.chance_of_each)
     for name, size, earlier in recalled:
@@ -314,14 +339,18 @@ def _remembered(
         measured.name_value(len(values), f"F_k at {word}")
         stays, moves = board.mean_value(earlier), measured.expected(map(board.mean_value, later))
         values.append((stays, combination((share, moves), (1 - share, stays))))
-    measured.name_value(len(values), "F(server)")
-    here = board.mean_value(board.at(state.server))
-    values.append((here, measured.expected(_most_expected(board, after.server) for after in states)))
     return values
 
 
+def _server(found: Coordinates, state: State, coordinates: Mapping[Place, Any]) -> Any:
+    """The server's point after the round, as the state's coordinates have it."""
+    return state.server if is_random(state.server) else found.state(dict(coordinates)).server
+
+
 def _most_expected(board: Board, server: Any) -> Form:
-    """What E F(w⁺) is at most: smoothness bounds it by F(E w⁺) + (L/2)·E‖w⁺ − E w⁺‖²."""
+    """F at a point; or what E F(w⁺) is at most: smoothness bounds it by F(E w⁺) + (L/2)·E‖w⁺ − E w⁺‖²."""
+    if not is_random(server):
+        return board.mean_value(board.at(server))
     middle = expected(server)
     spread = square(server) - square(middle)
     return combination((ONE, board.mean_value(board.at(middle))), (to_fmpq(board.functions.highest) / 2, spread))

@@ -11,7 +11,13 @@ import numpy as np
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound
-from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, in_units, independent, matrices_of_function
+from fedconvex.proofs_checks.search.lyapunov.semidefinite import (
+    NO_MARGIN,
+    forms_before,
+    in_units,
+    independent,
+    matrices_of_function,
+)
 from fedconvex.proofs_checks.worst_cases.certificates.search import balanced, nearest
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -38,6 +44,7 @@ class PricedProposal:
     multipliers: np.ndarray
     cost: float
     margin: float
+    positive_by: np.ndarray
 
 
 def balanced_units(
@@ -64,27 +71,30 @@ def priced_proposal(
     (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
     vectors = balanced_units(blocks, of_values, vectors, value_units)
     count, n, k, p = len(posed.inequalities), len(one), len(posed.sizes), len(pairs)
-    columns = 1 + p + k + n  # the margin, V, prices, multipliers
+    norms = forms_before(posed)[1]
+    more = len(norms)
+    columns = 1 + p + k + n + more  # the margin, V, prices, multipliers, and those by which V is positive
     double = np.array([1.0 if a == b else 2.0 for a, b in pairs])
 
     def effect(m: np.ndarray) -> np.ndarray:
         """What each variable adds to the form, from the forms' matrices or values."""
         V = (rate * m[n + k : n + k + p] - m[n + k + p :]) * double.reshape(-1, *[1] * (m.ndim - 1))
-        return np.concatenate([np.zeros_like(m[:1]), V, m[n : n + k], -m[:n]])
+        return np.concatenate([np.zeros_like(m[:1]), V, m[n : n + k], -m[:n], np.zeros((more, *m.shape[1:]))])
 
     size, values, on_zeros, matrices = in_units(program, (vectors, value_units), posed.zeros, effect)
     problem = Constraints()
     problem.equal(values)
     cost = np.zeros(columns)
     cost[1 + p : 1 + p + k] = np.array(weights, dtype=float) / size[1 + p : 1 + p + k]
-    problem.at_most(-np.eye(columns)[1 + p : 1 + p + k + count])  # prices and multipliers of inequalities
+    signed = [*range(1 + p, 1 + p + k + count), *range(1 + p + k + n, columns)]
+    problem.at_most(-np.eye(columns)[signed])  # prices and multipliers of inequalities
     if most is not None:
         size_of_cost = max(abs(most), 1e-12)
         problem.at_most(np.vstack([cost / size_of_cost, np.eye(columns)[0]]), [most / size_of_cost, 1.0])
     if posed.budget:
         spent = [double[i] * float(posed.budget.get(pair, 0)) / size[1 + i] for i, pair in enumerate(pairs)]
         prices = [float(c) / size[1 + p + j] for j, c in enumerate(posed.paid or [0] * k)]
-        problem.at_most(np.array([[0.0, *spent, *prices, *[0.0] * n]]), [1.0])
+        problem.at_most(np.array([[0.0, *spent, *prices, *[0.0] * (n + more)]]), [1.0])
     server = np.array([float(c) for c in posed.measured or ()])
     measured = np.outer(server, server)
     for m in matrices:
@@ -93,15 +103,17 @@ def priced_proposal(
     problem.equal(independent(on_zeros))
     unit = {a: np.sqrt(size[1 + i]) for i, (a, b) in enumerate(pairs) if a == b}  # in which entries are like 1
     of_entries = np.array([unit[a] * unit[b] for a, b in pairs]) / size[1 : 1 + p]
-    for part, basis in matrices_of_function(pairs, of_entries, 1, k + n).items():
+    if posed.positive_by is not None:
+        _add_positivity(problem, posed, size[1 : 1 + p], k + n, most is not None)
+    parts = matrices_of_function(pairs, of_entries, 1, k + n) if posed.positive_by is None else {}
+    for part, basis in parts.items():
         length = basis.shape[-1]
         basis[0] = -np.eye(length) * (most is not None)
         least = np.zeros((length, length))
         if part == MEAN:
             known = measured * np.multiply.outer(*[[unit[part, i] for i in range(length)]] * 2)
-            if posed.worth is None:
-                least = known
-            else:
+            least = float(posed.least) * known
+            if posed.worth is not None:
                 place = 1 + pairs.index(WEIGHT)
                 basis[place] = float(posed.worth) * known / size[place]
         problem.positive(-basis, -least)
@@ -113,7 +125,28 @@ def priced_proposal(
         return None
     found = x / size
     entries = dict(zip(pairs, map(float, found[1 : 1 + p]), strict=True))
-    return PricedProposal(entries, found[1 + p : 1 + p + k], found[1 + p + k :], float(cost @ x), float(x[0]))
+    paid, multipliers, positive_by = np.split(found[1 + p :], [k, k + n])
+    return PricedProposal(entries, paid, multipliers, float(cost @ x), float(x[0]), positive_by / norms)
+
+
+def _add_positivity(
+    problem: Constraints, posed: PosedRound, sizes: np.ndarray, between: int, with_margin: bool
+) -> None:
+    """V − least·‖measured‖² is positive by inequalities, whose multipliers come last."""
+    (blocks, of_values), norms = forms_before(posed)
+    more, measured = len(norms), posed.measured or ()
+    error = np.array([float(posed.least * measured[a[1]] * measured[b[1]])
+                      if a[0] == MEAN and b[1] < len(measured) else 0.0 for a, b in posed.pairs])  # fmt: skip
+
+    def placed(m: np.ndarray) -> np.ndarray:
+        shape = (-1, *[1] * (m.ndim - 1))
+        first = -np.eye(m.shape[-1])[None] * with_margin if m.ndim == 3 else np.zeros((1, *m.shape[1:]))
+        V, used = m[more:] / sizes.reshape(shape), -m[:more] / norms.reshape(shape)
+        return np.concatenate([first, V, np.zeros((between, *m.shape[1:])), used])
+
+    for m in blocks:
+        problem.positive(-placed(m), -np.tensordot(error, m[more:], 1))
+    problem.equal(independent(placed(of_values).T))
 
 
 SLACK = 1e-6  # relative cost that a proof may have more, so that it has an interior
@@ -149,6 +182,7 @@ def least_cost(posed: PosedRound, rate: float, weights: tuple[Fraction, ...]) ->
 
 def _rounded(posed: PosedRound, rate: Fraction, found: PricedProposal) -> Iterator[LyapunovFunction]:
     count, more = len(posed.inequalities), len(posed.equations)
+    shown = [to_fmpq(Fraction(round(max(c, 0.0) * 2**BITS), 2**BITS)) for c in found.positive_by]
     signed = found.multipliers[count:]
     split = [*found.multipliers[:count], *np.maximum(signed, 0), *np.maximum(-signed, 0)]
     assert len(split) == count + 2 * more
@@ -166,9 +200,13 @@ def _rounded(posed: PosedRound, rate: Fraction, found: PricedProposal) -> Iterat
             if exact is None or any(c < 0 for c in exact):
                 continue
             fractions = {pair: to_fraction(c) for pair, c in V.items()}
+            positive = balanced(posed.positivity(V), ONE, shown) if shown else []
+            if positive is None:
+                continue
             try:
-                numbers, paid = (tuple(map(to_fraction, these)) for these in (exact, prices))
-                yield LyapunovFunction(posed, fractions, rate, numbers, prices=paid)
+                yield LyapunovFunction(
+                    posed, fractions, rate, *(tuple(map(to_fraction, these)) for these in (exact, positive, prices))
+                )
             except ValueError:
                 continue
 

@@ -52,7 +52,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
         if a == b
     }
     weights = np.array([sizes[a] * sizes[b] for a, b in pairs])
-    shown, norms_before = _before(posed)
+    shown, norms_before = forms_before(posed)
     more = len(norms_before)
     diagonal = np.array([float(a == b and (a[0] != VALUE or more > 0)) for a, b in pairs])
     unknowns = 1 + len(pairs) + count + more
@@ -94,7 +94,7 @@ def lyapunov_function(posed: PosedRound, rate: float, zeros: Sequence[Mapping[Ke
                     positive_by / norms_before)  # fmt: skip
 
 
-def _before(posed: PosedRound) -> tuple[tuple[list[np.ndarray], np.ndarray], np.ndarray]:
+def forms_before(posed: PosedRound) -> tuple[tuple[list[np.ndarray], np.ndarray], np.ndarray]:
     """The forms that show V to be positive, in the solver's units, and the norms of the inequalities."""
     if posed.positive_by is None:
         return ([], np.zeros((0, 0))), np.zeros(0)

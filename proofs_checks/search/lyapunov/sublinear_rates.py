@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
 from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate, nonconvex_rate
 from fedconvex.proofs_checks.search.lyapunov.posed_round import (
+    VALUE,
     Place,
     PosedRound,
     all_inequalities,
@@ -129,7 +130,8 @@ def sublinear_rate(
     """A rate 1/T, with the constants that a potential proves, for all clients of a class, convex or not.
 
     Use it where `lyapunov` says that there is no linear rate. On convex clients V(next state) <= V(state) − (f(w) − f*)
-    is proved in rationals, V a quadratic form of the state; of all such V the one with the least distance +
+    is proved in rationals, V a quadratic form of the state, and where that is not enough, as with momentum, plus a
+    multiple of f(w) − f*; of all such V the one with the least distance +
     weight·L²·heterogeneity is searched for, the two numbers by which V at the method's own start is bounded. On clients
     that need not be convex, V(next state) <= V(state) − ‖∇f(w)‖² + floor·ζ², V a function value plus a quadratic form
     of memories and gradients; gap + weight·L·(heterogeneity + floor) is least. That no better V exists is not proved.
@@ -174,25 +176,33 @@ def sublinear_rate(
     if points == "last":
         at, priced = _with_growth(spec, counts * clients.highest**2)
         return _rate(spec, num_clients, points, at, priced)
-    posed = pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), draws=spec.draws)
-    if points == "after" and (spec.is_random or (MEAN, "server") not in _names(posed)):
+    rounds = [
+        pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), draws=spec.draws, valued=valued)
+        for valued in (False, True)
+    ]
+    named = (MEAN, "server") in _names(rounds[0])
+    if points == "after" and (spec.is_random or not named):
         problem = "is not analysed where V is no function of the server's point, or the next one is random"
         raise InvalidInput("points", points, problem, 'give "before"')
-    at, priced = _with_gap(posed, counts * clients.highest**2, points == "after")
-    if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
-        still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
-        priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
-    return _rate(spec, num_clients, points, at, priced)
+    tried = []
+    for posed in rounds[: 1 + named]:  # with momentum V needs f(w) − f*
+        priced = _with_gap(posed, counts * clients.highest**2, points == "after")
+        if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
+            still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
+            priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
+        tried.append(priced)
+    return _rate(spec, num_clients, points, SERVER if named else ANSWERS, *tried)
 
 
-def _rate(spec: Specification, num_clients: int | str, points: str, at: str, priced: PosedRound) -> SublinearRate:
-    """The rate that the potential proves. Raises InvalidInput where none was found."""
-    found = cheapest(priced, Fraction(1), (Fraction(-1),))
-    if found is None or not found.prices[0] > 0:
+def _rate(spec: Specification, num_clients: int | str, points: str, at: str, *tried: PosedRound) -> SublinearRate:
+    """The rate that the first potential proves that is found. Raises InvalidInput where none is."""
+    potentials = (cheapest(priced, Fraction(1), (Fraction(-1),)) for priced in tried)
+    found = next((one for one in potentials if one is not None and one.prices[0] > 0), None)
+    if found is None:
         problem = "has no quadratic potential that was found to decrease with f(w) − f*"
         raise InvalidInput("method", spec.method, problem,
                            "give smaller steps, or more regularisation")  # fmt: skip
-    distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in priced.coordinates.parts)
+    distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in found.posed.coordinates.parts)
     answers = Exact() if isinstance(spec.solver, ToInexactness) else spec.solver  # exact ones are inexact, too
     moved = None if spec.clients.lowest else speed(spec.method, answers)  # strong convexity knows no long slopes
     lower = Fraction(0) if moved is None else 1 / ((4 if points == "last" else 2) * moved)
@@ -215,12 +225,14 @@ def _with_growth(spec: Specification, counts: Fraction) -> tuple[str, PosedRound
 
 
 def _at_start(found: LyapunovFunction, part: Part) -> Fraction:
-    """V at the method's own start, per unit of the server's squared error, or of ζ*²."""
+    """V at the method's own start, per unit of the server's squared error, or of ζ*²: f(w⁰) − f* <= L/2 such units."""
+    steepest = found.posed.board.functions.highest / 2
     return sum(
         (
             (1 if a == b else 2) * c * to_fraction(part.start[a[1]] * part.start[b[1]])
-            for (a, b), c in found.entries.items()
             if a[0] == part.part
+            else c * steepest * (a[0] == VALUE and part.part == MEAN)
+            for (a, b), c in found.entries.items()
         ),
         Fraction(0),
     )
@@ -230,21 +242,20 @@ def _names(posed: PosedRound) -> dict[tuple[str, str], Place]:
     return {(place[0], name): place for place, name in posed.names.items()}
 
 
-def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> tuple[str, PosedRound]:
+def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> PosedRound:
     """The round with f(w) − f* as what it earns, and V at the start as its budget."""
     board, place = posed.board, _names(posed).get((MEAN, "server"))
-    at = SERVER if place else ANSWERS
     point = mean(board.evaluations[1].point)
     if place is not None:
         point = posed.after[place] if after_it else Family({(MEAN, "server"): ONE})
     gap = board.mean_value(board.at(point))
-    budget = {}
+    budget = {(a, b): to_fmpq(posed.board.functions.highest) / 2 for a, b in posed.pairs if a[0] == VALUE}
     for part, factor in zip(posed.coordinates.parts, (ONE, to_fmpq(counts)), strict=True):
         for a, b in posed.pairs:
             if a[0] == part.part:
                 budget[a, b] = factor * part.start[a[1]] * part.start[b[1]]
     measured = (ZERO,) * posed.parts[MEAN]
-    return at, replace(posed, inequalities=all_inequalities(board), sizes=(-gap,), measured=measured, budget=budget)
+    return replace(posed, inequalities=all_inequalities(board), sizes=(-gap,), measured=measured, budget=budget)
 
 
 # The last point on convex clients, by a potential that grows: V_t = V + t·U, with U >= f(p) − f*.

@@ -32,7 +32,6 @@ from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
 )
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice, superfluous_entries
 from fedconvex.proofs_checks.search.rate_theorems.units import Units, units_of
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import with_value
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
@@ -158,7 +157,8 @@ class RateSearch:
 
     def _measure_values(self) -> None:
         """From here on V has the objective's value, too, which it needs where no quadratic form has the rate."""
-        self._pose(with_value(self.round), [(point, one.valued) for point, one in self.seen])
+        valued = posed(self._specification, self.round.coordinates, valued=True)
+        self._pose(valued, [(point, one.valued) for point, one in self.seen])
 
     @property
     def _has_diagonal_forms(self) -> bool:

@@ -17,7 +17,6 @@ from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, l
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import in_units, matrices_of_function
 from fedconvex.proofs_checks.search.rate_theorems.eigenvectors import Bases, changed
 from fedconvex.proofs_checks.search.rate_theorems.equations import Unknown
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import with_value
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Key
 from fedconvex.proofs_checks.worst_cases.programs.solver import Constraints, units
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
@@ -101,9 +100,9 @@ def specification(arguments: Mapping[str, Any]) -> Specification:
     return specified(method, clients, "any", arguments.get("local_solver"), None)
 
 
-def posed(spec: Specification, of: Coordinates | None = None) -> PosedRound:
+def posed(spec: Specification, of: Coordinates | None = None, valued: bool = False) -> PosedRound:
     """The round, with the inequalities between all pairs of points, and in other coordinates where these are given."""
-    return pose_round(spec.method, spec.solver, spec.clients, CLIENTS, "all", of=of)
+    return pose_round(spec.method, spec.solver, spec.clients, CLIENTS, "all", of=of, valued=valued)
 
 
 def slow_clients(round_: PosedRound, spec: Specification, pattern: Extremes, root: Any) -> Attained:
@@ -154,7 +153,7 @@ class SampledRound:
     @property
     def valued(self) -> "SampledRound":
         """The same, where V measures the objective's value, too."""
-        return replace(self, posed=with_value(self.posed))
+        return replace(self, posed=posed(self.spec, self.posed.coordinates, valued=True))
 
     def in_coordinates(self, bases: Bases) -> "SampledRound":
         """The same, where a state has these coordinates."""

@@ -5,26 +5,10 @@ of clients, F is the mean of their functions, and w the point that they all shar
 """
 
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import replace
 from typing import Any
 
-from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound, all_inequalities
+from fedconvex.proofs_checks.search.lyapunov.posed_round import Pair, PosedRound
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, Form, combination
-
-
-def with_value(posed: PosedRound) -> PosedRound:
-    """The same round with an evaluation at the server's points before and after it, whose values V measures."""
-    board, state = copy(posed.board), posed.coordinates.state
-    board.evaluations = list(board.evaluations)  # the given round keeps its own
-    here, there = (board.at(state(dict(vectors)).server) for vectors in (posed.before, posed.after))
-    return replace(
-        posed,
-        board=board,
-        names={**posed.names, WEIGHT[0]: "F(server) − F(minimiser)"},
-        inequalities=all_inequalities(board),
-        squares={**posed.squares, WEIGHT: (board.mean_value(here), board.mean_value(there))},
-    )
 
 
 def normalised(posed: PosedRound) -> Pair:

@@ -147,7 +147,8 @@ def _played_by_kinds(question: Question, run: Rounds, start: StateOnPath) -> tup
     found, metric = [], Fraction(0)
     for chance, draws in _runs(question, problem):
         if spec.ratio is not None:
-            (path,) = Player(run).paths(start, lambda t, draws=draws: [(Fraction(1), draws[t])], 0, len(draws))
+            of_round: list[Outcomes] = [[(Fraction(1), draw)] for draw in draws]
+            (path,) = Player(run).paths(start, of_round.__getitem__, 0, len(draws))
             path = _over_rounds(path, spec.rounds) if spec.ratio.sums else _ends(path)
             found.append(replace(path, probability=path.probability * run.arithmetic.scalar(chance)))
             continue

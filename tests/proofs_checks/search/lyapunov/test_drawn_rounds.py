@@ -48,7 +48,7 @@ def value(function, state, curvatures):
             for j, entry in enumerate(row):
                 total += entry * (u[i] * u[j]).sum() / (1 if u[i].ndim == 1 else len(u[i]))
     weights = [c for (place, _), c in function.entries.items() if place[0] not in parts]
-    if "F(server)" in posed.names.values():
+    if "F(server) − F(minimiser)" in posed.names.values():
         points = [*points, np.array([fractions_of(state.server)] * len(curvatures))]
     for x, weight in zip(points, weights, strict=True):
         total += weight * sum(a * (row * row).sum() / 2 for a, row in zip(curvatures, x, strict=True)) / len(x)
@@ -206,9 +206,9 @@ def test_the_value_at_the_server_proves_more():
     """Its expectation after the round is bounded by smoothness, since w⁺ is random."""
     method = fc.Scaffold(stepsize=F(9, 40), local_steps=2, option=1)
     found = lyapunov(method, SmoothStronglyConvex(1, 4), 100, participation=Uniform(50))
-    assert "(F(server))" in str(found.function)
+    assert "(F(server) − F(minimiser))" in str(found.function)
     spec = specified(method, SmoothStronglyConvex(1, 4), 100, None, Uniform(50))
-    larger = pose_round(spec.method, spec.solver, spec.clients, 2, draws=spec.draws, remembered=True)
+    larger = pose_round(spec.method, spec.solver, spec.clients, 2, draws=spec.draws, remembered=True, valued=True)
     *others, (pair, (here, there)) = larger.squares.items()
     found_without = _best(replace(larger, squares=dict(others)), [found.slowest])
     assert found.upper < found_without.rate * F(99, 100)

@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import State
-from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks import SmoothStronglyConvex, error_floor, lyapunov
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -134,15 +134,8 @@ def after(method: Any, state: State, gradient: Any) -> State:
     return method.update(state, Together, answers)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    method=st.sampled_from([nesterov(25, 5), triple(25, 5), fc.FedAvgM(stepsize=F(1, 25), momentum=F(2, 3))]),
-    edge=st.fractions(0, 2, max_denominator=6), first=st.booleans(),
-    start=st.lists(st.fractions(-3, 3, max_denominator=9), min_size=3, max_size=3),
-)  # fmt: skip
-def test_v_decreases_along_runs_of_clients_that_are_not_quadratic(method, edge, first, start):
-    """A function of one variable with curvature 1 inside of an interval and 25 outside, or the other way round."""
-    inner, outer = (F(1), F(25)) if first else (F(25), F(1))
+def bent(edge: F, inner: F, outer: F) -> tuple[Any, Any]:
+    """Gradient and value of a function of one variable with one curvature inside of an interval and one outside."""
 
     def gradient(x):
         beyond = max(abs(x) - edge, F(0))
@@ -152,6 +145,20 @@ def test_v_decreases_along_runs_of_clients_that_are_not_quadratic(method, edge, 
         beyond, inside = max(abs(x) - edge, F(0)), min(abs(x), edge)
         return inner * inside**2 / 2 + inner * edge * beyond + outer * beyond**2 / 2
 
+    return gradient, value
+
+
+STARTS = st.lists(st.fractions(-3, 3, max_denominator=9), min_size=3, max_size=3)
+EDGES = st.fractions(0, 2, max_denominator=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    method=st.sampled_from([nesterov(25, 5), triple(25, 5), fc.FedAvgM(stepsize=F(1, 25), momentum=F(2, 3))]),
+    edge=EDGES, first=st.booleans(), start=STARTS,
+)  # fmt: skip
+def test_v_decreases_along_runs_of_clients_that_are_not_quadratic(method, edge, first, start):
+    gradient, value = bent(edge, *((F(1), F(25)) if first else (F(25), F(1))))
     found = rate_of(method, 25)
     state = method.initial_state(start[0], lambda row: row)
     state = State(start[0], dict(zip(state.shared, start[1:], strict=False)))
@@ -165,3 +172,39 @@ def test_v_decreases_along_runs_of_clients_that_are_not_quadratic(method, edge, 
     assert min(energies) >= 0
     assert energies[1] <= found.upper * energies[0]
     assert energies[2] <= found.upper * energies[1]
+
+
+NOISY = [fc.FedAvgM(stepsize=F(1, 8), momentum=beta) for beta in (F(1, 4), F(1, 2), F(3, 4))]
+
+
+@cache
+def floor_of(method: Any) -> Any:
+    return error_floor(method, SmoothStronglyConvex(1, 4))
+
+
+@pytest.mark.parametrize("method", NOISY)
+def test_the_floor_of_noisy_momentum_is_above_that_of_quadratics(method):
+    """s²(1 + β)σ²/((1 − β)sa(2(1 + β) − sa)) on curvature a: the variance to which w⁺ − w = βv − s(aw + ξ) leads."""
+    s, beta = method.stepsize, method.momentum
+    known = max(s**2 * (1 + beta) / ((1 - beta) * s * a * (2 * (1 + beta) - s * a)) for a in (F(1), F(2), F(4)))
+    found = floor_of(method)
+    assert found.lower == known <= found.upper < 4 * known
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, prices=tuple(p * F(9, 10) for p in found.function.prices))
+    with pytest.raises(ValueError, match="no Lyapunov function"):  # V need not be more than the squared error
+        replace(found.function, entries={pair: c / 2 for pair, c in found.function.entries.items()},
+                positive_by=tuple(c / 2 for c in found.function.positive_by))  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(method=st.sampled_from(NOISY), edge=EDGES, first=st.booleans(), start=STARTS)
+def test_what_noise_adds_to_v_on_clients_that_are_not_quadratic(method, edge, first, start):
+    """Noise 1 and −1, as likely: the expectation of V after the round, at the points that come without noise."""
+    gradient, value = bent(edge, *((F(1), F(4)) if first else (F(4), F(1))))
+    function = floor_of(method).function
+    state = State(start[0], dict(zip(method.initial_state(start[0], lambda row: row).shared, start[1:], strict=False)))
+    before = energy(function, method, state, gradient, value)
+    assert before >= start[0] ** 2
+    later = [after(method, state, lambda x, xi=xi: gradient(x) + xi) for xi in (-1, 1)]
+    expected = sum(energy(function, method, one, gradient, value) for one in later) / 2
+    assert expected <= function.rate * before + sum(function.prices)

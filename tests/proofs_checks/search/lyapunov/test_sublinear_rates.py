@@ -14,8 +14,9 @@ from rational_draws import rationals
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Uniform
-from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, sublinear_rate
+from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, sublinear_rate, worst_case
 from fedconvex.proofs_checks.search.lyapunov import priced_functions
+from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT
 from fedconvex.runs.rounds import rounds_of
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 CONVEX = SmoothConvex(1)
 rate_of = cache(partial(sublinear_rate, clients=CONVEX))
 NEAR = 1 + F(1, 10**5)
+MOMENTUM = fc.FedAvgM(stepsize=F(1, 2), momentum=F(1, 2))
 
 
 @pytest.mark.parametrize("s", [F(1, 8), F(1, 2), F(1)])
@@ -82,7 +84,7 @@ def convex_problem(data, m):
 
 @FEW
 @given(data=st.data(), method=st.sampled_from([
-    fc.Scaffold(stepsize=F(1, 2), local_steps=3), fc.FedDyn(alpha=2), fc.DANE(mu=2), fc.FedPD(eta=F(1, 2)),
+    fc.Scaffold(stepsize=F(1, 2), local_steps=3), fc.FedDyn(alpha=2), fc.DANE(mu=2), fc.FedPD(eta=F(1, 2)), MOMENTUM,
 ]))  # fmt: skip
 def test_no_run_is_worse(data, method):
     found = rate_of(method)
@@ -96,6 +98,23 @@ def test_no_run_is_worse(data, method):
         total += (fractions_of(at)[0] - x) ** 2 * sum(a) / (2 * len(a))
         state = play.advance(state)
         assert total <= bounds
+
+
+@pytest.mark.parametrize("points", ["before", "after"])
+def test_momentum_needs_the_objective_s_value(points):
+    """Heavy ball with s = β = ½: no federation that a worst case has over three rounds breaks the potential's bound."""
+    found = rate_of(MOMENTUM, points=points)
+    assert "F(server)" in str(found.function)
+    assert found.distance < (F(3, 2) if points == "before" else 1) * NEAR
+    assert found.heterogeneity == 0
+    if points == "before":  # the mean of f over the points before the rounds
+        for T in (1, 2, 3):
+            worst = worst_case(MOMENTUM, CONVEX, rounds=T, metric="mean_gap")
+            assert 0 < worst.lower <= worst.upper <= found.distance / T
+    plain = dict(found.function.entries)
+    del plain[WEIGHT]
+    with pytest.raises(ValueError, match="no Lyapunov function"):
+        replace(found.function, entries=plain)
 
 
 @FEW

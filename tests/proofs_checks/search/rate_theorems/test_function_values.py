@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT
 from fedconvex.proofs_checks.search.rate_theorems.equations import Equations
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import posed, specification
-from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import with_value, without_values
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import without_values
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 from fedconvex.verdicts import Verdict
@@ -101,7 +101,7 @@ def proved(
     """DANE's theorem by these formulas. Raises Refused."""
     parameters = Parameters({a: F(7), mu: F(1), L: F(3)})
     spec = specification(dane(**parameters.numbers))
-    round_ = with_value(posed(spec))
+    round_ = posed(spec, valued=True)
     known: dict[Any, Any] = {name: parameters.number(c) for name, c in multipliers.items()}
     known |= {round_.pairs[0]: parameters.number(square), WEIGHT: parameters.number(value)}
     equations = Equations(round_, parameters.number(rate), (), list(multipliers), dict(known))
@@ -160,7 +160,7 @@ def test_wrong_coefficients_in_a_proof_are_refused(exact: Discovered) -> None:
 
 def test_a_value_is_at_least_a_quadratic() -> None:
     """F(w) − F(x*) ≥ μ‖w‖²/2 where the gradient is μw: on quadratics of the least curvature, without equality else."""
-    found = with_value(posed(specification(dane(F(5), F(1), F(3)))))
+    found = posed(specification(dane(F(5), F(1), F(3))), valued=True)
     least = without_values(found, {WEIGHT: fmpq(1)})
     assert not least.values
     key, *_ = found.before["mean", 0].parts
@@ -172,11 +172,3 @@ def test_a_value_is_at_least_a_quadratic() -> None:
     assert at(F(1)) == fmpq(1, 2)
     assert at(F(3)) == fmpq(3, 2)
     assert min(at(F(k, 7)) for k in range(7, 22)) == fmpq(1, 2)
-
-
-def test_the_round_without_values_stays_as_it_was() -> None:
-    before = posed(specification(dane(F(5), F(1), F(3))))
-    count = len(before.board.evaluations)
-    after = with_value(before)
-    assert len(before.board.evaluations) == count < len(after.board.evaluations)
-    assert not before.values
